@@ -1,0 +1,87 @@
+"""taut: mass-spring systems from one formula per force to a certified step.
+
+    import taut
+    from taut import laws
+
+    system = taut.System([[0, 0, 0], [0, -1, 0]], mass=1.0, fixed=[0],
+                         energies=[laws.spring([[0, 1]], k=100.0), laws.gravity()])
+    for state, report in taut.simulate(system, taut.ImplicitEuler(), h=0.01, until=1.0):
+        print(state.t, state.q[1], report.residual)
+
+SI units, y up. Everything here is loaded when first used.
+"""
+
+from __future__ import annotations
+
+import logging
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from taut import formula as formula
+    from taut import laws as laws
+    from taut.errors import CacheError as CacheError
+    from taut.errors import LawError as LawError
+    from taut.errors import ModelError as ModelError
+    from taut.errors import NotConverged as NotConverged
+    from taut.errors import SingularState as SingularState
+    from taut.errors import TautError as TautError
+    from taut.formula.law import dissipation as dissipation
+    from taut.formula.law import energy as energy
+    from taut.run.simulate import simulate as simulate
+    from taut.solve.tolerance import Tolerance as Tolerance
+    from taut.step.implicit_euler import ImplicitEuler as ImplicitEuler
+    from taut.step.linearly_implicit_euler import LinearlyImplicitEuler as LinearlyImplicitEuler
+    from taut.step.report import Report as Report
+    from taut.system.constraints import fixed as fixed
+    from taut.system.constraints import on_line as on_line
+    from taut.system.constraints import on_plane as on_plane
+    from taut.system.constraints import scripted as scripted
+    from taut.system.particles import lumped_mass as lumped_mass
+    from taut.system.state import State as State
+    from taut.system.system import System as System
+    from taut.system.system import join as join
+
+__version__ = "0.1.0.dev0"
+
+_HOME = {
+    "CacheError": "errors", "LawError": "errors", "ModelError": "errors", "NotConverged": "errors", "SingularState": "errors",
+    "TautError": "errors", "dissipation": "formula.law", "energy": "formula.law", "simulate": "run.simulate",
+    "Tolerance": "solve.tolerance", "ImplicitEuler": "step.implicit_euler",
+    "LinearlyImplicitEuler": "step.linearly_implicit_euler", "Report": "step.report", "fixed": "system.constraints",
+    "on_line": "system.constraints", "on_plane": "system.constraints", "scripted": "system.constraints",
+    "lumped_mass": "system.particles", "State": "system.state", "System": "system.system", "join": "system.system",
+}  # fmt: skip
+_MODULES = ("formula", "laws")
+
+__all__ = ["__version__", *_MODULES, *_HOME]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"taut.{name}")
+    if name not in _HOME:
+        from taut.errors import did_you_mean
+
+        raise AttributeError(f"taut has no '{name}'{did_you_mean(name, __all__)}")
+    value = getattr(import_module(f"taut.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def _speak() -> None:
+    """Show what taut says of long work (compilation) on standard error, unless the application handles logging itself."""
+    logger = logging.getLogger("taut")
+    if not logger.handlers:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("taut: %(message)s"))
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+        logger.propagate = False
+
+
+_speak()

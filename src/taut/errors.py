@@ -1,0 +1,45 @@
+"""The one family of errors: everything taut raises on purpose is a `TautError`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+
+class TautError(Exception):
+    """Base of every error that taut raises on purpose."""
+
+
+class LawError(TautError):
+    """A formula that cannot become a law, or a law bound to elements or parameters that do not fit it."""
+
+
+class ModelError(TautError):
+    """A System, State or constraint that makes no sense: it names the particle or the keyword."""
+
+
+class SingularState(TautError):
+    """An element whose energy or derivatives are not finite where they were needed: it names law and element."""
+
+
+class CacheError(TautError):
+    """The kernel cache cannot be trusted or written."""
+
+
+class NotConverged(TautError):
+    """A step that missed its tolerance.
+
+    `report` says how far it came; `state` is the untouched state the step began from.
+    """
+
+    def __init__(self, message: str, report: Any = None, state: Any = None) -> None:
+        super().__init__(message)
+        self.report = report
+        self.state = state
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A hint to append to an error about an unknown name; empty when nothing is close."""
+    close = get_close_matches(word, list(known), n=1)
+    return f"; did you mean '{close[0]}'?" if close else ""

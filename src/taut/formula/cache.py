@@ -1,0 +1,62 @@
+"""Where generated kernels live on disk.
+
+The cache holds code that later runs execute, so it belongs to one user: a directory of mode 0700 whose owner is checked before
+anything in it is trusted. `TAUT_CACHE_DIR` moves it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from taut.errors import CacheError
+
+
+def cache_directory() -> Path:
+    """The directory for generated kernels, made if need be and checked."""
+    given = os.environ.get("TAUT_CACHE_DIR")
+    if given:
+        directory = Path(given).expanduser().absolute()
+    else:
+        from platformdirs import user_cache_path
+
+        directory = user_cache_path("taut", appauthor=False) / "kernels"
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise CacheError(f"cannot make the kernel cache {directory} ({error}); set TAUT_CACHE_DIR to a writable folder") from error
+    check_ours(directory)
+    return directory
+
+
+def check_ours(path: Path) -> None:
+    """Refuse a cache that somebody else owns or could write to."""
+    info = path.lstat()
+    if stat.S_ISLNK(info.st_mode):
+        raise CacheError(f"the kernel cache {path} is a symbolic link; set TAUT_CACHE_DIR to a real folder of your own")
+    if not stat.S_ISDIR(info.st_mode):
+        raise CacheError(f"the kernel cache {path} is not a folder")
+    if os.name != "posix":
+        return  # profile folders on Windows are private to their user
+    if info.st_uid != os.geteuid():
+        raise CacheError(f"the kernel cache {path} belongs to another user (uid {info.st_uid}); set TAUT_CACHE_DIR")
+    if info.st_mode & 0o077:
+        raise CacheError(
+            f"the kernel cache {path} is open to others (mode {info.st_mode & 0o777:o}); chmod 700 it, or set TAUT_CACHE_DIR"
+        )
+
+
+def write_once(path: Path, text: str) -> None:
+    """Write a file whole or not at all; a file that is there already stays as it is (its time stamp keys compiled code)."""
+    if path.exists():
+        return
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except OSError as error:
+        Path(temporary).unlink(missing_ok=True)
+        raise CacheError(f"cannot write to the kernel cache {path.parent}: {error}") from error

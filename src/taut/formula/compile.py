@@ -1,0 +1,149 @@
+"""Turn generated source into compiled functions, once per machine.
+
+A module's file name carries a digest of the traced formula, of the generator and of the versions involved, so a changed helper,
+notebook cell or library never meets stale code. A lock per module lets one process compile while others wait for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import logging
+import os
+import platform
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from taut.errors import CacheError
+from taut.formula.cache import cache_directory, check_ours, write_once
+
+SLOW = 0.7  # seconds after which a compilation is announced
+log = logging.getLogger("taut")
+
+
+@cache
+def generator_digest() -> str:
+    """A digest of everything besides the formula that decides what the machine code is."""
+    import llvmlite
+    import numba
+    import numpy
+
+    digest = hashlib.sha256()
+    for name in ("graph", "differentiate", "structure", "emit", "source", "runtime"):
+        digest.update((Path(__file__).parent / f"{name}.py").read_bytes())
+    versions = (sys.version, numba.__version__, llvmlite.__version__, numpy.__version__, platform.machine())
+    digest.update(repr(versions).encode())
+    return digest.hexdigest()
+
+
+@contextmanager
+def announced(what: str) -> Iterator[None]:
+    """Say what is going on if it takes longer than a moment, and how long it took."""
+    timer = threading.Timer(SLOW, log.info, [f"compiling {what}: first use on this machine, kept for the next run"])
+    timer.daemon = True
+    start = time.perf_counter()
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+    seconds = time.perf_counter() - start
+    if seconds > SLOW:
+        log.info(f"compiled {what} in {seconds:.1f} s")
+
+
+def load(stem: str, digest: str, write: Callable[[], str], what: str) -> ModuleType:
+    """The compiled module for a digest; `write` gives its source if it is not in the cache yet."""
+    from taut.threads import prepare_threads
+
+    prepare_threads()
+    name = f"taut_{stem}_{digest[:24]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    folder = cache_directory()
+    path, ready = folder / f"{name}.py", folder / f"{name}.ready"
+    with announced(what):
+        if not ready.exists():
+            return _compile(name, path, ready, write)
+        try:
+            return _import(name, path)
+        except Exception as error:  # a damaged cache entry is set aside and made anew; a second failure is raised
+            log.warning(f"the cached kernels of {what} could not be loaded ({error!r}); compiling them again")
+            _forget(name, folder)
+            return _compile(name, path, ready, write)
+
+
+def _compile(name: str, path: Path, ready: Path, write: Callable[[], str]) -> ModuleType:
+    from filelock import FileLock
+
+    with FileLock(str(path.with_suffix(".lock")), mode=0o600):
+        if not path.exists():
+            write_once(path, write())
+        module = _import(name, path)
+        write_once(ready, "")
+    return module
+
+
+def _import(name: str, path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise CacheError(f"cannot import {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _forget(name: str, folder: Path) -> None:
+    check_ours(folder)
+    for file in [*folder.glob(f"{name}.*"), *folder.glob(f"__pycache__/{name}.*")]:
+        if file.suffix != ".lock":
+            file.unlink(missing_ok=True)
+
+
+def clear_cache() -> int:
+    """Delete all generated kernels; returns the number of files removed. Running processes are not affected."""
+    folder = cache_directory()
+    removed = 0
+    for root, _, files in os.walk(folder):
+        for file in files:
+            if file.startswith("taut_"):
+                (Path(root) / file).unlink(missing_ok=True)
+                removed += 1
+    return removed
+
+
+class Kernel:
+    """A package's own compiled function: compiled on its first call, which is announced if it takes a while."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        self.function, self.options, self.__doc__ = function, options, function.__doc__
+        self._compiled: Any = None
+
+    def __call__(self, *args: Any) -> Any:
+        if self._compiled is None:
+            from numba import njit
+
+            from taut.threads import prepare_threads
+
+            prepare_threads()
+            self._compiled = njit(cache=True, error_model="numpy", nogil=True, **self.options)(self.function)
+            with announced(f"'{self.function.__name__}'"):
+                return self._compiled(*args)
+        return self._compiled(*args)
+
+
+def kernel(**options: Any) -> Callable[[Callable[..., Any]], Kernel]:
+    """Decorator for the package's own loops. They live at module level, call nothing compiled in another file, and are cached."""
+    return lambda function: Kernel(function, options)

@@ -1,0 +1,362 @@
+"""Expressions as a graph in which equal subexpressions are one node.
+
+A `Graph` belongs to one trace of one formula. Nodes are appended in the order they are made, so a node's `id` is also a
+topological order: arguments come before their users. The constructors below simplify only what is exact in floating point
+(x + 0, 1·x, constants folded), so the printed source still reads like the formula.
+
+Besides arithmetic there are three safe primitives, which give singular states a finite answer:
+`norm` counts a length below TINY as zero; `inv0(a)` is 1/a, and 0 where |a| ≤ TINY²; `ratio(a, n, limit)` is a/n, and
+`limit` where n = 0.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+from taut.errors import LawError
+
+TINY = 1e-80  # lengths [m] below this count as zero: small enough for any physics, large enough that TINY⁻³ is finite
+
+COMPARISONS = frozenset({"lt", "le", "eq"})
+BOOLEAN = COMPARISONS | {"and", "or", "not", "flag"}
+COMMUTATIVE = frozenset({"add", "mul", "and", "or", "eq"})
+FUNCTIONS = {
+    "sqrt": math.sqrt, "exp": math.exp, "log": math.log, "sin": math.sin, "cos": math.cos, "tan": math.tan,
+    "asin": math.asin, "acos": math.acos, "tanh": math.tanh,
+}  # fmt: skip
+
+
+class Expr:
+    """A scalar in a formula. Made by tracing; supports + - * / ** and comparisons, and nothing that needs a number."""
+
+    __slots__ = ("args", "graph", "id", "op", "value")
+    __array_ufunc__ = None  # numpy hands arithmetic over to us and refuses its own functions
+
+    def __init__(self, graph: Graph, id: int, op: str, args: tuple[Expr, ...], value: Any) -> None:
+        self.graph, self.id, self.op, self.args, self.value = graph, id, op, args, value
+
+    @property
+    def is_boolean(self) -> bool:
+        return self.op in BOOLEAN
+
+    def __repr__(self) -> str:
+        inside = ", ".join([repr(self.value)] * (self.value is not None) + [a.op for a in self.args])
+        return f"<{self.op} {inside}>"
+
+    def __add__(self, other: Any) -> Expr:
+        return self.graph.combine("add", self, other)
+
+    def __radd__(self, other: Any) -> Expr:
+        return self.graph.combine("add", other, self)
+
+    def __sub__(self, other: Any) -> Expr:
+        return self.graph.combine("sub", self, other)
+
+    def __rsub__(self, other: Any) -> Expr:
+        return self.graph.combine("sub", other, self)
+
+    def __mul__(self, other: Any) -> Expr:
+        return self.graph.combine("mul", self, other)
+
+    def __rmul__(self, other: Any) -> Expr:
+        return self.graph.combine("mul", other, self)
+
+    def __truediv__(self, other: Any) -> Expr:
+        return self.graph.combine("div", self, other)
+
+    def __rtruediv__(self, other: Any) -> Expr:
+        return self.graph.combine("div", other, self)
+
+    def __pow__(self, other: Any) -> Expr:
+        return self.graph.combine("pow", self, other)
+
+    def __rpow__(self, other: Any) -> Expr:
+        return self.graph.combine("pow", other, self)
+
+    def __neg__(self) -> Expr:
+        return self.graph.neg(self)
+
+    def __pos__(self) -> Expr:
+        return self
+
+    def __abs__(self) -> Expr:
+        return self.graph.where(self < 0, -self, self)
+
+    def __lt__(self, other: Any) -> Expr:
+        return self.graph.combine("lt", self, other)
+
+    def __le__(self, other: Any) -> Expr:
+        return self.graph.combine("le", self, other)
+
+    def __gt__(self, other: Any) -> Expr:
+        return self.graph.combine("lt", other, self)
+
+    def __ge__(self, other: Any) -> Expr:
+        return self.graph.combine("le", other, self)
+
+    def __and__(self, other: Any) -> Expr:
+        return self.graph.logic("and", self, other)
+
+    def __or__(self, other: Any) -> Expr:
+        return self.graph.logic("or", self, other)
+
+    def __invert__(self) -> Expr:
+        return self.graph.logic("not", self)
+
+    def __bool__(self) -> NoReturn:
+        raise LawError("a formula cannot branch in Python (if, and, or, not, max, min): use where, minimum, maximum, &, |, ~")
+
+    def __float__(self) -> NoReturn:
+        raise LawError("a formula has no number yet (math.sin and the like): use the functions of taut.formula")
+
+    __int__ = __index__ = __float__
+
+    def __iter__(self) -> NoReturn:
+        raise LawError("a scalar of the formula was used as a vector")
+
+    def __getitem__(self, _: Any) -> NoReturn:
+        raise LawError("a scalar of the formula was indexed as if it were a vector")
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        raise LawError("numpy cannot take part in a formula: use the functions of taut.formula")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise LawError(f"unknown function or attribute '{name}' on a scalar of the formula: use the functions of taut.formula")
+
+
+class Graph:
+    """The nodes of one trace, each distinct expression once."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Expr] = []
+        self._table: dict[tuple[Any, ...], Expr] = {}
+
+    def node(self, op: str, args: tuple[Expr, ...] = (), value: Any = None) -> Expr:
+        key = (op, repr(value), *(a.id for a in args))
+        found = self._table.get(key)
+        if found is None:
+            found = Expr(self, len(self.nodes), op, args, value)
+            self.nodes.append(found)
+            self._table[key] = found
+        return found
+
+    def symbol(self, *name: Any) -> Expr:
+        """A leaf such as ("x", particle, component) or ("p", parameter, component)."""
+        return self.node("symbol", value=name)
+
+    def flag(self, name: str) -> Expr:
+        """A boolean leaf, an argument of the kernel."""
+        return self.node("flag", value=name)
+
+    def const(self, value: float) -> Expr:
+        return self.node("const", value=float(value) + 0.0)  # -0.0 and 0.0 are one constant
+
+    def lift(self, value: Any) -> Expr:
+        """An operand as a node of this graph."""
+        if isinstance(value, Expr):
+            if value.graph is not self:
+                raise LawError("the formula depends on a quantity of another formula, which is not among its parameters")
+            return value
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            if getattr(value, "shape", None) == () and hasattr(value, "__float__"):
+                value = float(value)  # a numpy scalar
+            else:
+                raise LawError(f"a {type(value).__name__} cannot be combined with a scalar of the formula")
+        if not math.isfinite(value):
+            raise LawError(f"the constant {value} in the formula is not finite")
+        return self.const(value)
+
+    def combine(self, op: str, a: Any, b: Any) -> Any:
+        if not all(isinstance(o, (Expr, int, float)) or getattr(o, "shape", None) == () for o in (a, b)):
+            return NotImplemented
+        a, b = self.lift(a), self.lift(b)
+        if a.is_boolean or b.is_boolean:
+            raise LawError("a comparison was used as a number: use where(condition, a, b)")
+        if op in COMPARISONS:
+            return self.node(op, (a, b))
+        return getattr(self, op)(a, b)
+
+    def logic(self, op: str, *args: Any) -> Expr:
+        if not all(isinstance(a, Expr) and a.is_boolean for a in args):
+            raise LawError("&, | and ~ join comparisons only")
+        return self.node(op, self._ordered(op, args))
+
+    def _ordered(self, op: str, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        return tuple(sorted(args, key=lambda a: a.id)) if op in COMMUTATIVE else args
+
+    def add(self, a: Expr, b: Expr) -> Expr:
+        if is_const(a, 0.0):
+            return b
+        if is_const(b, 0.0):
+            return a
+        if a.op == b.op == "const":
+            return self.const(a.value + b.value)
+        if b.op == "neg":
+            return self.sub(a, b.args[0])
+        if a.op == "neg":
+            return self.sub(b, a.args[0])
+        if a is b:
+            return self.mul(self.const(2.0), a)
+        return self.node("add", self._ordered("add", (a, b)))
+
+    def sub(self, a: Expr, b: Expr) -> Expr:
+        if is_const(b, 0.0):
+            return a
+        if is_const(a, 0.0):
+            return self.neg(b)
+        if a.op == b.op == "const":
+            return self.const(a.value - b.value)
+        if a is b:
+            return self.const(0.0)
+        if b.op == "neg":
+            return self.add(a, b.args[0])
+        return self.node("sub", (a, b))
+
+    def neg(self, a: Expr) -> Expr:
+        if a.op == "const":
+            return self.const(-a.value)
+        if a.op == "neg":
+            return a.args[0]
+        if a.op == "sub":
+            return self.sub(a.args[1], a.args[0])
+        return self.node("neg", (a,))
+
+    def mul(self, a: Expr, b: Expr) -> Expr:
+        for one, other in ((a, b), (b, a)):
+            if one.op == "const":
+                if other.op == "const":
+                    return self.const(one.value * other.value)
+                if one.value == 0.0:
+                    return one
+                if one.value == 1.0:
+                    return other
+                if one.value == -1.0:
+                    return self.neg(other)
+        if a.op == "neg":
+            return self.neg(self.mul(a.args[0], b))
+        if b.op == "neg":
+            return self.neg(self.mul(a, b.args[0]))
+        return self.node("mul", self._ordered("mul", (a, b)))
+
+    def div(self, a: Expr, b: Expr) -> Expr:
+        if is_const(b, 0.0):
+            raise LawError("the formula divides by the constant zero")
+        if is_const(a, 0.0) or is_const(b, 1.0):
+            return a
+        if a.op == b.op == "const":
+            return self.const(a.value / b.value)
+        if a.op == "neg":
+            return self.neg(self.div(a.args[0], b))
+        return self.node("div", (a, b))
+
+    def pow(self, a: Expr, b: Expr) -> Expr:
+        if a.op == b.op == "const":
+            return self.lift(float(a.value) ** b.value)
+        if b.op != "const":
+            return self.call("exp", self.mul(b, self.call("log", a)))
+        if b.value == 0.5:
+            return self.call("sqrt", a)
+        if b.value == int(b.value) and abs(b.value) <= 8:
+            return self._integer_power(a, int(b.value))
+        return self.node("pow", (a, b))
+
+    def _integer_power(self, a: Expr, n: int) -> Expr:
+        if n < 0:
+            return self.div(self.const(1.0), self._integer_power(a, -n))
+        if n == 0:
+            return self.const(1.0)
+        half = self._integer_power(a, n // 2)
+        square = self.mul(half, half)
+        return self.mul(square, a) if n % 2 else square
+
+    def call(self, name: str, a: Expr) -> Expr:
+        if a.op == "const":
+            try:
+                return self.lift(FUNCTIONS[name](a.value))
+            except (ValueError, OverflowError) as error:
+                raise LawError(f"{name}({a.value}) has no value") from error
+        return self.node(name, (a,))
+
+    def atan2(self, y: Expr, x: Expr) -> Expr:
+        if x.op == y.op == "const":
+            return self.const(math.atan2(y.value, x.value))
+        return self.node("atan2", (y, x))
+
+    def norm(self, parts: Iterable[Expr]) -> Expr:
+        kept = tuple(p for p in parts if not is_const(p, 0.0))
+        if all(p.op == "const" for p in kept):
+            return self.const(math.hypot(*(p.value for p in kept)))
+        return self.node("norm", kept)
+
+    def inv0(self, a: Expr) -> Expr:
+        if a.op == "const":
+            return self.const(1.0 / a.value if abs(a.value) > TINY**2 else 0.0)
+        return self.node("inv0", (a,))
+
+    def ratio(self, a: Expr, n: Expr, limit: Expr) -> Expr:
+        if is_const(a, 0.0) and is_const(limit, 0.0):
+            return a
+        return self.node("ratio", (a, n, limit, self.node("lt", (self.const(0.0), n))))
+
+    def where(self, condition: Expr, a: Expr, b: Expr) -> Expr:
+        if not (isinstance(condition, Expr) and condition.is_boolean):
+            raise LawError("where(condition, a, b) needs a comparison as its condition")
+        return a if a is b else self.node("where", (condition, a, b))
+
+    def substitute(self, root: Expr, replace: dict[Expr, Expr]) -> Expr:
+        """`root` with some nodes replaced, rebuilt through the simplifying constructors."""
+        done = dict(replace)
+        for node in reachable([root], stop=replace.keys()):
+            if node not in done:
+                done[node] = self.rebuild(node, tuple(done[a] for a in node.args))
+        return done[root]
+
+    def rebuild(self, node: Expr, args: tuple[Expr, ...]) -> Expr:
+        """The node's operation on other arguments."""
+        if args == node.args:
+            return node
+        if node.op in FUNCTIONS:
+            return self.call(node.op, args[0])
+        if node.op == "ratio":
+            return self.ratio(*args[:3])
+        if node.op == "norm":
+            return self.norm(args)
+        if node.op in ("add", "sub", "mul", "div", "pow", "neg", "atan2", "inv0", "where"):
+            result: Expr = getattr(self, node.op)(*args)
+            return result
+        return self.node(node.op, self._ordered(node.op, args), node.value)
+
+
+def is_const(e: Expr, value: float) -> bool:
+    return e.op == "const" and e.value == value
+
+
+def reachable(roots: Iterable[Expr], stop: Iterable[Expr] = ()) -> list[Expr]:
+    """Every node the roots need, arguments before users; the arguments of nodes in `stop` are not followed."""
+    halt = set(stop)
+    seen: set[Expr] = set()
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            if node not in halt:
+                stack.extend(node.args)
+    return sorted(seen, key=lambda n: n.id)
+
+
+def symbols(root: Expr, kind: str) -> list[Expr]:
+    """The leaves of one kind (first entry of their name) on which an expression depends."""
+    return [n for n in reachable([root]) if n.op == "symbol" and n.value[0] == kind]
+
+
+def fingerprint(root: Expr) -> str:
+    """A digest of the expression itself, independent of how and where it was written."""
+    order = {node: i for i, node in enumerate(reachable([root]))}
+    lines = [f"{n.op} {n.value!r} {[order[a] for a in n.args]}" for n in order]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()

@@ -1,0 +1,38 @@
+"""Evaluate expressions with numpy, over many elements at once and without compiling: for rest values, measured once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taut.formula.graph import TINY, Expr, reachable
+
+_UFUNCS = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "pow": np.power, "neg": np.negative,
+    "atan2": np.arctan2, "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "sin": np.sin, "cos": np.cos, "tan": np.tan,
+    "asin": np.arcsin, "acos": np.arccos, "tanh": np.tanh, "lt": np.less, "le": np.less_equal, "eq": np.equal,
+    "and": np.logical_and, "or": np.logical_or, "not": np.logical_not, "where": np.where,
+}  # fmt: skip
+
+
+def evaluate(roots: Sequence[Expr], x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values of the expressions, shape (m, len(roots)), for positions x of shape (m, particles, 3) [m]."""
+    value: dict[Expr, np.ndarray] = {}
+    with np.errstate(all="ignore"):  # what is not finite is reported by the caller, with the element
+        for node in reachable(roots):
+            a = [value[arg] for arg in node.args]
+            if node.op == "const":
+                value[node] = np.asarray(node.value)
+            elif node.op == "symbol":
+                _, p, k = node.value
+                value[node] = x[:, p, k]
+            elif node.op == "norm":
+                squares = np.sum([c * c for c in np.broadcast_arrays(*a)], axis=0)
+                value[node] = np.where(squares > TINY**2, np.sqrt(squares), 0.0)
+            elif node.op == "inv0":
+                value[node] = np.where(np.abs(a[0]) > TINY**2, 1.0 / a[0], 0.0)
+            else:
+                value[node] = _UFUNCS[node.op](*a)
+    return np.stack([np.broadcast_to(value[r], len(x)) for r in roots], axis=1).astype(np.float64)

@@ -1,0 +1,222 @@
+"""A bound law placed among particles: indices checked, rest values measured, parameters resolved and packed for the kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taut.errors import LawError, SingularState
+from taut.formula.interpret import evaluate
+from taut.formula.law import Bound, FormName, Variant
+from taut.formula.source import CHUNK
+from taut.formula.trace import trace_measure
+
+Float = NDArray[np.float64]
+
+
+def place(bound: Bound, rest: Float, mass: Float) -> Placed:
+    """The law placed among particles with these rest positions [m] and masses [kg]; the same again if nothing has changed."""
+    known: Placed | None = bound.placed
+    if known is None or not (np.array_equal(known.rest, rest) and np.array_equal(known.mass, mass)):
+        bound.placed = known = Placed(bound, rest, mass)
+    return known
+
+
+class Placed:
+    """A law on the elements of one system, with its parameters as numbers or functions of time."""
+
+    def __init__(self, bound: Bound, rest: Float, mass: Float) -> None:
+        self.bound, self.law, self.name, self.rest, self.mass = bound, bound.law, bound.name, rest, mass
+        elements = bound.elements if bound.elements is not None else np.arange(len(rest), dtype=np.int64)[:, None]
+        outside = np.flatnonzero(((elements < 0) | (elements >= len(rest))).any(axis=1))
+        if len(outside):
+            raise LawError(
+                f"law '{self.name}': element {outside[0]} names particle {elements[outside[0]].tolist()}, "
+                f"but there are {len(rest)} particles (0 to {len(rest) - 1})"
+            )
+        self.elements: NDArray[np.int64] = elements
+        self.constant: dict[str, Float] = {}
+        self.timed: dict[str, Callable[[float], Any]] = {}
+        self.widths: dict[str, int | None] = {}
+        for name in self.law.parameters:
+            self._resolve(name, rest, mass)
+        self._packed: Float | None = None
+        self._packed_at: float | None = None
+
+    @property
+    def particles(self) -> int:
+        """Particles per element, s."""
+        return int(self.elements.shape[1])
+
+    def variant(self, form: FormName) -> Variant:
+        return self.law.variant(form, self.particles, self.widths)
+
+    def _resolve(self, name: str, rest: Float, mass: Float) -> None:
+        given = self.bound.parameters.get(name)
+        if given is None and name in self.law.rest:
+            value, vector = self._measure(name, rest)
+        elif given is None and name == "mass":
+            value, vector = mass[self.elements], self.particles > 1
+            value = value if vector else value[:, 0]
+        elif given is None:
+            raise LawError(f"law '{self.name}' needs the parameter '{name}'")
+        elif callable(given):
+            self.timed[name] = given
+            value, vector = self._array(name, given(0.0), "at t = 0"), name in self.law.vectors
+        else:
+            value, vector = self._array(name, given, ""), name in self.law.vectors
+        self.widths[name] = self._width(name, value, vector or value.ndim == 2)
+        if name not in self.timed:
+            self.constant[name] = value
+
+    def _measure(self, name: str, rest: Float) -> tuple[Float, bool]:
+        measure = self.law.rest[name]
+        roots, vector = trace_measure(f"'{self.law.name}' at rest, '{name}'", measure, self.particles)
+        value = evaluate(roots, rest[self.elements])
+        self._refuse_nan(name, value, "measured on the rest shape")
+        return (value, True) if vector else (value[:, 0], False)
+
+    def _array(self, name: str, value: Any, when: str) -> Float:
+        try:
+            array = np.array(value, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise LawError(
+                f"law '{self.name}': parameter '{name}' {when} is not a number or an array of numbers: {value!r}"
+            ) from error
+        self._refuse_nan(name, array, when)
+        return array
+
+    def _refuse_nan(self, name: str, value: Float, when: str) -> None:
+        bad = np.argwhere(~np.isfinite(value))
+        if len(bad):
+            where = f" of element {bad[0][0]}" if value.ndim else ""
+            raise LawError(
+                f"law '{self.name}': parameter '{name}'{where} {when} is {value[tuple(bad[0])]}, not a finite number".replace(
+                    "  ", " "
+                )
+            )
+
+    def _width(self, name: str, value: Float, vector: bool) -> int | None:
+        """None for a scalar parameter, else the number of components; checks the shape."""
+        m = len(self.elements)
+        if vector and value.ndim in (1, 2) and (value.ndim == 1 or len(value) == m):
+            if name in self.law.vectors and value.shape[-1] != 3 and name not in self.law.defaults:
+                raise LawError(f"law '{self.name}': parameter '{name}' has three components, not {value.shape[-1]}")
+            return int(value.shape[-1])
+        if not vector and (value.ndim == 0 or value.shape == (m,)):
+            return None
+        allowed = f"(3,) or ({m}, 3)" if vector else f"a scalar, ({m},) or ({m}, components)"
+        raise LawError(f"law '{self.name}': parameter '{name}' has shape {value.shape} for {m} elements; allowed: {allowed}")
+
+    def shifted(self, start: int) -> Any:
+        """The same, bound to particles that come `start` later, with what was measured at rest kept as it is."""
+        return self.law(self.elements + start, name=self.bound.name, **self.constant, **self.timed)
+
+    def packed(self, t: float) -> Float:
+        """All parameters at time t [s], one row per element, shape (m, width)."""
+        if self._packed is None:
+            self._packed = np.empty((len(self.elements), sum(w or 1 for w in self.widths.values())))
+            self._fill(self._packed, self.constant)
+        if self.timed and t != self._packed_at:
+            self._fill(self._packed, {name: self._at(name, t) for name in self.timed})
+            self._packed_at = t
+        return self._packed
+
+    def _fill(self, packed: Float, values: dict[str, Float]) -> None:
+        start = 0
+        for name, width in self.widths.items():
+            stop = start + (width or 1)
+            if name in values:
+                value = values[name]
+                packed[:, start:stop] = value[:, None] if width is None and value.ndim == 1 else value
+            start = stop
+
+    def _at(self, name: str, t: float) -> Float:
+        when = f"at t = {t:g} s"
+        value = self._array(name, self.timed[name](t), when)
+        if self._width(name, value, name in self.law.vectors or value.ndim == 2) != self.widths[name]:
+            raise LawError(f"law '{self.name}': parameter '{name}' {when} has changed its shape to {value.shape}")
+        return value
+
+    def values(self, q: Float, t: float = 0.0) -> Float:
+        """Energy of each element [J], shape (m,)."""
+        return self._run("gradient", q, t)[0]
+
+    def gradients(self, q: Float, t: float = 0.0) -> Float:
+        """∂V/∂x of each element [N], shape (m, s, 3)."""
+        return self._spread(self._run("gradient", q, t)[1])
+
+    def hessians(self, q: Float, t: float = 0.0, *, project: bool = False) -> Float:
+        """∂²V/∂x² of each element [N/m], shape (m, 3s, 3s); `project` gives the nearest positive semi-definite matrices."""
+        blocks = self._run("hessian", q, t, project=project)[2]
+        pair = self.variant("energy").hessian.PAIR
+        m, s = self.elements.shape
+        full = np.zeros((m, s, 3, s, 3))
+        if pair is not None:
+            c = np.array(pair)
+            full += (c[:, None] * c)[None, :, None, :, None] * blocks[:, 0][:, None, :, None, :]
+        else:
+            corners = [(p, r) for p in range(s) for r in range(p, s)]
+            for b, (p, r) in enumerate(corners):
+                full[:, p, :, r, :] = blocks[:, b]
+                full[:, r, :, p, :] = blocks[:, b].transpose(0, 2, 1)
+        return full.reshape(m, 3 * s, 3 * s)
+
+    def parameter_derivative(self, name: str, q: Float, t: float = 0.0) -> Float:
+        """∂V/∂p of each element, shape (m,), or (m, components) for a vector parameter."""
+        return self._columns(name, self._run("parameters", q, t)[0])
+
+    def mixed_derivative(self, name: str, q: Float, t: float = 0.0) -> Float:
+        """∂²V/∂x∂p of each element, shape (m, s, 3), or (m, s, 3, components) for a vector parameter."""
+        mixed = self._run("parameters", q, t)[1]
+        return self._columns(name, np.stack([self._spread(mixed[..., j]) for j in range(mixed.shape[-1])], axis=-1))
+
+    def _columns(self, name: str, values: Float) -> Float:
+        if name not in self.widths:
+            raise LawError(f"law '{self.name}' has no parameter '{name}'")
+        start, width = self.variant("energy").columns[name], self.widths[name]
+        return values[..., start] if width is None else values[..., start : start + width]
+
+    def _spread(self, vectors: Float) -> Float:
+        """Stored vectors (m, v, 3) to one per particle (m, s, 3)."""
+        pair = self.variant("energy").gradient.PAIR
+        return vectors if pair is None else np.array(pair)[None, :, None] * vectors
+
+    def _run(self, kind: str, q: Float, t: float, *, project: bool = False) -> tuple[Float, ...]:
+        variant = self.variant("energy")
+        module = getattr(variant, kind)
+        m = len(self.elements)
+        x = np.array(q, dtype=np.float64, order="C")
+        if kind == "parameters":
+            out: tuple[Any, ...] = (np.empty((m, variant.width)), np.empty((m, module.VECTORS, 3, variant.width)))
+        else:
+            out = (np.empty(m), np.empty((m, module.VECTORS, 3)))
+            if kind == "hessian":
+                out = (project, *out, np.empty((m, len_blocks(module), 3, 3)))
+        bad = np.full((m + CHUNK - 1) // CHUNK, -1, dtype=np.int64)
+        module.evaluate(x, x, 0.0, self.elements, self.packed(t), *out, bad)
+        raise_if_bad(self.name, self.elements, bad)
+        if project and not module.CLOSED_FORM:
+            from taut.formula.project import project_elements
+
+            raise_if_bad(self.name, self.elements, project_elements(out[3], module.VECTORS))
+        return tuple(o for o in out if isinstance(o, np.ndarray))
+
+
+def len_blocks(module: Any) -> int:
+    """Blocks a Hessian kernel writes per element."""
+    vectors: int = module.VECTORS
+    return vectors * (vectors + 1) // 2
+
+
+def raise_if_bad(name: str, elements: NDArray[np.int64], bad: NDArray[np.int64]) -> None:
+    """Name the first element whose results were not finite, if there is one."""
+    found = bad[bad >= 0]
+    if len(found):
+        i = int(found[0])
+        raise SingularState(
+            f"law '{name}': element {i} (particles {elements[i].tolist()}) has no finite energy, force or stiffness"
+        )

@@ -1,0 +1,13 @@
+"""Given forces, V = -f·x."""
+
+from taut.formula import Vector, dot
+from taut.formula.law import energy
+
+
+@energy
+def force(x, f: Vector):
+    """A given force on each particle: V = -f·x. On some particles a point force; with no particles given, uniform on all.
+
+    f : [N], a vector for each element alike, one per element (m, 3), or a function of time
+    """
+    return -dot(f, x[0])

@@ -1,0 +1,14 @@
+"""Zero-length spring, V = ½ k |x₁ - x₀|²."""
+
+from taut.formula import dot
+from taut.formula.law import energy
+
+
+@energy(invariant="rigid motion")
+def zero_length_spring(x, k):
+    """Spring of rest length zero between two particles: V = ½ k |x₁ - x₀|². Linear, with a constant Hessian.
+
+    k : stiffness [N/m]
+    """
+    d = x[1] - x[0]
+    return k / 2 * dot(d, d)

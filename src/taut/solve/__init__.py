@@ -1,0 +1,1 @@
+"""Algebra without physics: linear solvers, Newton's method, line search."""

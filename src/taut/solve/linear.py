@@ -1,0 +1,53 @@
+"""Linear solvers behind one interface: analyse a pattern once, factor values, solve to a stated residual."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taut.errors import ModelError
+from taut.system.blocks import BlockMatrix, Pattern
+
+Float = NDArray[np.float64]
+SolverName = Literal["auto", "direct", "cg"]
+DIRECT_UP_TO = 5000  # particles up to which "auto" factorises
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a linear solve gave: the vector, whether the matrix showed itself positive definite, the residual and the work."""
+
+    x: Float  # (n, 3)
+    definite: bool
+    residual: float  # largest |b - A x| over particles
+    iterations: int
+
+
+class LinearSolver(Protocol):
+    """Solves A x = b for a symmetric A."""
+
+    name: str
+
+    def analyse(self, pattern: Pattern) -> None:
+        """Do what depends on the pattern alone; cheap if the pattern is the same as before."""
+
+    def factor(self, matrix: BlockMatrix) -> bool:
+        """Prepare for solving with these values. False: the matrix is not positive definite."""
+
+    def solve(self, b: Float, target: float) -> Solution:
+        """Solve until the residual is at most `target`, or as far as it goes: the Solution says how far that was."""
+
+
+def linear_solver(name: SolverName, n: int) -> LinearSolver:
+    """The solver for n particles. "auto" chooses by size alone, so that a scene gives the same bits everywhere."""
+    from taut.solve.cg import ConjugateGradients
+    from taut.solve.direct import Direct
+
+    if name not in ("auto", "direct", "cg"):
+        raise ModelError(f"solver is 'auto', 'direct' or 'cg', not {name!r}")
+    if name == "direct" or (name == "auto" and n <= DIRECT_UP_TO):
+        return Direct()
+    return ConjugateGradients()

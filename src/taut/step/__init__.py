@@ -1,0 +1,1 @@
+"""Time: one integrator per file, each a formula plus its order."""

@@ -1,0 +1,69 @@
+"""Implicit Euler: q' = argmin Φ(q), v' = (q' - q)/h."""
+
+from __future__ import annotations
+
+import time
+from typing import ClassVar
+
+import numpy as np
+
+from taut.errors import SingularState
+from taut.solve.newton import Minimum, minimise
+from taut.step.integrator import Integrator
+from taut.step.objective import ImplicitObjective
+from taut.step.report import Report
+from taut.system.state import State
+from taut.system.system import System
+
+
+class ImplicitEuler(Integrator):
+    """Each step minimises ½|q - q̃|²_M/h² + V(q) + dissipation, q̃ = q + h v, by Newton's method to the stated tolerance.
+
+    Stable for every h; first order; takes energy out of fast motion. The objective never ends above its value at the old
+    positions, so with energies that do not depend on time V + T never grows.
+
+    >>> import taut
+    >>> taut.ImplicitEuler(tolerance=taut.Tolerance(relative=1e-10)).order
+    1
+    """
+
+    order: ClassVar[int] = 1
+    dissipative: ClassVar[bool] = True
+
+    def step(self, system: System, state: State, h: float) -> tuple[State, Report]:
+        begun = time.perf_counter()
+        self.check(system, state, h)
+        objective = ImplicitObjective(system, state, h)
+        solver = self.linear_solver(system.n)
+        old = system.hold.place(state.q, objective.t)
+        at_old = objective.evaluate(old)
+        best, restarts = self._from(objective, objective.target), 0
+        if best is None or best.outcome == "not converged" or best.point.value > at_old.value + at_old.noise:
+            best, restarts = minimise(objective, old, solver, self.tolerance), 1
+        report = Report(
+            integrator=type(self).__name__,
+            t=objective.t,
+            h=h,
+            outcome=best.outcome,
+            residual=best.residual,
+            tolerance=best.tolerance,
+            floor=best.floor,
+            decrease=at_old.value - best.point.value,
+            iterations=best.iterations,
+            projections=best.projections,
+            restarts=restarts,
+            evaluations=best.evaluations + 1,
+            solver=solver.name,
+            linear_iterations=best.linear_iterations,
+            seconds=time.perf_counter() - begun,
+        )
+        self.certify(report, state, best.reason)
+        q = best.point.x
+        return State(objective.t, q, (q - state.q) / h, state.active), report
+
+    def _from(self, objective: ImplicitObjective, start: np.ndarray) -> Minimum | None:
+        """Newton from the predicted positions; None where they are singular."""
+        try:
+            return minimise(objective, start, self.linear_solver(objective.system.n), self.tolerance)
+        except SingularState:
+            return None

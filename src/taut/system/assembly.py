@@ -1,0 +1,216 @@
+"""Evaluate laws over their elements and add them up into energies, forces and stiffness.
+
+An `Assembly` is made once for a list of laws and their active elements: it holds the sparsity pattern, the lists of what goes
+where, and all buffers. Evaluating writes into the buffers; nothing is allocated that grows with the number of steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taut.errors import SingularState
+from taut.formula.law import FormName
+from taut.formula.placed import Placed, len_blocks, raise_if_bad
+from taut.formula.source import CHUNK
+from taut.system.blocks import BlockMatrix, Pattern
+from taut.system.gather import gather_blocks, gather_vectors
+from taut.system.state import State
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+
+class Term:
+    """One law in one form on its active elements, with its places in the buffers."""
+
+    def __init__(self, name: str, placed: Placed, form: FormName, active: NDArray[np.bool_] | None) -> None:
+        self.name, self.placed, self.form = name, placed, form
+        self.variant = placed.variant(form)
+        self.active = None if active is None or active.all() else np.flatnonzero(active)
+        self.elements: Int = placed.elements if self.active is None else np.ascontiguousarray(placed.elements[self.active])
+        self._selected: tuple[float, Float] | None = None
+        module: Any = self.variant.gradient
+        self.pair: Float | None = None if module.PAIR is None else np.array(module.PAIR)
+        self.vectors: int = module.VECTORS
+        self.blocks: int = module.BLOCKS
+        self.energy = np.zeros(len(self.elements))
+        self.bad = np.full((len(self.elements) + CHUNK - 1) // CHUNK, -1, dtype=np.int64)
+
+    def parameters(self, t: float) -> Float:
+        packed = self.placed.packed(t)
+        if self.active is None:
+            return packed
+        if self._selected is None or (self.placed.timed and self._selected[0] != t):
+            self._selected = (t, np.ascontiguousarray(packed[self.active]))
+        return self._selected[1]
+
+    def raise_if_bad(self, bad: Int) -> None:
+        original = bad if self.active is None else np.where(bad >= 0, self.active[np.maximum(bad, 0)], -1)
+        raise_if_bad(self.name, self.placed.elements, original)
+
+
+@dataclass
+class Inputs:
+    """What the kernels read: the differentiated positions (or velocities), the frozen ones, the step and the time."""
+
+    x: Float
+    y: Float
+    h: float
+    t: float
+
+    @staticmethod
+    def at(state: State, t: float | None = None) -> Inputs:
+        """For energies: a state's positions, with parameters at its time or another."""
+        q = np.array(state.q)
+        return Inputs(q, q, 0.0, state.t if t is None else t)
+
+    @staticmethod
+    def rates(state: State, t: float | None = None) -> Inputs:
+        """For damping laws as rates: a state's velocities, at its positions."""
+        return Inputs(np.array(state.v), np.array(state.q), 0.0, state.t if t is None else t)
+
+
+class Assembly:
+    """The sums over several laws. Results are views of buffers that the next evaluation overwrites."""
+
+    def __init__(self, n: int, terms: Sequence[Term]) -> None:
+        self.n, self.terms = n, list(terms)
+        self.force_gradient = np.zeros((n, 3))  # Σ ∂V/∂x
+        self.gross = np.zeros(n)  # Σ |∂V_e/∂x|₁
+        counts = [len(t.elements) * t.vectors for t in self.terms]
+        self._vector_at = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        self._vectors = np.zeros((int(self._vector_at[-1]), 3))
+        block_counts = [len(t.elements) * t.blocks for t in self.terms]
+        self._block_at = np.concatenate([[0], np.cumsum(block_counts)]).astype(np.int64)
+
+    def adopt(self, other: Assembly) -> None:
+        """Take over the pattern and the lists of another assembly if its elements are the same."""
+        same = len(self.terms) == len(other.terms) and all(
+            a.variant is b.variant and np.array_equal(a.elements, b.elements) for a, b in zip(self.terms, other.terms, strict=True)
+        )
+        if same:
+            for name in ("pattern", "_vector_lists", "_block_lists"):
+                if name in other.__dict__:
+                    self.__dict__[name] = other.__dict__[name]
+
+    def _vectors_of(self, k: int) -> Float:
+        t = self.terms[k]
+        return self._vectors[self._vector_at[k] : self._vector_at[k + 1]].reshape(len(t.elements), t.vectors, 3)
+
+    def _blocks_of(self, k: int) -> Float:
+        t = self.terms[k]
+        if not t.blocks:
+            return np.empty((len(t.elements), len_blocks(t.variant.gradient), 3, 3))
+        return self._blocks[self._block_at[k] : self._block_at[k + 1]].reshape(len(t.elements), t.blocks, 3, 3)
+
+    def gradient(self, inputs: Sequence[Inputs]) -> tuple[float, Float, Float]:
+        """V [J], ∂V/∂x [N] (n, 3), and the gross force on each particle [N] (n,)."""
+        for k, (term, at) in enumerate(zip(self.terms, inputs, strict=True)):
+            evaluate = term.variant.gradient.evaluate
+            evaluate(at.x, at.y, at.h, term.elements, term.parameters(at.t), term.energy, self._vectors_of(k), term.bad)
+            term.raise_if_bad(term.bad)
+        return self._sums()
+
+    def hessian(self, inputs: Sequence[Inputs], shift: Float, *, project: bool) -> tuple[float, Float, Float]:
+        """The same, and into `matrix` the sum Σ ∂²V/∂x² + diag(shift) [N/m], shift (n,)."""
+        for k, (term, at) in enumerate(zip(self.terms, inputs, strict=True)):
+            blocks = self._blocks_of(k)
+            module = term.variant.hessian if term.blocks else term.variant.gradient
+            arguments = (at.x, at.y, at.h, term.elements, term.parameters(at.t))
+            outputs = (project, term.energy, self._vectors_of(k), blocks) if term.blocks else (term.energy, self._vectors_of(k))
+            module.evaluate(*arguments, *outputs, term.bad)
+            term.raise_if_bad(term.bad)
+            if term.blocks and project and not module.CLOSED_FORM:
+                from taut.formula.project import project_elements
+
+                term.raise_if_bad(project_elements(blocks, term.vectors))
+        row, start, source, coefficient = self._block_lists
+        gather_blocks(
+            row, start, source, coefficient, self._blocks, shift, self.pattern.upper, self.pattern.mirror, self.matrix.data
+        )
+        return self._sums()
+
+    def _sums(self) -> tuple[float, Float, Float]:
+        start, source, coefficient = self._vector_lists
+        gather_vectors(start, source, coefficient, self._vectors, self.force_gradient, self.gross)
+        value = sum(float(t.energy.sum()) for t in self.terms)
+        if not (np.isfinite(value) and np.isfinite(self.gross).all()):
+            raise SingularState(f"the sum of the forces overflows at particle {int(np.argmin(np.isfinite(self.gross)))}")
+        return value, self.force_gradient, self.gross
+
+    def magnitude(self) -> float:
+        """Σ |V_e| [J] of the last evaluation: the scale of rounding in V."""
+        return sum(float(np.abs(t.energy).sum()) for t in self.terms)
+
+    @cached_property
+    def matrix(self) -> BlockMatrix:
+        """The last Hessian."""
+        return BlockMatrix(self.pattern, np.zeros((len(self.pattern.indices), 3, 3)))
+
+    @cached_property
+    def _blocks(self) -> Float:
+        return np.zeros((int(self._block_at[-1]), 3, 3))
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        pairs = [np.empty((0, 2), dtype=np.int64)]
+        for t in self.terms:
+            if t.blocks:
+                s = t.elements.shape[1]
+                pairs += [
+                    t.elements[:, [p, q]] for p in range(s) for q in range(p + 1, s) if t.pair is None or t.pair[p] * t.pair[q]
+                ]
+        return Pattern.of(np.concatenate(pairs), self.n)
+
+    @cached_property
+    def _vector_lists(self) -> tuple[Int, Int, Float]:
+        """For each particle: which stored vectors it adds up, with which coefficients."""
+        target, source, coefficient = [], [], []
+        for k, t in enumerate(self.terms):
+            m, s = t.elements.shape
+            first = self._vector_at[k] + np.arange(m) * t.vectors
+            for p in range(s):
+                c = 1.0 if t.pair is None else t.pair[p]
+                if c:
+                    target.append(t.elements[:, p])
+                    source.append(first + (p if t.pair is None else 0))
+                    coefficient.append(np.full(m, c))
+        return _sorted_lists(target, source, coefficient, self.n)
+
+    @cached_property
+    def _block_lists(self) -> tuple[Int, Int, Int, Float]:
+        """For each block on or right of the diagonal: which element blocks it adds up (negative: transposed), with coefficients."""
+        pattern = self.pattern
+        upper_keys = pattern.rows[pattern.upper].astype(np.int64) * self.n + pattern.indices[pattern.upper]
+        target, source, coefficient = [], [], []
+        for k, t in enumerate(self.terms):
+            m, s = t.elements.shape
+            first = self._block_at[k] + np.arange(m) * t.blocks
+            for b, (p, q) in enumerate((p, q) for p in range(s) for q in range(p, s)):
+                c = 1.0 if t.pair is None else t.pair[p] * t.pair[q]
+                if t.blocks and c:
+                    i, j = t.elements[:, p], t.elements[:, q]
+                    block = first + (b if t.pair is None else 0)
+                    target.append(np.searchsorted(upper_keys, np.minimum(i, j) * self.n + np.maximum(i, j)))
+                    source.append(np.where(i <= j, block, -1 - block))
+                    coefficient.append(np.full(m, c))
+        start, sources, coefficients = _sorted_lists(target, source, coefficient, len(pattern.upper))
+        row = np.searchsorted(pattern.rows[pattern.upper], np.arange(self.n + 1))
+        return row.astype(np.int64), start, sources, coefficients
+
+
+def _sorted_lists(target: list[Int], source: list[Int], coefficient: list[Float], size: int) -> tuple[Int, Int, Float]:
+    """Group entries by target, keeping their order within each: (start (size + 1,), source, coefficient)."""
+    if not target:
+        return np.zeros(size + 1, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
+    where = np.concatenate(target)
+    order = np.argsort(where, kind="stable")
+    start = np.zeros(size + 1, dtype=np.int64)
+    start[1:] = np.cumsum(np.bincount(where, minlength=size))
+    return start, np.concatenate(source)[order].astype(np.int64), np.concatenate(coefficient)[order]

@@ -1,0 +1,116 @@
+"""Symmetric sparse matrices of 3×3 blocks, one row and column of blocks per particle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """Where the blocks are: compressed rows with sorted columns, symmetric, with every diagonal block present."""
+
+    indptr: NDArray[np.int32]  # (n + 1,)
+    indices: NDArray[np.int32]  # (blocks,)
+
+    @property
+    def n(self) -> int:
+        return len(self.indptr) - 1
+
+    @cached_property
+    def rows(self) -> NDArray[np.int32]:
+        """Row of each block."""
+        return np.repeat(np.arange(self.n, dtype=np.int32), np.diff(self.indptr))
+
+    @cached_property
+    def diagonal(self) -> Int:
+        """Position of each particle's diagonal block."""
+        return np.flatnonzero(self.rows == self.indices)
+
+    @cached_property
+    def upper(self) -> Int:
+        """Positions of the blocks on and right of the diagonal, row by row."""
+        return np.flatnonzero(self.rows <= self.indices)
+
+    @cached_property
+    def mirror(self) -> Int:
+        """For each block in `upper` the position of its transpose."""
+        position = np.empty(len(self.indices), dtype=np.int64)
+        by_column = np.lexsort((self.rows, self.indices))  # the transposed pattern in row order
+        position[by_column] = np.arange(len(by_column))
+        return position[self.upper]
+
+    @staticmethod
+    def of(pairs: Int, n: int) -> Pattern:
+        """The symmetric pattern with the given pairs (i, j), shape (k, 2), and all diagonal blocks."""
+        low, high = pairs.min(axis=1), pairs.max(axis=1)
+        keys = np.unique(low * n + high)
+        i, j = keys // n, keys % n
+        off = i != j
+        i, j = i[off], j[off]
+        every = np.arange(n)
+        rows, columns = np.concatenate([i, j, every]), np.concatenate([j, i, every])
+        return _from_keys(np.sort(rows * n + columns), n)
+
+
+@dataclass(eq=False)
+class BlockMatrix:
+    """Values on a pattern; data has shape (blocks, 3, 3)."""
+
+    pattern: Pattern
+    data: Float
+
+    def to_scipy(self) -> Any:
+        """A copy as a scipy.sparse BSR array of shape (3n, 3n)."""
+        return self._view().copy()
+
+    def _view(self) -> Any:
+        from scipy.sparse import bsr_array
+
+        size = 3 * self.pattern.n
+        return bsr_array((self.data, self.pattern.indices, self.pattern.indptr), shape=(size, size))
+
+    def times(self, x: Float) -> Float:
+        """The product with vectors x of shape (n, 3)."""
+        product: Float = (self._view() @ x.reshape(-1)).reshape(x.shape)
+        return product
+
+    def diagonal_trace(self) -> Float:
+        """Trace of each diagonal block, shape (n,)."""
+        return np.trace(self.data[self.pattern.diagonal], axis1=1, axis2=2)
+
+
+class Union:
+    """The smallest pattern that contains several, and where their blocks lie in it."""
+
+    def __init__(self, patterns: Sequence[Pattern]) -> None:
+        n = patterns[0].n
+        keys = [p.rows.astype(np.int64) * n + p.indices for p in patterns]
+        every = np.unique(np.concatenate(keys)) if len(keys) > 1 else keys[0]
+        self.parts = tuple(patterns)
+        same = [p for p, k in zip(patterns, keys, strict=True) if len(k) == len(every)]
+        self.pattern = same[0] if same else _from_keys(every, n)
+        self.slots = [np.searchsorted(every, k) for k in keys]
+
+    def fits(self, patterns: Sequence[Pattern]) -> bool:
+        return len(patterns) == len(self.parts) and all(a is b for a, b in zip(patterns, self.parts, strict=True))
+
+    def add(self, matrices: Sequence[BlockMatrix], factors: Sequence[float], out: Float) -> None:
+        """out ← Σ factor·matrix, data of shape (blocks, 3, 3) on the union's pattern."""
+        out[:] = 0.0
+        for matrix, factor, slots in zip(matrices, factors, self.slots, strict=True):
+            out[slots] += factor * matrix.data
+
+
+def _from_keys(keys: Int, n: int) -> Pattern:
+    indptr = np.zeros(n + 1, dtype=np.int32)
+    indptr[1:] = np.cumsum(np.bincount(keys // n, minlength=n))
+    return Pattern(indptr, (keys % n).astype(np.int32))

@@ -1,0 +1,237 @@
+"""Constraints by projection: q = Pᵀq̂ + b(t), per particle.
+
+Each particle has a 3×3 projector S onto the directions in which it may move (I free, 0 fixed or scripted, d dᵀ on a line,
+I - n nᵀ on a plane) and an anchor b(t). The constrained matrix is S A S + (I - S): one block format serves every case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from taut.errors import ModelError
+from taut.system.blocks import BlockMatrix, Pattern
+from taut.system.particles import particle_indices
+
+Float = NDArray[np.float64]
+Path = Callable[[float], Any]
+SLACK = 1e-9  # how far, relative to the size of the model, two constraints or a state and its constraint may disagree
+
+
+@dataclass(frozen=True, eq=False)
+class Constraint:
+    """Some particles and the directions in which they may move. Made by `fixed`, `scripted`, `on_line` and `on_plane`."""
+
+    kind: str
+    particles: Any
+    free: Float  # projector onto the allowed directions, (3, 3)
+    through: ArrayLike | None = None  # a point [m] of the line or plane; None: where the particle starts
+    path: Path | None = None
+
+    def shifted(self, start: int, n: int) -> Constraint:
+        """The same, for particles that come `start` later; n is the number of particles it was made for."""
+        return replace(self, particles=particle_indices(self.particles, n, self.kind) + start)
+
+
+def fixed(particles: Any) -> Constraint:
+    """Hold particles where they start.
+
+    >>> fixed([0, 3]).kind
+    'fixed'
+    """
+    return Constraint("fixed", particles, np.zeros((3, 3)))
+
+
+def scripted(particles: Any, path: Callable[[float], ArrayLike] | tuple[ArrayLike, ArrayLike]) -> Constraint:
+    """Move particles along a path.
+
+    path : a function of time t [s] that gives positions [m], shape (3,) or (k, 3) for k particles (in increasing order of index);
+        or samples (times, positions) of shapes (T,) and (T, 3) or (T, k, 3), joined by straight lines and held at the ends.
+
+    >>> import numpy as np
+    >>> scripted(0, lambda t: (np.sin(t), 0, 0)).kind
+    'scripted'
+    """
+    return Constraint("scripted", particles, np.zeros((3, 3)), path=path if callable(path) else _samples(*path))
+
+
+def on_line(particles: Any, direction: ArrayLike, through: ArrayLike | None = None) -> Constraint:
+    """Let particles slide along a line with this direction, through a point [m] or through where each starts.
+
+    >>> on_line([1], direction=(0, 1, 0)).free.tolist()
+    [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
+    """
+    d = _direction(direction, "direction")
+    return Constraint("on_line", particles, np.outer(d, d), through)
+
+
+def on_plane(particles: Any, normal: ArrayLike, through: ArrayLike | None = None) -> Constraint:
+    """Let particles slide in a plane with this normal, through a point [m] or through where each starts.
+
+    >>> on_plane([1], normal=(0, 2, 0)).free.tolist()
+    [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    d = _direction(normal, "normal")
+    return Constraint("on_plane", particles, np.eye(3) - np.outer(d, d), through)
+
+
+def _direction(value: ArrayLike, what: str) -> Float:
+    d = np.zeros(3)
+    given = np.asarray(value, dtype=np.float64)
+    if given.shape not in ((2,), (3,)) or not np.isfinite(given).all() or not np.any(given):
+        raise ModelError(f"{what} is a vector other than zero, not {value!r}")
+    d[: len(given)] = given / np.linalg.norm(given)
+    return d
+
+
+def _samples(times: ArrayLike, points: ArrayLike) -> Path:
+    t, p = np.asarray(times, dtype=np.float64), np.asarray(points, dtype=np.float64)
+    if t.ndim != 1 or len(t) == 0 or len(p) != len(t) or (np.diff(t) <= 0).any():
+        raise ModelError("a sampled path needs increasing times (T,) and as many positions (T, 3) or (T, k, 3)")
+
+    def path(now: float) -> Float:
+        i = int(np.clip(np.searchsorted(t, now, side="right") - 1, 0, max(len(t) - 2, 0)))
+        if len(t) == 1:
+            return p[0]
+        s = float(np.clip((now - t[i]) / (t[i + 1] - t[i]), 0.0, 1.0))
+        return p[i] + s * (p[i + 1] - p[i])
+
+    return path
+
+
+class Constraints:
+    """All constraints of a system, combined per particle."""
+
+    def __init__(self, pose: Float, given: Sequence[Constraint], *, flat: bool) -> None:
+        n = len(pose)
+        self.scale = float(np.ptp(pose, axis=0).max()) if n else 0.0
+        self.scale = max(self.scale, float(np.abs(pose).max(initial=0.0)), 1e-300)
+        self.flat = flat
+        self.free = np.broadcast_to(np.eye(3), (n, 3, 3)).copy()  # S
+        self.anchor = pose.copy()
+        self.scripts: list[tuple[NDArray[np.int64], Path]] = []
+        blocked, pull, count = np.zeros((n, 3, 3)), np.zeros((n, 3)), np.zeros(n, dtype=int)
+        resolved = [replace(c, particles=particle_indices(c.particles, n, c.kind)) for c in given]
+        if flat:
+            resolved.append(Constraint("on_plane", np.arange(n), np.diag([1.0, 1.0, 0.0]), through=(0.0, 0.0, 0.0)))
+        points: list[tuple[Constraint, Float]] = []
+        for c in resolved:
+            at = self._points(c, pose)
+            points.append((c, at))
+            blocked[c.particles] += np.eye(3) - c.free
+            pull[c.particles] += at @ (np.eye(3) - c.free)
+            count[c.particles] += 1
+        several = np.flatnonzero(count > 1)
+        single = count == 1
+        self.free[single] = np.eye(3) - blocked[single]
+        self.anchor[single] = pose[single] - np.einsum("nij,nj->ni", blocked[single], pose[single]) + pull[single]
+        if len(several):
+            values, vectors = np.linalg.eigh(blocked[several])
+            allowed = values < 1e-9
+            self.free[several] = np.einsum("nik,nk,njk->nij", vectors, allowed, vectors)
+            inverse = np.where(allowed, 0.0, 1.0 / np.where(allowed, 1.0, values))
+            held = np.einsum("nik,nk,njk,nj->ni", vectors, inverse, vectors, pull[several])
+            self.anchor[several] = held + np.einsum("nij,nj->ni", self.free[several], pose[several])
+        for c, at in points:
+            self._check_agreement(c, at)
+        self.held = ~self.free.any(axis=(1, 2))
+        self.constrained = ~(self.free == np.eye(3)).all(axis=(1, 2))
+        self._cache: dict[int, tuple[Pattern, Any]] = {}
+
+    def _points(self, c: Constraint, pose: Float) -> Float:
+        if c.path is not None:
+            for other, _ in self.scripts:
+                both = np.intersect1d(other, c.particles)
+                if len(both):
+                    raise ModelError(f"particle {both[0]} is scripted twice")
+            self.scripts.append((c.particles, c.path))
+            return self._script(c.particles, c.path, 0.0)
+        if c.through is None:
+            return pose[c.particles]
+        point = np.zeros(3)
+        given = np.asarray(c.through, dtype=np.float64)
+        if given.shape not in ((2,), (3,)) or not np.isfinite(given).all():
+            raise ModelError(f"{c.kind}: `through` is a point (x, y, z) [m], not {c.through!r}")
+        point[: len(given)] = given
+        return np.broadcast_to(point, (len(c.particles), 3))
+
+    def _script(self, particles: NDArray[np.int64], path: Path, t: float) -> Float:
+        value = np.asarray(path(t), dtype=np.float64)
+        if value.shape[-1:] == (2,):
+            value = np.concatenate([value, np.zeros((*value.shape[:-1], 1))], axis=-1)
+        if value.shape not in ((3,), (len(particles), 3)):
+            raise ModelError(f"scripted: the path at t = {t:g} s has shape {value.shape}, not (3,) or ({len(particles)}, 3)")
+        if not np.isfinite(value).all():
+            raise ModelError(f"scripted: the path of particle {particles[0]} at t = {t:g} s is not finite")
+        if self.flat and np.any(value[..., 2]):
+            raise ModelError(f"scripted: the path of particle {particles[0]} at t = {t:g} s leaves the plane z = 0 of a 2D system")
+        return np.broadcast_to(value, (len(particles), 3))
+
+    def _check_agreement(self, c: Constraint, at: Float) -> None:
+        gap = np.abs((self.anchor[c.particles] - at) @ (np.eye(3) - c.free)).max(axis=1, initial=0.0)
+        worst = int(np.argmax(gap)) if len(gap) else 0
+        if len(gap) and gap[worst] > SLACK * self.scale:
+            raise ModelError(
+                f"the constraints of particle {c.particles[worst]} contradict each other: '{c.kind}' misses by {gap[worst]:.3g} m"
+            )
+
+    @property
+    def moving(self) -> bool:
+        """Whether any particle is scripted."""
+        return bool(self.scripts)
+
+    def anchors(self, t: float) -> Float:
+        """b(t) [m], shape (n, 3): meaningful in the directions that are not free."""
+        if not self.scripts:
+            return self.anchor
+        b = self.anchor.copy()
+        for particles, path in self.scripts:
+            b[particles] = self._script(particles, path, t)
+        return b
+
+    def place(self, q: Float, t: float) -> Float:
+        """The positions with constrained directions moved to where they belong at time t."""
+        c = self.constrained
+        placed = q.copy()
+        b = self.anchors(t)
+        placed[c] = b[c] + np.einsum("nij,nj->ni", self.free[c], q[c] - b[c])
+        return placed
+
+    def project(self, vectors: Float) -> Float:
+        """S·vectors, a new array."""
+        result = vectors.copy()
+        c = self.constrained
+        result[c] = np.einsum("nij,nj->ni", self.free[c], vectors[c])
+        return result
+
+    def constrain(self, matrix: BlockMatrix) -> None:
+        """A ← S A S + (I - S), in place."""
+        slots, rows, columns, diagonal, who = self._affected(matrix.pattern)
+        matrix.data[slots] = np.einsum("nij,njk,nkl->nil", self.free[rows], matrix.data[slots], self.free[columns])
+        matrix.data[diagonal] += np.eye(3) - self.free[who]
+
+    def _affected(self, pattern: Pattern) -> Any:
+        found = self._cache.get(id(pattern))
+        if found is None or found[0] is not pattern:
+            touched = self.constrained[pattern.rows] | self.constrained[pattern.indices]
+            slots = np.flatnonzero(touched)
+            who = np.flatnonzero(self.constrained)
+            lists = (slots, pattern.rows[slots], pattern.indices[slots], pattern.diagonal[who], who)
+            self._cache = {id(pattern): (pattern, lists)}
+            return lists
+        return found[1]
+
+    def check(self, q: Float, t: float) -> None:
+        """Refuse positions that break the constraints at time t."""
+        c = np.flatnonzero(self.constrained)
+        if not len(c):
+            return
+        offset = q[c] - self.anchors(t)[c]
+        gap = np.abs(offset - np.einsum("nij,nj->ni", self.free[c], offset)).max(axis=1)
+        worst = int(np.argmax(gap))
+        if not gap[worst] <= SLACK * max(self.scale, float(np.abs(q).max())):
+            raise ModelError(f"the state breaks the constraint of particle {c[worst]} at t = {t:g} s by {gap[worst]:.3g} m")

@@ -1,0 +1,77 @@
+"""Sum what elements contribute to particles and to blocks, in an order that does not depend on the number of threads.
+
+Each sum belongs to one thread, which adds its terms in the order of a list made once; so one thread and two give the same bits.
+"""
+
+from __future__ import annotations
+
+from numba import prange
+
+from taut.formula.compile import kernel
+
+CHUNK = 256  # rows a thread takes at a time
+
+
+@kernel(parallel=True)
+def gather_vectors(start, source, coefficient, vectors, out, gross):
+    """out[i] = Σ c·v over the entries of particle i; gross[i] = Σ |c|·|v|₁, the sum of their magnitudes."""
+    n = out.shape[0]
+    for chunk in prange((n + CHUNK - 1) // CHUNK):
+        for i in range(CHUNK * chunk, min(n, CHUNK * chunk + CHUNK)):
+            a = b = c = g = 0.0
+            for e in range(start[i], start[i + 1]):
+                s, k = source[e], coefficient[e]
+                u, v, w = k * vectors[s, 0], k * vectors[s, 1], k * vectors[s, 2]
+                a += u
+                b += v
+                c += w
+                g += abs(u) + abs(v) + abs(w)
+            out[i, 0], out[i, 1], out[i, 2] = a, b, c
+            gross[i] = g
+
+
+@kernel(parallel=True)
+def gather_blocks(row, start, source, coefficient, blocks, shift, slot, mirror, data):
+    """data[slot] = Σ c·B (Bᵀ where source is negative, counted from -1) for the blocks on and right of the diagonal, and their mirror.
+
+    `row[i]` is where particle i's blocks begin in `slot`; the first of them is its diagonal block, to which shift[i]·I is added.
+    """
+    n = row.shape[0] - 1
+    for chunk in prange((n + CHUNK - 1) // CHUNK):
+        for i in range(CHUNK * chunk, min(n, CHUNK * chunk + CHUNK)):
+            for u in range(row[i], row[i + 1]):
+                a00 = a01 = a02 = a10 = a11 = a12 = a20 = a21 = a22 = 0.0
+                for e in range(start[u], start[u + 1]):
+                    s, k = source[e], coefficient[e]
+                    if s >= 0:
+                        b = blocks[s]
+                        a01 += k * b[0, 1]
+                        a02 += k * b[0, 2]
+                        a10 += k * b[1, 0]
+                        a12 += k * b[1, 2]
+                        a20 += k * b[2, 0]
+                        a21 += k * b[2, 1]
+                    else:
+                        b = blocks[-1 - s]
+                        a01 += k * b[1, 0]
+                        a02 += k * b[2, 0]
+                        a10 += k * b[0, 1]
+                        a12 += k * b[2, 1]
+                        a20 += k * b[0, 2]
+                        a21 += k * b[1, 2]
+                    a00 += k * b[0, 0]
+                    a11 += k * b[1, 1]
+                    a22 += k * b[2, 2]
+                if u == row[i]:
+                    a00 += shift[i]
+                    a11 += shift[i]
+                    a22 += shift[i]
+                d = data[slot[u]]
+                d[0, 0], d[0, 1], d[0, 2] = a00, a01, a02
+                d[1, 0], d[1, 1], d[1, 2] = a10, a11, a12
+                d[2, 0], d[2, 1], d[2, 2] = a20, a21, a22
+                if u > row[i]:
+                    m = data[mirror[u]]
+                    m[0, 0], m[0, 1], m[0, 2] = a00, a10, a20
+                    m[1, 0], m[1, 1], m[1, 2] = a01, a11, a21
+                    m[2, 0], m[2, 1], m[2, 2] = a02, a12, a22

@@ -1,0 +1,88 @@
+"""Reading what users say about particles: positions, selections of indices, and masses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from taut.errors import ModelError
+
+Float = NDArray[np.float64]
+
+
+def positions(value: ArrayLike, what: str, n: int | None = None) -> Float:
+    """An own copy of shape (n, 3), from (n, 3) or (n, 2) (then z = 0); finite."""
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{what} are not numbers: {error}") from error
+    if array.ndim != 2 or array.shape[1] not in (2, 3) or (n is not None and len(array) != n):
+        wanted = "(n, 3) or (n, 2)" if n is None else f"({n}, 3) or ({n}, 2)"
+        raise ModelError(f"{what} have shape {array.shape}, not {wanted}")
+    bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    if len(bad):
+        raise ModelError(f"{what}: particle {bad[0]} is {array[bad[0]].tolist()}, not finite")
+    if array.shape[1] == 2:
+        array = np.column_stack([array, np.zeros(len(array))])
+    return np.ascontiguousarray(array)
+
+
+def particle_indices(value: Any, n: int, what: str) -> NDArray[np.int64]:
+    """Sorted, distinct indices from an int, indices, or a boolean mask of length n."""
+    array = np.atleast_1d(np.asarray(value))
+    if array.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if array.dtype == bool:
+        if array.shape != (n,):
+            raise ModelError(f"{what}: a mask has one entry per particle, shape ({n},), not {array.shape}")
+        return np.flatnonzero(array)
+    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+        raise ModelError(f"{what}: expected particle indices, not {value!r}")
+    outside = array[(array < 0) | (array >= n)]
+    if len(outside):
+        raise ModelError(f"{what}: there is no particle {outside[0]}; there are {n} (0 to {n - 1})")
+    return np.unique(array).astype(np.int64)
+
+
+def masses(value: ArrayLike, n: int) -> Float:
+    """One positive mass [kg] per particle, from a scalar (each particle's) or an array."""
+    array = np.array(value, dtype=np.float64)
+    if array.ndim == 0:
+        array = np.full(n, float(array))
+    if array.shape != (n,):
+        raise ModelError(f"mass has shape {array.shape}; give one number or one per particle, ({n},)")
+    bad = np.flatnonzero(~(np.isfinite(array) & (array > 0)))
+    if len(bad):
+        raise ModelError(f"mass of particle {bad[0]} is {array[bad[0]]}; masses are positive and finite")
+    return array
+
+
+def lumped_mass(points: ArrayLike, cells: ArrayLike, density: ArrayLike) -> Float:
+    """Masses [kg], shape (n,), from cells: each gives equal shares of its own to its particles.
+
+    points : rest positions [m], shape (n, 3) or (n, 2)
+    cells : particle indices, shape (m, 2) for springs, (m, 3) for triangles, (m, 4) for tetrahedra
+    density : per length [kg/m], area [kg/m²] or volume [kg/m³]; one value or one per cell
+
+    >>> lumped_mass([[0, 0, 0], [2, 0, 0], [3, 0, 0]], [[0, 1], [1, 2]], density=0.5)
+    array([0.5 , 0.75, 0.25])
+    """
+    x = positions(points, "points")
+    index = np.atleast_2d(np.asarray(cells))
+    s = index.shape[1]
+    if s not in (2, 3, 4) or not np.issubdtype(index.dtype, np.integer):
+        raise ModelError(f"cells are indices of shape (m, 2), (m, 3) or (m, 4), not {index.dtype} of shape {index.shape}")
+    outside = np.flatnonzero(((index < 0) | (index >= len(x))).any(axis=1))
+    if len(outside):
+        raise ModelError(f"cell {outside[0]} names particles {index[outside[0]].tolist()}; there are {len(x)}")
+    edges = x[index[:, 1:]] - x[index[:, :1]]
+    if s == 2:
+        measure = np.linalg.norm(edges[:, 0], axis=1)
+    elif s == 3:
+        measure = np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1) / 2
+    else:
+        measure = np.abs(np.linalg.det(edges)) / 6
+    share = np.broadcast_to(np.asarray(density, dtype=np.float64) * measure / s, len(index))
+    return np.bincount(index.ravel(), weights=np.repeat(share, s), minlength=len(x))

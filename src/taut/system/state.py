@@ -1,0 +1,64 @@
+"""The State: everything a step needs from the past."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from taut.errors import ModelError
+from taut.system.particles import positions
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A moment of a simulation: complete, so that a run continued from it gives the same bits.
+
+    t : time [s]
+    q : positions [m], shape (n, 3), read-only
+    v : velocities [m/s], shape (n, 3), read-only
+    active : for laws some of whose elements are switched off: name → mask of shape (m,). Left out: all elements
+    history : what an integrator declares it needs from earlier steps: name → array
+    """
+
+    t: float
+    q: Float
+    v: Float
+    active: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+    history: Mapping[str, Float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.t):
+            raise ModelError(f"the time of a state is {self.t}, not finite")
+        q = positions(self.q, "positions q")
+        v = positions(self.v, "velocities v", len(q))
+        active = {name: _frozen(np.array(mask, dtype=bool)) for name, mask in self.active.items()}
+        history = {name: _frozen(np.array(value, dtype=np.float64)) for name, value in self.history.items()}
+        for name, value in (("t", float(self.t)), ("q", _frozen(q)), ("v", _frozen(v))):
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "active", MappingProxyType(active))
+        object.__setattr__(self, "history", MappingProxyType(history))
+
+    def __repr__(self) -> str:
+        return f"<state of {len(self.q)} particles at t = {self.t:g} s>"
+
+    def with_(self, *, t: float | None = None, q: ArrayLike | None = None, v: ArrayLike | None = None, **maps: Any) -> State:
+        """The same state with some fields changed.
+
+        >>> s = State(0.0, [[0.0, 1.0, 0.0]], [[0.0, 0.0, 0.0]])
+        >>> s.with_(v=[[1.0, 0.0, 0.0]]).v.tolist()
+        [[1.0, 0.0, 0.0]]
+        """
+        changes = {name: value for name, value in (("t", t), ("q", q), ("v", v)) if value is not None}
+        return replace(self, **changes, **maps)  # type: ignore[arg-type]
+
+
+def _frozen(array: Any) -> Any:
+    array.setflags(write=False)
+    return array

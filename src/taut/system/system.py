@@ -1,0 +1,259 @@
+"""The System: particles, what acts between them, and what holds them. An immutable description."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from taut.errors import LawError, ModelError, did_you_mean
+from taut.formula.law import Bound, Damping, Energy, FormName
+from taut.formula.placed import Placed, place
+from taut.laws.rayleigh import Rayleigh
+from taut.system.assembly import Assembly, Inputs, Term
+from taut.system.blocks import BlockMatrix, Pattern, Union
+from taut.system.constraints import Constraint, Constraints
+from taut.system.constraints import fixed as hold
+from taut.system.particles import masses, particle_indices, positions
+from taut.system.state import State
+
+Float = NDArray[np.float64]
+Parts = Literal["potential", "damping", "increments"]
+
+
+class System:
+    """Particles with masses, energies, damping and constraints.
+
+    points : rest positions [m], shape (n, 3), or (n, 2) for a system in the plane z = 0; rest values are measured here
+    mass : [kg], one number for each particle or one per particle (see `taut.lumped_mass`)
+    energies : bound laws, such as `laws.spring(edges, k=100.0)`
+    damping : bound dissipations and `laws.rayleigh`
+    fixed : particles held where they start (indices or a mask)
+    constraints : `taut.scripted`, `taut.on_line`, `taut.on_plane`, `taut.fixed`
+    pose : initial positions [m] (default: the rest positions)
+    velocity : initial velocities [m/s] (default: zero)
+
+    >>> import taut
+    >>> from taut import laws
+    >>> system = taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0, energies=[laws.spring([[0, 1]], k=10.0)], fixed=[0],
+    ...                      pose=[[0, 0, 0], [1.5, 0, 0]])
+    >>> state = system.initial_state()
+    >>> system.V(state), system.f(state)[1].tolist()
+    (1.25, [-5.0, 0.0, 0.0])
+    """
+
+    def __init__(
+        self,
+        points: ArrayLike,
+        *,
+        mass: ArrayLike,
+        energies: Iterable[Energy] = (),
+        damping: Iterable[Damping | Rayleigh] = (),
+        fixed: Any = (),
+        constraints: Iterable[Constraint] = (),
+        pose: ArrayLike | None = None,
+        velocity: ArrayLike | None = None,
+    ) -> None:
+        self.rest: Float = positions(points, "points")
+        self.n = len(self.rest)
+        if not self.n:
+            raise ModelError("a system needs at least one particle")
+        self.flat = np.shape(points)[1] == 2
+        self.mass: Float = masses(mass, self.n)
+        self.pose: Float = self.rest if pose is None else positions(pose, "pose", self.n)
+        self.velocity: Float = np.zeros((self.n, 3)) if velocity is None else positions(velocity, "velocity", self.n)
+        self.energies, self.damping = tuple(energies), tuple(damping)
+        self.fixed = particle_indices(fixed, self.n, "fixed")
+        self.constraints = tuple(constraints)
+        for entries, kind, word in ((self.energies, (Energy,), "energies"), (self.damping, (Damping, Rayleigh), "damping")):
+            for entry in entries:
+                if not isinstance(entry, kind):
+                    hint = " (bind the law to elements first)" if callable(entry) else ""
+                    raise ModelError(f"{word}: {entry!r} does not belong here{hint}")
+        for c in self.constraints:
+            if not isinstance(c, Constraint):
+                raise ModelError(f"constraints: {c!r} is not a constraint; make one with taut.scripted, on_line, on_plane or fixed")
+        held = [hold(self.fixed)] if len(self.fixed) else []
+        self.hold = Constraints(self.pose, [*held, *self.constraints], flat=self.flat)
+        self.placed: dict[str, Placed] = self._place(self.energies, {})
+        self.placed_damping = self._place([d for d in self.damping if isinstance(d, Damping)], self.placed)
+        self.rayleigh = Rayleigh.sum_of([d for d in self.damping if isinstance(d, Rayleigh)])
+        self._assemblies: dict[str, tuple[Any, Assembly]] = {}
+        self._union: Union | None = None
+
+    def _place(self, entries: Sequence[Bound], taken: dict[str, Placed]) -> dict[str, Placed]:
+        placed: dict[str, Placed] = {}
+        for entry in entries:
+            name, count = entry.name, 1
+            while name in placed or name in taken:
+                count += 1
+                name = f"{entry.name} {count}"
+            placed[name] = place(entry, self.rest, self.mass)
+        return placed
+
+    def __repr__(self) -> str:
+        laws = ", ".join(f"{name} ({len(p.elements)})" for name, p in {**self.placed, **self.placed_damping}.items())
+        return f"<system of {self.n} particles: {laws or 'no laws'}>"
+
+    def with_(self, **changes: Any) -> System:
+        """The same system with some of its arguments changed; what does not change is not worked out again."""
+        arguments: dict[str, Any] = {
+            "points": self.rest[:, :2] if self.flat else self.rest, "mass": self.mass, "energies": self.energies,
+            "damping": self.damping, "fixed": self.fixed, "constraints": self.constraints, "pose": self.pose,
+            "velocity": self.velocity,
+        }  # fmt: skip
+        for name in changes:
+            if name not in arguments:
+                raise ModelError(f"a system has no '{name}'{did_you_mean(name, arguments)}")
+        other = System(**{**arguments, **changes})
+        if other.n == self.n:
+            other._assemblies = dict(self._assemblies)
+        return other
+
+    def initial_state(self) -> State:
+        """The state at t = 0: pose and velocity, with constraints satisfied."""
+        q = self.hold.place(self.pose, 0.0)
+        return State(0.0, q, self.hold.project(self.velocity))
+
+    def assembly(self, parts: Parts, state: State) -> Assembly:
+        """The sums over the energies (potential), over the damping laws as rates (damping), or over the energies and what the
+        damping laws add to the objective of a step (increments)."""
+        forms: list[tuple[str, Placed, FormName]] = []
+        if parts != "damping":
+            forms += [(name, p, "energy") for name, p in self.placed.items()]
+        if parts != "potential":
+            form: FormName = "rate" if parts == "damping" else "increment"
+            forms += [(name, p, form) for name, p in self.placed_damping.items()]
+        masks = self._masks(state)
+        key = (tuple(id(p) for _, p, _ in forms), tuple(sorted((name, mask.tobytes()) for name, mask in masks.items())))
+        known = self._assemblies.get(parts)
+        if known is not None and known[0] == key:
+            return known[1]
+        assembly = Assembly(self.n, [Term(name, p, form, masks.get(name)) for name, p, form in forms])
+        if known is not None:
+            assembly.adopt(known[1])
+        self._assemblies[parts] = (key, assembly)
+        return assembly
+
+    def _masks(self, state: State) -> dict[str, NDArray[np.bool_]]:
+        known = {**self.placed, **self.placed_damping}
+        for name, mask in state.active.items():
+            if name not in known:
+                raise ModelError(f"active: there is no law '{name}'{did_you_mean(name, known)}")
+            if mask.shape != (len(known[name].elements),):
+                raise ModelError(f"active: the mask of '{name}' has shape {mask.shape}, not ({len(known[name].elements)},)")
+        return dict(state.active)
+
+    def union(self, patterns: Sequence[Pattern]) -> Union:
+        """The union of sparsity patterns; kept, since it is the same at every step."""
+        if self._union is None or not self._union.fits(patterns):
+            self._union = Union(patterns)
+        return self._union
+
+    def T(self, state: State) -> float:
+        """Kinetic energy ½ Σ m v² [J]."""
+        return float(0.5 * np.sum(self.mass * np.einsum("ij,ij->i", state.v, state.v)))
+
+    def V(self, state: State) -> float:
+        """Potential energy of all energy laws [J]."""
+        return self.potential(state)[0]
+
+    def V_by_law(self, state: State) -> dict[str, float]:
+        """Potential energy of each law [J]."""
+        self.potential(state)
+        return {t.name: float(t.energy.sum()) for t in self.assembly("potential", state).terms}
+
+    def potential(self, state: State) -> tuple[float, Float, Float]:
+        """V [J], ∂V/∂q [N] (n, 3) and the gross force on each particle [N] (n,), as views that the next call overwrites."""
+        assembly = self.assembly("potential", state)
+        return assembly.gradient([Inputs.at(state)] * len(assembly.terms))
+
+    def f(self, state: State) -> Float:
+        """Forces [N], shape (n, 3): -∂V/∂q of the energies and -∂Ψ/∂v of the damping; constraint forces are not included."""
+        force = -self.potential(state)[1]
+        if self.placed_damping:
+            assembly = self.assembly("damping", state)
+            force -= assembly.gradient([Inputs.rates(state)] * len(assembly.terms))[1]
+        if self.rayleigh is not None:
+            force -= self.rayleigh_matrix(state).times(np.array(state.v))
+        return force
+
+    def K(self, state: State, *, project: bool = False) -> Any:
+        """Stiffness: the Hessian ∂²V/∂q² [N/m], a scipy.sparse BSR array (3n, 3n); with `project`, each element's part made ≥ 0."""
+        return self.stiffness(state, project=project).to_scipy()
+
+    def stiffness(self, state: State, *, project: bool) -> BlockMatrix:
+        """The same as blocks, which the next call overwrites."""
+        assembly = self.assembly("potential", state)
+        assembly.hessian([Inputs.at(state)] * len(assembly.terms), np.zeros(self.n), project=project)
+        return assembly.matrix
+
+    def D(self, state: State) -> Any:
+        """Damping matrix ∂²Ψ/∂v² [N s/m] at the state, a scipy.sparse BSR array (3n, 3n)."""
+        matrix = self.damping_matrix(state).to_scipy()
+        return matrix if self.rayleigh is None else matrix + self.rayleigh_matrix(state).to_scipy()
+
+    def damping_matrix(self, state: State) -> BlockMatrix:
+        """∂²Ψ/∂v² of the damping laws without Rayleigh's, which the next call overwrites."""
+        assembly = self.assembly("damping", state)
+        assembly.hessian([Inputs.rates(state)] * len(assembly.terms), np.zeros(self.n), project=False)
+        return assembly.matrix
+
+    def rayleigh_matrix(self, state: State) -> BlockMatrix:
+        """αM + β·K with K projected, of all Rayleigh dampings together [N s/m]."""
+        if self.rayleigh is None:
+            raise ModelError("the system has no Rayleigh damping")
+        stiffness = self.stiffness(state, project=True)
+        matrix = BlockMatrix(stiffness.pattern, self.rayleigh.beta * stiffness.data)
+        matrix.data[matrix.pattern.diagonal] += self.rayleigh.alpha * self.mass[:, None, None] * np.eye(3)
+        return matrix
+
+    def momentum(self, state: State) -> Float:
+        """Σ m v [kg m/s], shape (3,)."""
+        return self.mass @ state.v
+
+    def angular_momentum(self, state: State, about: ArrayLike = (0.0, 0.0, 0.0)) -> Float:
+        """Σ m (x - about) × v [kg m²/s], shape (3,)."""
+        return self.mass @ np.cross(state.q - np.asarray(about, dtype=np.float64), state.v)
+
+
+def join(*systems: System) -> System:
+    """Several bodies in one system, in order: particles of the second follow those of the first, and so on.
+
+    >>> import taut
+    >>> from taut import laws
+    >>> one = taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0, energies=[laws.spring([[0, 1]], k=1.0)])
+    >>> two = taut.join(one, one.with_(pose=[[0, 1, 0], [1, 1, 0]]))
+    >>> two.n, two.energies[1].elements.tolist()
+    (4, [[2, 3]])
+    """
+    if not systems:
+        raise ModelError("join needs at least one system")
+    if len({s.flat for s in systems}) > 1:
+        raise ModelError("join: systems in the plane and in space do not mix")
+    if any(s.rayleigh is not None for s in systems):
+        raise LawError("join: Rayleigh damping belongs to a whole system; give it to the joined one with with_(damping=…)")
+    energies: list[Energy] = []
+    damping: list[Damping] = []
+    constraints: list[Constraint] = []
+    held: list[int] = []
+    start = 0
+    for s in systems:
+        energies += [p.shifted(start) for p in s.placed.values()]
+        damping += [p.shifted(start) for p in s.placed_damping.values()]
+        constraints += [c.shifted(start, s.n) for c in s.constraints]
+        held += (s.fixed + start).tolist()
+        start += s.n
+    points = np.concatenate([s.rest for s in systems])
+    return System(
+        points[:, :2] if systems[0].flat else points,
+        mass=np.concatenate([s.mass for s in systems]),
+        energies=energies,
+        damping=damping,
+        fixed=held,
+        constraints=constraints,
+        pose=np.concatenate([s.pose for s in systems]),
+        velocity=np.concatenate([s.velocity for s in systems]),
+    )

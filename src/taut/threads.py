@@ -1,0 +1,43 @@
+"""The threading layer of the compiled loops.
+
+taut prefers Intel's tbb, whose threads yield at barriers: on a machine that is busy with other things the OpenMP layer can be
+ten to forty times slower. Results do not depend on the layer or on the number of threads.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from functools import cache
+from importlib import metadata
+
+
+@cache
+def prepare_threads() -> str:
+    """Choose numba's threading layer, once; returns its name.
+
+    A layer that the user chose (NUMBA_THREADING_LAYER) is kept.
+    """
+    import numba
+
+    if "NUMBA_THREADING_LAYER" in os.environ:
+        return str(numba.config.THREADING_LAYER)
+    layer = "tbb" if _load_tbb() else "default"
+    numba.config.THREADING_LAYER = layer
+    return layer
+
+
+def _load_tbb() -> bool:
+    """Make the tbb wheel's library visible to numba: it is not on the loader's path by itself."""
+    try:
+        files = metadata.files("tbb") or []
+    except metadata.PackageNotFoundError:
+        return False
+    for file in files:
+        if file.name.startswith(("libtbb.so.12", "libtbb.12.dylib", "tbb12.dll")):
+            try:
+                ctypes.CDLL(str(file.locate()), mode=ctypes.RTLD_GLOBAL)
+            except OSError:
+                continue
+            return True
+    return False
