@@ -10,6 +10,7 @@ import ctypes
 import os
 from functools import cache
 from importlib import metadata
+from typing import Any
 
 
 @cache
@@ -18,12 +19,14 @@ def prepare_threads() -> str:
 
     A layer that the user chose (NUMBA_THREADING_LAYER) is kept.
     """
-    import numba
+    from numba.core import config as numba_config
+
+    config: Any = numba_config
 
     if "NUMBA_THREADING_LAYER" in os.environ:
-        return str(numba.config.THREADING_LAYER)
+        return str(config.THREADING_LAYER)
     layer = "tbb" if _load_tbb() else "default"
-    numba.config.THREADING_LAYER = layer
+    config.THREADING_LAYER = layer
     return layer
 
 

@@ -24,6 +24,6 @@ from taut.formula.vocabulary import (
 )
 
 __all__ = [
-    "Vector", "acos", "asin", "atan2", "cos", "cross", "det", "dot", "exp", "log", "maximum", "minimum", "norm", "rate", "sin", "sqrt",
-    "tan", "tanh", "unit", "where",
+    "Vector", "acos", "asin", "atan2", "cos", "cross", "det", "dot", "exp", "log", "maximum", "minimum", "norm", "rate", "sin",
+    "sqrt", "tan", "tanh", "unit", "where",
 ]  # fmt: skip

@@ -12,6 +12,7 @@ and writes into `bad` the first element of each chunk whose results are not fini
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from taut.formula.differentiate import gradient
@@ -82,7 +83,7 @@ def _vector_outputs(d: Derivatives) -> list[tuple[str, Expr]]:
     return [(f"G[i, {v}, {k}]", e) for v, vector in enumerate(d.gradient) for k, e in enumerate(vector)]
 
 
-def _module(form: Form, d: Derivatives, kind: str, outputs: list[tuple[str, Expr]], meta: dict[str, object]) -> str:
+def _module(form: Form, d: Derivatives, kind: str, outputs: list[tuple[str, Expr]], meta: Mapping[str, object]) -> str:
     names = (*INPUTS, *OUTPUTS[kind], "bad")
     loads = _loads(form, d, [e for _, e in outputs])
     element = ", ".join(("i", *names[:-1]))

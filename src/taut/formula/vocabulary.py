@@ -15,15 +15,14 @@ sqrt(0), acos(±1)…     no finite derivative: SingularState. Write norm(v), no
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from taut.errors import LawError
 from taut.formula.array import Array, add_up, as_array, is_scalar
 from taut.formula.graph import Expr, Graph
 
-
-class Vector:
-    """Annotation for a parameter with three components: `def force(x, f: Vector)`."""
+Vector = Annotated[Any, "three components"]
+"""Annotation for a parameter with three components: `def force(x, f: Vector)`."""
 
 
 def _graph(*values: Any) -> Graph | None:

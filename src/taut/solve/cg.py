@@ -27,18 +27,17 @@ def invert_diagonal(diagonal, data, inverse):
     n = diagonal.shape[0]
     bad = np.zeros(n, dtype=np.int64)
     for i in prange(n):
-        m = data[diagonal[i]]
-        a, b, c, d, e, f = m[0, 0], m[0, 1], m[0, 2], m[1, 1], m[1, 2], m[2, 2]
+        m = diagonal[i]
+        a, b, c, d, e, f = data[m, 0, 0], data[m, 0, 1], data[m, 0, 2], data[m, 1, 1], data[m, 1, 2], data[m, 2, 2]
         p, q, r = d * f - e * e, c * e - b * f, b * e - c * d
         det = a * p + b * q + c * r
         if not (a > 0.0 and a * d - b * b > 0.0 and det > 0.0):
             bad[i] = 1
             continue
         s = 1.0 / det
-        v = inverse[i]
-        v[0, 0], v[0, 1], v[0, 2] = s * p, s * q, s * r
-        v[1, 0], v[1, 1], v[1, 2] = s * q, s * (a * f - c * c), s * (b * c - a * e)
-        v[2, 0], v[2, 1], v[2, 2] = s * r, s * (b * c - a * e), s * (a * d - b * b)
+        inverse[i, 0, 0], inverse[i, 0, 1], inverse[i, 0, 2] = s * p, s * q, s * r
+        inverse[i, 1, 0], inverse[i, 1, 1], inverse[i, 1, 2] = s * q, s * (a * f - c * c), s * (b * c - a * e)
+        inverse[i, 2, 0], inverse[i, 2, 1], inverse[i, 2, 2] = s * r, s * (b * c - a * e), s * (a * d - b * b)
     return bad.sum()
 
 
@@ -56,11 +55,10 @@ def iterate(indptr, indices, data, inverse, x, r, z, p, ap, target, limit):
         for c in prange(chunks):
             s, t = 0.0, 0.0
             for i in range(CHUNK * c, min(n, CHUNK * c + CHUNK)):
-                b = inverse[i]
                 r0, r1, r2 = r[i, 0], r[i, 1], r[i, 2]
-                z[i, 0] = b[0, 0] * r0 + b[0, 1] * r1 + b[0, 2] * r2
-                z[i, 1] = b[1, 0] * r0 + b[1, 1] * r1 + b[1, 2] * r2
-                z[i, 2] = b[2, 0] * r0 + b[2, 1] * r1 + b[2, 2] * r2
+                z[i, 0] = inverse[i, 0, 0] * r0 + inverse[i, 0, 1] * r1 + inverse[i, 0, 2] * r2
+                z[i, 1] = inverse[i, 1, 0] * r0 + inverse[i, 1, 1] * r1 + inverse[i, 1, 2] * r2
+                z[i, 2] = inverse[i, 2, 0] * r0 + inverse[i, 2, 1] * r1 + inverse[i, 2, 2] * r2
                 s += r0 * z[i, 0] + r1 * z[i, 1] + r2 * z[i, 2]
                 t = max(t, r0 * r0 + r1 * r1 + r2 * r2)
             sums[c], tops[c] = s, t
@@ -84,11 +82,10 @@ def iterate(indptr, indices, data, inverse, x, r, z, p, ap, target, limit):
                 a0, a1, a2 = 0.0, 0.0, 0.0
                 for k in range(indptr[i], indptr[i + 1]):
                     j = indices[k]
-                    m = data[k]
                     p0, p1, p2 = p[j, 0], p[j, 1], p[j, 2]
-                    a0 += m[0, 0] * p0 + m[0, 1] * p1 + m[0, 2] * p2
-                    a1 += m[1, 0] * p0 + m[1, 1] * p1 + m[1, 2] * p2
-                    a2 += m[2, 0] * p0 + m[2, 1] * p1 + m[2, 2] * p2
+                    a0 += data[k, 0, 0] * p0 + data[k, 0, 1] * p1 + data[k, 0, 2] * p2
+                    a1 += data[k, 1, 0] * p0 + data[k, 1, 1] * p1 + data[k, 1, 2] * p2
+                    a2 += data[k, 2, 0] * p0 + data[k, 2, 1] * p1 + data[k, 2, 2] * p2
                 ap[i, 0], ap[i, 1], ap[i, 2] = a0, a1, a2
                 s += p[i, 0] * a0 + p[i, 1] * a1 + p[i, 2] * a2
             sums[c] = s

@@ -65,14 +65,11 @@ class Direct:
         x = self._factor.solve(b.reshape(-1)).reshape(b.shape)
         residual = b - self._matrix.times(x)
         size = largest(residual)
-        for rounds in range(1, REFINEMENTS + 1):
-            if size <= target:
-                break
+        rounds = 1
+        while size > target and rounds <= REFINEMENTS:
             better = x + self._factor.solve(residual.reshape(-1)).reshape(b.shape)
             remaining = b - self._matrix.times(better)
             if not largest(remaining) < size:
                 break
-            x, residual, size = better, remaining, largest(remaining)
-        else:
-            rounds = REFINEMENTS
+            x, residual, size, rounds = better, remaining, largest(remaining), rounds + 1
         return Solution(x, True, size, rounds)

@@ -1,7 +1,9 @@
 """Newton's method for a smooth objective, with a line search and a certificate.
 
 The true Hessian comes first: near the solution it converges quadratically, where an always-projected one stalls. If it is not
-positive definite, or its direction does not lead down, the iteration takes the projected Hessian instead.
+positive definite, or its direction does not lead down, negative eigenvalues of the elements are taken away by as much as is
+needed: H + b(H⁺ - H) with b = 1/64, 1/16, ¼, 1. The next iteration begins with a quarter of what was needed, so the true Hessian
+comes back by itself.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ Float = NDArray[np.float64]
 Outcome = Literal["converged", "rounding floor", "not converged"]
 ITERATIONS = 200  # a step that needs more is not going to converge; it is reported, never returned as solved
 SUFFICIENT = 1e-4  # Armijo's constant
+LEAST_BLEND = 1 / 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +68,7 @@ class Minimum:
     projections: int = 0
     evaluations: int = 1
     linear_iterations: int = 0
+    blend: float = 0.0  # of the projected Hessian, for the next iteration
     reason: str = ""
 
     @property
@@ -89,23 +93,39 @@ def minimise(objective: Objective, start: Float, solver: LinearSolver, tolerance
         m.iterations += 1
         forcing = min(0.1, (point.residual / initial) ** 0.5)
         target = max(forcing * point.residual, 0.1 * m.tolerance)
-        moved = None
-        for project in (False, True):
-            matrix, stiffness = objective.hessian(point.x, project=project)
-            m.floor = rounding_floor(point.gross, stiffness, point.x)
-            if point.residual <= m.floor:
-                m.outcome = "rounding floor"
-                return m
-            direction = _direction(point, matrix, solver, target, m)
-            m.projections += project
-            if direction is not None:
-                moved = _line_search(objective, point, direction, m)
-            if moved is not None:
-                break
+        moved = _descend(objective, solver, target, m)
+        if m.outcome == "rounding floor":
+            return m
         if moved is None:
             m.reason = "no step along the projected Newton direction lowers the objective"
             return m
         m.point = moved
+
+
+def _descend(objective: Objective, solver: LinearSolver, target: float, m: Minimum) -> Point | None:
+    """A lower point along the Newton direction of the true Hessian, or of one as little projected as will do."""
+    point = m.point
+    matrix, stiffness = objective.hessian(point.x, project=False)
+    m.floor = rounding_floor(point.gross, stiffness, point.x)
+    if point.residual <= m.floor:
+        m.outcome = "rounding floor"
+        return None
+    true: Float | None = None
+    while True:
+        if m.blend > 0.0:
+            if true is None:
+                true = matrix.data.copy()
+                change = objective.hessian(point.x, project=True)[0].data - true
+                m.projections += 1
+            matrix.data[:] = true + m.blend * change
+        direction = _direction(point, matrix, solver, target, m)
+        moved = None if direction is None else _line_search(objective, point, direction, m)
+        if moved is not None:
+            m.blend = m.blend / 4 if m.blend > LEAST_BLEND else 0.0
+            return moved
+        if m.blend == 1.0:
+            return None
+        m.blend = min(4 * m.blend, 1.0) if m.blend else LEAST_BLEND
 
 
 def _direction(point: Point, matrix: BlockMatrix, solver: LinearSolver, target: float, m: Minimum) -> Float | None:

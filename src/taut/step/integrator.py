@@ -39,7 +39,7 @@ class Integrator(ABC):
 
     @abstractmethod
     def step(self, system: System, state: State, h: float) -> tuple[State, Report]:
-        """The state h seconds later and the report. Raises NotConverged, with the given state untouched, if the tolerance is missed."""
+        """The state h seconds later, and the report; NotConverged if the tolerance is missed."""
 
     def linear_solver(self, n: int) -> LinearSolver:
         """The solver for n particles, kept from step to step for what it knows of the pattern."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -192,7 +193,7 @@ class Assembly:
         for k, t in enumerate(self.terms):
             m, s = t.elements.shape
             first = self._block_at[k] + np.arange(m) * t.blocks
-            for b, (p, q) in enumerate((p, q) for p in range(s) for q in range(p, s)):
+            for b, (p, q) in enumerate(combinations_with_replacement(range(s), 2)):
                 c = 1.0 if t.pair is None else t.pair[p] * t.pair[q]
                 if t.blocks and c:
                     i, j = t.elements[:, p], t.elements[:, q]

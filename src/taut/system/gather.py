@@ -32,7 +32,7 @@ def gather_vectors(start, source, coefficient, vectors, out, gross):
 
 @kernel(parallel=True)
 def gather_blocks(row, start, source, coefficient, blocks, shift, slot, mirror, data):
-    """data[slot] = Σ c·B (Bᵀ where source is negative, counted from -1) for the blocks on and right of the diagonal, and their mirror.
+    """data[slot] = Σ c·B (Bᵀ where source is negative, counted from -1) for the upper blocks, and their mirror.
 
     `row[i]` is where particle i's blocks begin in `slot`; the first of them is its diagonal block, to which shift[i]·I is added.
     """
@@ -44,34 +44,33 @@ def gather_blocks(row, start, source, coefficient, blocks, shift, slot, mirror, 
                 for e in range(start[u], start[u + 1]):
                     s, k = source[e], coefficient[e]
                     if s >= 0:
-                        b = blocks[s]
-                        a01 += k * b[0, 1]
-                        a02 += k * b[0, 2]
-                        a10 += k * b[1, 0]
-                        a12 += k * b[1, 2]
-                        a20 += k * b[2, 0]
-                        a21 += k * b[2, 1]
+                        a01 += k * blocks[s, 0, 1]
+                        a02 += k * blocks[s, 0, 2]
+                        a10 += k * blocks[s, 1, 0]
+                        a12 += k * blocks[s, 1, 2]
+                        a20 += k * blocks[s, 2, 0]
+                        a21 += k * blocks[s, 2, 1]
                     else:
-                        b = blocks[-1 - s]
-                        a01 += k * b[1, 0]
-                        a02 += k * b[2, 0]
-                        a10 += k * b[0, 1]
-                        a12 += k * b[2, 1]
-                        a20 += k * b[0, 2]
-                        a21 += k * b[1, 2]
-                    a00 += k * b[0, 0]
-                    a11 += k * b[1, 1]
-                    a22 += k * b[2, 2]
+                        s = -1 - s
+                        a01 += k * blocks[s, 1, 0]
+                        a02 += k * blocks[s, 2, 0]
+                        a10 += k * blocks[s, 0, 1]
+                        a12 += k * blocks[s, 2, 1]
+                        a20 += k * blocks[s, 0, 2]
+                        a21 += k * blocks[s, 1, 2]
+                    a00 += k * blocks[s, 0, 0]
+                    a11 += k * blocks[s, 1, 1]
+                    a22 += k * blocks[s, 2, 2]
                 if u == row[i]:
                     a00 += shift[i]
                     a11 += shift[i]
                     a22 += shift[i]
-                d = data[slot[u]]
-                d[0, 0], d[0, 1], d[0, 2] = a00, a01, a02
-                d[1, 0], d[1, 1], d[1, 2] = a10, a11, a12
-                d[2, 0], d[2, 1], d[2, 2] = a20, a21, a22
+                d = slot[u]
+                data[d, 0, 0], data[d, 0, 1], data[d, 0, 2] = a00, a01, a02
+                data[d, 1, 0], data[d, 1, 1], data[d, 1, 2] = a10, a11, a12
+                data[d, 2, 0], data[d, 2, 1], data[d, 2, 2] = a20, a21, a22
                 if u > row[i]:
-                    m = data[mirror[u]]
-                    m[0, 0], m[0, 1], m[0, 2] = a00, a10, a20
-                    m[1, 0], m[1, 1], m[1, 2] = a01, a11, a21
-                    m[2, 0], m[2, 1], m[2, 2] = a02, a12, a22
+                    m = mirror[u]
+                    data[m, 0, 0], data[m, 0, 1], data[m, 0, 2] = a00, a10, a20
+                    data[m, 1, 0], data[m, 1, 1], data[m, 1, 2] = a01, a11, a21
+                    data[m, 2, 0], data[m, 2, 1], data[m, 2, 2] = a02, a12, a22

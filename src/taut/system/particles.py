@@ -85,4 +85,5 @@ def lumped_mass(points: ArrayLike, cells: ArrayLike, density: ArrayLike) -> Floa
     else:
         measure = np.abs(np.linalg.det(edges)) / 6
     share = np.broadcast_to(np.asarray(density, dtype=np.float64) * measure / s, len(index))
-    return np.bincount(index.ravel(), weights=np.repeat(share, s), minlength=len(x))
+    mass: Float = np.bincount(index.ravel(), weights=np.repeat(share, s), minlength=len(x)).astype(np.float64)
+    return mass
