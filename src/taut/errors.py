@@ -41,5 +41,5 @@ class NotConverged(TautError):
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A hint to append to an error about an unknown name; empty when nothing is close."""
-    close = get_close_matches(word, list(known), n=1)
+    close = get_close_matches(word, list(known), n=1, cutoff=0.5)
     return f"; did you mean '{close[0]}'?" if close else ""

@@ -40,13 +40,13 @@ def _lowered(roots: Sequence[Expr]) -> list[Expr]:
 
 class _Printer:
     def __init__(self, roots: Sequence[Expr], name: Callable[[Expr], str]) -> None:
-        self.name = name
         self.nodes = reachable(roots)
         self.contexts = _contexts(roots, self.nodes)
         self.uses: dict[Expr, int] = defaultdict(int)
         for node in [*roots, *(a for n in self.nodes for a in n.args)]:
             self.uses[node] += 1
-        self.text: dict[Expr, str] = {}  # how to write a node that has been printed
+        leaves = {n: repr(n.value) if n.op == "const" else name(n) for n in self.nodes if n.op in LEAVES}
+        self.text: dict[Expr, str] = leaves  # how to write a node that has been printed
         self.output: list[str] = []
 
     def block(self, nodes: Sequence[Expr], context: Context, depth: int) -> None:
@@ -55,9 +55,7 @@ class _Printer:
         for i, node in enumerate(mine):
             if node in self.text:
                 continue
-            if node.op in LEAVES:
-                self.text[node] = repr(node.value) if node.op == "const" else self.name(node)
-            elif node.op != "where":
+            if node.op != "where":
                 self._assign(node, self._expression(node), depth)
             elif node.args[0] in dict(context):
                 self.text[node] = self.text[_side(node, dict(context)[node.args[0]])]
@@ -69,7 +67,7 @@ class _Printer:
         """Whether everything this branch takes from outside has been printed."""
         outer = {context[:i] for i in range(len(context) + 1)}
         inside = reachable(node.args)
-        return all(n in self.text or n.op in LEAVES or not (self.contexts[n] & outer) for n in inside)
+        return all(n in self.text or not (self.contexts[n] & outer) for n in inside)
 
     def _branch(self, nodes: list[Expr], context: Context, depth: int) -> None:
         condition = nodes[0].args[0]

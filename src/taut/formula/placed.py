@@ -65,7 +65,7 @@ class Placed:
             raise LawError(f"law '{self.name}' needs the parameter '{name}'")
         elif callable(given):
             self.timed[name] = given
-            value, vector = self._array(name, given(0.0), "at t = 0"), name in self.law.vectors
+            value, vector = self._array(name, given(0.0), " at t = 0"), name in self.law.vectors
         else:
             value, vector = self._array(name, given, ""), name in self.law.vectors
         self.widths[name] = self._width(name, value, vector or value.ndim == 2)
@@ -76,7 +76,7 @@ class Placed:
         measure = self.law.rest[name]
         roots, vector = trace_measure(f"'{self.law.name}' at rest, '{name}'", measure, self.particles)
         value = evaluate(roots, rest[self.elements])
-        self._refuse_nan(name, value, "measured on the rest shape")
+        self._refuse_nan(name, value, " measured on the rest shape")
         return (value, True) if vector else (value[:, 0], False)
 
     def _array(self, name: str, value: Any, when: str) -> Float:
@@ -84,7 +84,7 @@ class Placed:
             array = np.array(value, dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise LawError(
-                f"law '{self.name}': parameter '{name}' {when} is not a number or an array of numbers: {value!r}"
+                f"law '{self.name}': parameter '{name}'{when} is not a number or an array of numbers: {value!r}"
             ) from error
         self._refuse_nan(name, array, when)
         return array
@@ -94,7 +94,7 @@ class Placed:
         if len(bad):
             where = f" of element {bad[0][0]}" if value.ndim else ""
             raise LawError(
-                f"law '{self.name}': parameter '{name}'{where} {when} is {value[tuple(bad[0])]}, not a finite number".replace(
+                f"law '{self.name}': parameter '{name}'{where}{when} is {value[tuple(bad[0])]}, not a finite number".replace(
                     "  ", " "
                 )
             )
@@ -135,10 +135,10 @@ class Placed:
             start = stop
 
     def _at(self, name: str, t: float) -> Float:
-        when = f"at t = {t:g} s"
+        when = f" at t = {t:g} s"
         value = self._array(name, self.timed[name](t), when)
         if self._width(name, value, name in self.law.vectors or value.ndim == 2) != self.widths[name]:
-            raise LawError(f"law '{self.name}': parameter '{name}' {when} has changed its shape to {value.shape}")
+            raise LawError(f"law '{self.name}': parameter '{name}'{when} has changed its shape to {value.shape}")
         return value
 
     def values(self, q: Float, t: float = 0.0) -> Float:

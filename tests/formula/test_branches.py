@@ -1,0 +1,139 @@
+"""`where` is a branch: the side not taken is never evaluated, singular states have an answer or a named error."""
+
+import numpy as np
+import pytest
+
+import taut
+from taut import laws
+from taut.formula import atan2, cross, dot, log, norm, sqrt, unit, where
+from taut.formula.emit import body
+from taut.formula.graph import Expr, Graph
+from taut.formula.placed import place
+
+
+def placed(law, elements, x, **parameters):
+    x = np.asarray(x, dtype=float)
+    return place(law(elements, **parameters), x, np.ones(len(x)))
+
+
+@taut.energy
+def barrier(x, k):
+    """Energy only below the height 1; its formula has no value above."""
+    gap = 1 - x[0][1]
+    return where(gap > 0, -k * gap**2 * log(gap), 0.0)
+
+
+def test_dead_side_leaves_no_trace():
+    q = np.array([[0.0, 0.5, 0.0], [0.0, 7.0, 0.0]])
+    p = placed(barrier, [0, 1], q, k=2.0)
+    assert p.values(q).tolist() == [pytest.approx(-2 * 0.25 * np.log(0.5)), 0.0]
+    assert p.gradients(q)[1].tolist() == [[0.0, 0.0, 0.0]]
+    assert np.isfinite(p.hessians(q)).all()
+    assert p.parameter_derivative("k", q)[1] == 0.0
+
+
+def test_source_puts_each_side_into_its_branch():
+    lines = placed(barrier, [0], np.zeros((1, 3)), k=2.0).variant("energy").source("hessian").splitlines()
+    depth = [len(line) - len(line.lstrip()) for line in lines if "log(" in line and "import" not in line]
+    assert depth, "no logarithm in the source"
+    assert min(depth) >= 8
+    assert sum("log(" in line for line in lines if "import" not in line) == 1, "the logarithm is shared, not repeated"
+
+
+def test_a_node_needed_on_both_sides_is_evaluated_once():
+    g = Graph()
+    a, b = g.symbol("x", 0, 0), g.symbol("x", 0, 1)
+    shared = g.call("exp", a * b)
+    out = g.where(a < b, shared * 2, shared * 3)
+    text = "\n".join(body([("out", out)], lambda n: f"s{n.id}"))
+    assert text.count("exp(") == 1
+
+
+def test_a_node_needed_in_two_unrelated_branches_is_not_evaluated_outside():
+    g = Graph()
+    a, b = g.symbol("x", 0, 0), g.symbol("x", 0, 1)
+    risky = g.call("log", a)
+    out = g.where(a > 0, risky, g.const(0.0)) + g.where(b < a, risky * 2, g.const(1.0))
+    names = {a: "a", b: "b"}
+    lines = body([("out", out)], lambda n: names[n])
+    assert all(line.startswith("    ") for line in lines if "log(" in line)
+    calls = []
+    space = {"log": lambda v: calls.append(v) or 0.0, "a": -1.0, "b": 0.0}
+    exec("\n".join(lines), space)
+    assert calls == []
+    assert space["out"] == 1.0
+
+
+def test_spring_of_zero_length():
+    q = np.zeros((2, 3))
+    p = placed(laws.spring, [[0, 1]], q, k=3.0, l0=0.5)
+    assert p.values(q)[0] == pytest.approx(0.375)
+    assert not p.gradients(q).any()
+    np.testing.assert_array_equal(p.hessians(q)[0][:3, :3], 3.0 * np.eye(3))
+    np.testing.assert_array_equal(p.hessians(q, project=True)[0][:3, :3], 3.0 * np.eye(3))
+
+
+@pytest.mark.parametrize("length", [1e-300, 1e-90, 1e-70, 1e-30, 1e-8])
+def test_spring_of_almost_zero_length_is_finite(length):
+    q = np.array([[0.0, 0, 0], [length, 0, 0]])
+    p = placed(laws.spring, [[0, 1]], q, k=1e6, l0=10.0)
+    for value in (p.values(q), p.gradients(q), p.hessians(q), p.hessians(q, project=True)):
+        assert np.isfinite(value).all()
+    assert np.linalg.eigvalsh(p.hessians(q, project=True)).min() >= -1e-6
+
+
+def test_bending_energy_of_a_straight_rod_has_its_stiffness():
+    """½kθ² through atan2(|a×b|, a·b): smooth at θ = 0, where the norm alone is not."""
+
+    @taut.energy
+    def rod(x, k):
+        a, b = x[1] - x[0], x[2] - x[1]
+        return k / 2 * atan2(norm(cross(a, b)), dot(a, b)) ** 2
+
+    q = np.array([[0.0, 0, 0], [1, 0, 0], [2, 0, 0]])
+    k = placed(rod, [[0, 1, 2]], q, k=1.0).hessians(q)[0].reshape(3, 3, 3, 3)
+    stencil = np.outer([1, -2, 1], [1, -2, 1])
+    for axis, expected in ((0, 0 * stencil), (1, stencil), (2, stencil)):
+        np.testing.assert_allclose(k[:, axis, :, axis], expected, atol=1e-12)
+
+
+def test_degenerate_hinge_is_finite():
+    q = np.array([[0.0, 0, 0], [0, 0, 0], [1, 0, 0]])
+    p = placed(laws.rod_hinge, [[0, 1, 2]], q, k=2.0)
+    assert p.values(q)[0] == 1.0
+    assert np.isfinite(p.gradients(q)).all()
+    assert np.isfinite(p.hessians(q, project=True)).all()
+
+
+def test_a_singular_formula_names_law_and_element():
+    @taut.energy
+    def careless(x, k):
+        return k / 2 * (sqrt(dot(x[1] - x[0], x[1] - x[0])) - 1) ** 2
+
+    q = np.array([[0.0, 0, 0], [1, 0, 0], [1, 0, 0]])
+    p = placed(careless, [[0, 1], [1, 2]], q, k=1.0)
+    with pytest.raises(taut.SingularState, match=r"'careless': element 1 \(particles \[1, 2\]\)"):
+        p.gradients(q)
+    system = taut.System(q, mass=1.0, energies=[careless([[0, 1], [1, 2]], k=1.0)])
+    with pytest.raises(taut.SingularState, match="careless"):
+        taut.ImplicitEuler().step(system, system.initial_state(), 0.1)
+
+
+def test_unit_of_zero_is_zero_in_the_kernel():
+    @taut.energy
+    def pull(x, f):
+        return f * dot(unit(x[1] - x[0]), x[0])
+
+    q = np.ones((2, 3))
+    assert placed(pull, [[0, 1]], q, f=1.0).values(q)[0] == 0.0
+
+
+def test_where_takes_vectors():
+    def formula(x):
+        return norm(where(x[0][0] > 0, x[0], 2 * x[1]))
+
+    g = Graph()
+    from taut.formula.array import Array
+
+    x = Array([g.symbol("x", p, k) for p in range(2) for k in range(3)], (2, 3))
+    assert isinstance(formula(x), Expr)

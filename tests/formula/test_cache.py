@@ -1,0 +1,130 @@
+"""Compiled kernels on disk: keyed on the formula, private to the user, safe among processes, made once."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import taut
+from taut.formula.cache import cache_directory
+from taut.formula.compile import clear_cache
+
+SCRIPT = """
+    import json, sys
+    import numpy as np
+    import taut
+    from taut.formula import norm
+    from taut.formula.placed import place
+
+    SCALE = {scale}
+
+    def stretch(x):
+        return SCALE * norm(x[1] - x[0])
+
+    @taut.energy
+    def from_a_script(x, k):
+        return k / 2 * stretch(x) ** 4
+
+    x = np.array([[0.0, 0, 0], [1, 0, 0]])
+    p = place(from_a_script([[0, 1]], k=2.0), x, np.ones(2))
+    value = float(p.values(x)[0])
+    curvature = float(p.hessians(x)[0][0, 0])
+    modules = [p.variant("energy").gradient, p.variant("energy").hessian]
+    stats = [m.evaluate.stats for m in modules]
+    print(json.dumps(dict(value=value, curvature=curvature, files=[m.__file__ for m in modules],
+                          hits=sum(sum(s.cache_hits.values()) for s in stats),
+                          misses=sum(sum(s.cache_misses.values()) for s in stats))))
+"""
+
+
+def start(folder: Path, tmp_path: Path, scale: float = 1.0) -> subprocess.Popen:
+    script = tmp_path / f"script_{scale}.py"
+    script.write_text(textwrap.dedent(SCRIPT).replace("{scale}", repr(scale)))
+    environment = {**os.environ, "TAUT_CACHE_DIR": str(folder)}
+    return subprocess.Popen(
+        [sys.executable, str(script)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def result(process: subprocess.Popen) -> dict:
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    return {**json.loads(out), "said": err}
+
+
+def test_second_process_compiles_nothing_and_a_changed_helper_is_noticed(tmp_path):
+    folder = tmp_path / "cache"
+    first = result(start(folder, tmp_path))
+    assert (first["value"], first["misses"]) == (1.0, 2)
+    assert "compiling" in first["said"]
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    second = result(start(folder, tmp_path))
+    assert (second["hits"], second["misses"], second["files"]) == (2, 0, first["files"])
+    assert "compiling" not in second["said"]
+    changed = result(start(folder, tmp_path, scale=2.0))
+    assert changed["value"] == 16.0
+    assert changed["curvature"] == pytest.approx(16 * second["curvature"])
+    assert not set(changed["files"]) & set(first["files"])
+
+
+def test_concurrent_processes(tmp_path):
+    folder = tmp_path / "cache"
+    results = [result(p) for p in [start(folder, tmp_path) for _ in range(4)]]
+    assert {r["value"] for r in results} == {1.0}
+    assert sum(r["misses"] for r in results) == 2, "one process compiles the two modules, the others wait"
+
+
+def test_a_damaged_entry_is_made_anew_and_said(tmp_path):
+    folder = tmp_path / "cache"
+    result(start(folder, tmp_path))
+    for file in folder.glob("__pycache__/*.nbi"):
+        file.write_bytes(file.read_bytes()[:40])
+    mended = result(start(folder, tmp_path))
+    assert mended["value"] == 1.0
+    assert "compiling them again" in mended["said"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX permissions")
+def test_a_cache_open_to_others_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("TAUT_CACHE_DIR", str(tmp_path))
+    tmp_path.chmod(0o770)
+    with pytest.raises(taut.CacheError, match="open to others"):
+        cache_directory()
+    tmp_path.chmod(0o700)
+    assert cache_directory() == tmp_path
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX permissions")
+def test_a_linked_or_foreign_cache_is_refused(tmp_path, monkeypatch):
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.mkdir(mode=0o700)
+    link.symlink_to(real)
+    monkeypatch.setenv("TAUT_CACHE_DIR", str(link))
+    with pytest.raises(taut.CacheError, match="symbolic link"):
+        cache_directory()
+    monkeypatch.setenv("TAUT_CACHE_DIR", str(real))
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    with pytest.raises(taut.CacheError, match="belongs to another user"):
+        cache_directory()
+
+
+def test_an_unusable_cache_says_what_to_do(tmp_path, monkeypatch):
+    blocker = tmp_path / "file"
+    blocker.write_text("")
+    monkeypatch.setenv("TAUT_CACHE_DIR", str(blocker / "below"))
+    with pytest.raises(taut.CacheError, match="TAUT_CACHE_DIR"):
+        cache_directory()
+
+
+def test_clearing(tmp_path, monkeypatch):
+    folder = tmp_path / "cache"
+    result(start(folder, tmp_path))
+    monkeypatch.setenv("TAUT_CACHE_DIR", str(folder))
+    (folder / "mine.txt").write_text("stays")
+    assert clear_cache() > 4
+    assert [f.name for f in folder.rglob("*") if f.is_file()] == ["mine.txt"]

@@ -1,0 +1,132 @@
+"""Bad formulas, bad parameters, bad elements: each is a LawError that names what is wrong."""
+
+import math
+
+import numpy as np
+import pytest
+
+import taut
+from taut import laws
+from taut.formula import dot, norm, rate, where
+from taut.formula.graph import Graph
+from taut.formula.placed import place
+
+X = np.array([[0.0, 0, 0], [1, 0, 0], [2, 0.5, 0]])
+leaked = Graph().symbol("x", 0, 0)
+
+
+def bind(formula, elements=((0, 1),), **parameters):
+    law = taut.energy(formula)
+    return place(law(np.array(elements), **parameters), X, np.ones(3)).variant("energy")
+
+
+BAD_FORMULAS = {
+    "returns an array of shape": lambda x, k: k * (x[1] - x[0]),
+    "returns a comparison": lambda x, k: norm(x[1] - x[0]) < k,
+    "does not depend on the positions": lambda x, k: k * k,
+    "returns nothing": lambda x, k: None,
+    "use the functions of taut.formula": lambda x, k: k * math.sin(x[0][0]),
+    "numpy": lambda x, k: k * np.sin(x[0][0]),
+    "numpy cannot take part": lambda x, k: k * np.linalg.norm(x[0]),
+    "neither a parameter nor a function": lambda x, k: k * stiffness * norm(x[0]),  # noqa: F821
+    "another formula": lambda x, k: k * leaked,
+    "cannot branch in Python": lambda x, k: k if norm(x[0]) > 1 else norm(x[0]),
+    "out of range": lambda x, k: k * norm(x[2]),
+    "do not combine": lambda x, k: k * norm(x[0] - [1, 2]),
+    "apply it to each component": lambda x, k: taut.formula.sqrt(x[0]),
+    "unknown function or attribute 'length'": lambda x, k: k * x[0].length(),
+    "not finite": lambda x, k: k * norm(x[0]) + float("nan"),
+    "divides by the constant zero": lambda x, k: k * norm(x[0]) / 0,
+    "rate": lambda x, k: k * norm(rate(x[0])),
+    "comparison": lambda x, k: k * where(norm(x[0]), 1, 2),
+    "ZeroDivisionError": lambda x, k: k * norm(x[0]) * (1 / 0),
+}
+
+
+@pytest.mark.parametrize("message", BAD_FORMULAS)
+def test_formula(message):
+    with pytest.raises(taut.LawError, match=message) as caught:
+        bind(BAD_FORMULAS[message], k=1.0)
+    assert "test_errors.py" in str(caught.value)
+
+
+def test_the_line_of_the_slip_is_shown():
+    def several_lines(x, k):
+        d = x[1] - x[0]
+        e = d * math.exp(d[0])
+        return k * norm(e)
+
+    with pytest.raises(taut.LawError, match=r"the formula of 'several_lines' .*line \d+ `e = d \* math.exp\(d\[0\]\)`"):
+        bind(several_lines, k=1.0)
+
+
+BAD_PARAMETERS = [
+    ({}, "needs the parameter 'k'"),
+    ({"k": 1.0, "lo": 2.0}, "no parameter 'lo'; did you mean 'l0'"),
+    ({"k": np.ones(3)}, r"'k' has shape \(3,\) for 2 elements"),
+    ({"k": [1.0, np.nan]}, "'k' of element 1 is nan"),
+    ({"k": np.inf}, "'k' is inf"),
+    ({"k": "stiff"}, "'k' is not a number"),
+    ({"k": lambda t: np.ones(5)}, r"'k' has shape \(5,\)"),
+    ({"k": lambda t: np.nan}, "'k' at t = 0 is nan"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "message"), BAD_PARAMETERS)
+def test_parameters(parameters, message):
+    with pytest.raises(taut.LawError, match=message):
+        taut.System(X, mass=1.0, energies=[laws.spring([[0, 1], [1, 2]], **parameters)])
+
+
+BAD_ELEMENTS = [
+    ([[0, 1], [1, 5]], "element 1 names particle"),
+    ([[0, -1]], "element 0 names particle"),
+    ([[0, 1], [2, 2]], "element 1 names a particle twice"),
+    ([[0.0, 1.0]], "particle indices, not float64"),
+    ([[[0, 1]]], r"shape \(m, s\)"),
+]
+
+
+@pytest.mark.parametrize(("elements", "message"), BAD_ELEMENTS)
+def test_elements(elements, message):
+    with pytest.raises(taut.LawError, match=message):
+        taut.System(X, mass=1.0, energies=[laws.spring(elements, k=1.0)])
+
+
+def test_signatures():
+    with pytest.raises(taut.LawError, match=r"without \* or \*\*"):
+        taut.energy(lambda x, **anything: norm(x[0]))
+    with pytest.raises(taut.LawError, match="cannot be called 'name'"):
+        taut.energy(lambda x, name: norm(x[0]))
+    with pytest.raises(taut.LawError, match="unknown parameter 'lo'; did you mean 'l0'"):
+        taut.energy(rest={"lo": lambda x: norm(x[0])})(lambda x, l0: l0 * norm(x[0]))
+    with pytest.raises(taut.LawError, match="invariant must be one of"):
+        taut.energy(invariant="rotation")(lambda x: norm(x[0]))
+
+
+def test_rest_value_that_cannot_be_measured():
+    law = taut.energy(rest={"c": lambda x: 1 / x[0][1]})(lambda x, c: c * norm(x[0]))
+    with pytest.raises(taut.LawError, match="'c' of element 0 measured on the rest shape is inf"):
+        taut.System(X, mass=1.0, energies=[law([[0]])])
+
+
+def test_dissipation_without_a_rate():
+    law = taut.dissipation(lambda x, c: c * dot(x[0], x[0]))
+    system = taut.System(X, mass=1.0, damping=[law(c=1.0)])
+    with pytest.raises(taut.LawError, match="at least one rate"):
+        system.f(system.initial_state())
+
+
+def test_wrong_place():
+    with pytest.raises(taut.ModelError, match=r"energies: .*damping.* does not belong here"):
+        taut.System(X, mass=1.0, energies=[laws.drag(alpha=1.0)])
+    with pytest.raises(taut.ModelError, match="bind the law to elements first"):
+        taut.System(X, mass=1.0, energies=[laws.spring])
+
+
+def test_a_parameter_may_change_in_time_but_not_in_shape():
+    system = taut.System(X, mass=1.0, energies=[laws.spring([[0, 1], [1, 2]], k=lambda t: 1.0 if t < 1 else [1.0, 2.0, 3.0])])
+    state = system.initial_state()
+    assert system.V(state) == 0.0
+    with pytest.raises(taut.LawError, match=r"'k' has shape \(3,\)"):
+        system.V(state.with_(t=2.0))

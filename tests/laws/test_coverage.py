@@ -1,0 +1,41 @@
+"""Nothing in the catalogue escapes the laws."""
+
+import importlib
+import pkgutil
+
+import taut.laws
+import taut.step
+from taut.formula.law import Law
+from taut.step.integrator import Integrator
+from tests.laws.specimens import DISSIPATIONS, ENERGIES
+from tests.laws.test_integrators import OBEYS
+
+
+def _modules(package):
+    return [importlib.import_module(f"{package.__name__}.{m.name}") for m in pkgutil.iter_modules(package.__path__)]
+
+
+def test_every_law_has_a_specimen():
+    found = {v.name: v for module in _modules(taut.laws) for v in vars(module).values() if isinstance(v, Law)}
+    assert {n for n, law in found.items() if law.kind == "energy"} == set(ENERGIES)
+    assert {n for n, law in found.items() if law.kind == "dissipation"} == set(DISSIPATIONS)
+
+
+def test_every_law_is_public_under_its_own_name():
+    for name in [*ENERGIES, *DISSIPATIONS]:
+        assert getattr(taut.laws, name).name == name
+        assert name in taut.laws.__all__
+
+
+def test_every_law_states_its_formula_and_parameters():
+    for specimen in [*ENERGIES.values(), *DISSIPATIONS.values()]:
+        for parameter in specimen.law.parameters:
+            assert f"{parameter} :" in specimen.law.__doc__, f"{specimen.law.name} does not document '{parameter}'"
+
+
+def test_every_integrator_is_tested():
+    found = {
+        v for module in _modules(taut.step) for v in vars(module).values() if isinstance(v, type) and issubclass(v, Integrator)
+    } - {Integrator}
+    assert found == set(OBEYS)
+    assert all(getattr(taut, integrator.__name__) is integrator for integrator in found)
