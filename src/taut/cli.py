@@ -58,3 +58,7 @@ def main() -> None:
     except TautError as error:
         print(f"taut: {error}", file=sys.stderr)
         sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

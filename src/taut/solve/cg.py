@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from taut.formula.compile import kernel
 from taut.solve.linear import Solution
-from taut.solve.tolerance import largest
+from taut.solve.tolerance import EPS, largest
 from taut.system.blocks import BlockMatrix, Pattern
 
 Float = NDArray[np.float64]
@@ -131,8 +131,9 @@ class ConjugateGradients:
         x, r = np.zeros_like(b), np.array(b, order="C")
         best, size, total = x.copy(), largest(r), 0
         for _ in range(1 + RESTARTS):
+            aim = max(target, EPS * size)  # below that the recurrence is no longer the residual
             steps, _, definite = iterate(
-                a.pattern.indptr, a.pattern.indices, a.data, self._inverse, x, r, self._z, self._p, self._ap, target, limit
+                a.pattern.indptr, a.pattern.indices, a.data, self._inverse, x, r, self._z, self._p, self._ap, aim, limit
             )
             total += int(steps)
             if not definite:

@@ -1,0 +1,34 @@
+"""Stepping through time: how many steps, where they end, where they begin."""
+
+import pytest
+
+import taut
+from taut import laws
+
+
+def ball():
+    return taut.System([[0, 10, 0]], mass=1.0, energies=[laws.gravity()])
+
+
+@pytest.mark.parametrize(
+    ("h", "until", "count"), [(0.1, 1.0, 10), (1 / 60, 5.0, 300), (0.3, 1.0, 4), (0.1, 0.05, 1), (0.1, 0.0, 0)]
+)
+def test_number_of_steps_and_end(h, until, count):
+    states = [state for state, _ in taut.simulate(ball(), taut.ImplicitEuler(), h, until)]
+    assert len(states) == count
+    if count:
+        assert states[-1].t == pytest.approx(until, abs=1e-9)
+
+
+def test_free_fall_in_implicit_euler():
+    """v_n = -g n h exactly, y_n = y₀ - g h² n(n+1)/2."""
+    *_, (state, report) = taut.simulate(ball(), taut.ImplicitEuler(), 0.1, 2.0)
+    assert state.v[0, 1] == pytest.approx(-9.81 * 2.0, rel=1e-12)
+    assert state.q[0, 1] == pytest.approx(10 - 9.81 * 0.01 * 20 * 21 / 2, rel=1e-12)
+    assert report.t == state.t
+
+
+def test_continuing_from_a_state():
+    whole = [s for s, _ in taut.simulate(ball(), taut.ImplicitEuler(), 0.1, 1.0)]
+    rest = [s for s, _ in taut.simulate(ball(), taut.ImplicitEuler(), 0.1, 1.0, state=whole[3])]
+    assert [s.q.tobytes() for s in rest] == [s.q.tobytes() for s in whole[4:]]

@@ -1,0 +1,96 @@
+"""Linear solvers: the solution, the residual they state, and what they say of a matrix that is not positive definite."""
+
+import numpy as np
+import pytest
+
+from taut.errors import ModelError
+from taut.solve.cg import ConjugateGradients
+from taut.solve.direct import Direct
+from taut.solve.linear import DIRECT_UP_TO, linear_solver
+from taut.system.blocks import BlockMatrix, Pattern
+
+every = pytest.mark.parametrize("make", [Direct, ConjugateGradients], ids=lambda s: s.__name__)
+
+
+def matrix(rng, n=60, lowest=0.5):
+    """A random sparse symmetric block matrix with the given lowest eigenvalue."""
+    pattern = Pattern.of(rng.integers(0, n, size=(3 * n, 2)), n)
+    data = np.zeros((len(pattern.indices), 3, 3))
+    data[pattern.upper] = rng.normal(size=(len(pattern.upper), 3, 3))
+    data[pattern.mirror] = data[pattern.upper].transpose(0, 2, 1)
+    data[pattern.diagonal] = (data[pattern.diagonal] + data[pattern.diagonal].transpose(0, 2, 1)) / 2
+    m = BlockMatrix(pattern, data)
+    data[pattern.diagonal] += (lowest - np.linalg.eigvalsh(m.to_scipy().toarray())[0]) * np.eye(3)
+    return m
+
+
+@every
+def test_solution_and_residual(make):
+    rng = np.random.default_rng(0)
+    solver = make()
+    for _ in range(3):
+        a, b = matrix(rng), rng.normal(size=(60, 3))
+        solver.analyse(a.pattern)
+        assert solver.factor(a)
+        s = solver.solve(b, 1e-10)
+        dense = a.to_scipy().toarray()
+        residual = np.linalg.norm((b.ravel() - dense @ s.x.ravel()).reshape(-1, 3), axis=1).max()
+        assert s.definite
+        assert residual <= 1e-10
+        assert s.residual == pytest.approx(residual, rel=0.5, abs=1e-14)
+        np.testing.assert_allclose(s.x.ravel(), np.linalg.solve(dense, b.ravel()), atol=1e-8)
+
+
+@every
+def test_new_values_on_the_same_pattern(make):
+    rng = np.random.default_rng(1)
+    a, solver, b = matrix(rng), make(), rng.normal(size=(60, 3))
+    for factor in (1.0, 2.0, 0.5):
+        scaled = BlockMatrix(a.pattern, factor * a.data)
+        solver.analyse(a.pattern)
+        assert solver.factor(scaled)
+        np.testing.assert_allclose(factor * scaled.times(solver.solve(b, 1e-11).x) / factor, b, atol=1e-10)
+
+
+@every
+def test_an_indefinite_matrix_is_noticed(make):
+    rng = np.random.default_rng(2)
+    solver, a = make(), matrix(rng, lowest=-0.5)
+    solver.analyse(a.pattern)
+    definite = solver.factor(a) and solver.solve(rng.normal(size=(60, 3)), 1e-10).definite
+    assert not definite
+    good = matrix(rng)
+    assert solver.factor(good), "and the solver goes on working after that"
+    assert solver.solve(np.ones((60, 3)), 1e-10).residual <= 1e-10
+
+
+@every
+def test_a_singular_matrix_is_not_called_solved(make):
+    """A zero block: no solution exists for most right-hand sides."""
+    rng = np.random.default_rng(3)
+    a = matrix(rng, n=5)
+    a.data[(a.pattern.rows == 2) | (a.pattern.indices == 2)] = 0.0
+    solver = make()
+    solver.analyse(a.pattern)
+    ok = solver.factor(a)
+    if ok:
+        s = solver.solve(np.ones((5, 3)), 1e-10)
+        assert not s.definite or s.residual > 1e-10
+
+
+@every
+def test_a_target_out_of_reach_is_reported_as_missed(make):
+    rng = np.random.default_rng(4)
+    a, b = matrix(rng), rng.normal(size=(60, 3))
+    solver = make()
+    solver.analyse(a.pattern)
+    solver.factor(a)
+    s = solver.solve(b, 0.0)
+    assert 0.0 < s.residual < 1e-12
+
+
+def test_auto_goes_by_size_alone():
+    assert isinstance(linear_solver("auto", DIRECT_UP_TO), Direct)
+    assert isinstance(linear_solver("auto", DIRECT_UP_TO + 1), ConjugateGradients)
+    with pytest.raises(ModelError, match="'auto', 'direct' or 'cg'"):
+        linear_solver("fast", 3)

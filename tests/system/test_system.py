@@ -1,0 +1,231 @@
+"""The system as a whole against sums written out densely; bodies joined, elements switched off, 2D."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import taut
+from taut import laws
+from taut.system.assembly import Inputs
+from taut.system.blocks import Pattern, Union
+
+
+def net(rng, n=9, **more):
+    x = rng.normal(size=(n, 3))
+    edges = np.array([(i, j) for i in range(n) for j in range(i) if rng.random() < 0.6])
+    triples = np.array([(i, (i + 1) % n, (i + 3) % n) for i in range(n)])
+    energies = [
+        laws.spring(edges, k=rng.uniform(1, 9, len(edges))),
+        laws.rod_hinge(triples, k=0.7),
+        laws.gravity(),
+        laws.pin([2], k=3.0),
+    ]
+    return taut.System(x, mass=rng.uniform(1, 2, n), energies=energies, pose=x + 0.3 * rng.normal(size=x.shape), **more)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.booleans())
+def test_sums_equal_dense_sums(seed, project):
+    rng = np.random.default_rng(seed)
+    system = net(rng)
+    state = system.initial_state()
+    f, k, v = np.zeros((system.n, 3)), np.zeros((system.n, 3, system.n, 3)), 0.0
+    for placed in system.placed.values():
+        v += placed.values(state.q).sum()
+        gradients, hessians = placed.gradients(state.q), placed.hessians(state.q, project=project)
+        s = placed.particles
+        for e, g, h in zip(placed.elements, gradients, hessians.reshape(-1, s, 3, s, 3), strict=True):
+            f[e] -= g
+            for a in range(s):
+                for b in range(s):
+                    k[e[a], :, e[b], :] += h[a, :, b, :]
+    assert system.V(state) == pytest.approx(v, rel=1e-13)
+    assert sum(system.V_by_law(state).values()) == pytest.approx(v, rel=1e-13)
+    np.testing.assert_allclose(system.f(state), f, rtol=1e-12, atol=1e-12 * np.abs(f).max())
+    matrix = system.K(state, project=project)
+    np.testing.assert_allclose(matrix.toarray(), k.reshape(3 * system.n, -1), rtol=1e-12, atol=1e-12 * np.abs(k).max())
+    assert abs(matrix - matrix.T).max() == 0.0
+
+
+def test_six_zero_modes_of_a_free_solid_and_none_less():
+    """Two tetrahedra sharing a face, springs on all edges: rigid motion costs nothing, everything else does."""
+    x = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1.0]])
+    edges = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (1, 4), (2, 4), (3, 4)]
+    system = taut.System(x, mass=1.0, energies=[laws.spring(edges, k=1.0)])
+    values = np.linalg.eigvalsh(system.K(system.initial_state()).toarray())
+    assert np.abs(values[:6]).max() < 1e-14
+    assert values[6] > 0.05
+
+
+def test_momenta_and_kinetic_energy():
+    system = taut.System([[1, 0, 0], [0, 2, 0]], mass=[2.0, 3.0], velocity=[[0, 1, 0], [1, 0, 0]])
+    state = system.initial_state()
+    assert system.T(state) == 2.5
+    assert system.momentum(state).tolist() == [3.0, 2.0, 0.0]
+    assert system.angular_momentum(state).tolist() == [0.0, 0.0, 2.0 - 6.0]
+    assert system.angular_momentum(state, about=(0, 2, 0)).tolist() == [0.0, 0.0, 2.0]
+
+
+def test_rest_pose_and_velocity_are_three_things():
+    system = taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0, energies=[laws.spring([[0, 1]], k=1.0)], pose=[[0, 0, 0], [3, 0, 0]],
+                         velocity=[[0, 0, 0], [0, 7, 0]])  # fmt: skip
+    state = system.initial_state()
+    assert (state.q[1, 0], state.v[1, 1], system.V(state)) == (3.0, 7.0, 2.0)
+    assert system.rest[1, 0] == 1.0
+
+
+def test_switched_off_elements_drop_out_and_only_the_pattern_is_rebuilt():
+    system = taut.System([[0, 0, 0], [1, 0, 0], [2, 0, 0]], mass=1.0, pose=[[0, 0, 0], [2, 0, 0], [4, 0, 0]],
+                         energies=[laws.spring([[0, 1], [1, 2]], k=1.0), laws.gravity()])  # fmt: skip
+    state = system.initial_state()
+    torn = state.with_(active={"spring": np.array([True, False])})
+    assert (system.V(state), system.V(torn)) == (1.0, 0.5)
+    assert system.f(torn)[2].tolist() == [0.0, -9.81, 0.0]
+    assert not system.K(torn).toarray()[3:6, 6:9].any()
+    assert system.K(state).toarray()[3:6, 6:9].any()
+    assert len(system.assembly("potential", torn).pattern.indices) == 5
+    kernel = system.assembly("potential", state).terms[0].variant
+    assert system.assembly("potential", torn).terms[0].variant is kernel
+    after, _ = taut.ImplicitEuler().step(system, torn, 0.1)
+    assert after.active["spring"].tolist() == [True, False]
+    assert after.v[2].tolist() == pytest.approx([0.0, -0.981, 0.0])
+
+
+def test_active_masks_are_checked():
+    system = taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0, energies=[laws.spring([[0, 1]], k=1.0)])
+    state = system.initial_state()
+    with pytest.raises(taut.ModelError, match="no law 'sprung'; did you mean 'spring'"):
+        system.V(state.with_(active={"sprung": [True]}))
+    with pytest.raises(taut.ModelError, match=r"shape \(2,\), not \(1,\)"):
+        system.V(state.with_(active={"spring": [True, True]}))
+
+
+def test_an_element_error_is_named_by_its_own_number_when_others_are_off():
+    @taut.energy
+    def steep(x, k):
+        return k * taut.formula.log(x[0][0])
+
+    system = taut.System([[1.0, 0, 0], [2.0, 0, 0], [-1.0, 0, 0]], mass=1.0, energies=[steep([0, 1, 2], k=1.0)])
+    state = system.initial_state().with_(active={"steep": [False, True, True]})
+    with pytest.raises(taut.SingularState, match=r"element 2 \(particles \[2\]\)"):
+        system.V(state)
+
+
+def test_same_law_twice_is_told_apart():
+    system = taut.System(
+        np.eye(3),
+        mass=1.0,
+        energies=[laws.spring([[0, 1]], k=1.0), laws.spring([[1, 2]], k=1.0), laws.spring([[0, 2]], k=1.0, name="brace")],
+    )
+    assert list(system.V_by_law(system.initial_state())) == ["spring", "spring 2", "brace"]
+
+
+def test_joined_bodies_move_as_they_would_alone():
+    rng = np.random.default_rng(5)
+    a, b = (
+        net(rng, fixed=[0], damping=[laws.spring_damping([[0, 1]], c=0.3)]),
+        net(rng, 6, constraints=[taut.on_plane([1], (0, 1, 0))]),
+    )
+    both = taut.join(a, b)
+    assert both.n == a.n + b.n
+    make = lambda s: taut.ImplicitEuler(tolerance=taut.Tolerance(1e-13)).step(s, s.initial_state(), 0.05)[0]  # noqa: E731
+    joined = make(both)
+    np.testing.assert_allclose(joined.q[: a.n], make(a).q, atol=1e-12)
+    np.testing.assert_allclose(joined.q[a.n :], make(b).q, atol=1e-12)
+
+
+def test_a_flat_system_stays_flat():
+    system = taut.System(
+        [[0, 0], [1, 0]], mass=1.0, energies=[laws.spring([[0, 1]], k=10.0), laws.force([1], f=(0, 1.0, 5.0))], fixed=[0]
+    )
+    for state, _ in taut.simulate(system, taut.ImplicitEuler(), 0.1, 1.0):
+        assert not state.q[:, 2].any()
+        assert not state.v[:, 2].any()
+    assert abs(state.q[1, 1]) > 0.01
+
+
+def test_chunks_beyond_the_first():
+    """More elements than one thread takes at a time, so that chunk borders are crossed."""
+    n = 1500
+    x = np.column_stack([np.arange(n), np.zeros(n), np.zeros(n)]).astype(float)
+    system = taut.System(
+        x, mass=1.0, energies=[laws.spring(np.column_stack([np.arange(n - 1), np.arange(1, n)]), k=2.0)], pose=1.5 * x
+    )
+    state = system.initial_state()
+    assert system.V(state) == pytest.approx((n - 1) * 0.25)
+    f = system.f(state)[:, 0]
+    assert f[0] == pytest.approx(1.0)
+    assert np.abs(f[1:-1]).max() < 1e-12
+
+
+def test_evaluation_allocates_nothing_that_stays():
+    rng = np.random.default_rng(0)
+    system = net(rng)
+    state = system.initial_state()
+    assembly = system.assembly("potential", state)
+    matrix = assembly.matrix
+    for _ in range(3):
+        assembly.hessian([Inputs.at(state)] * 4, np.zeros(system.n), project=False)
+        assert system.assembly("potential", state) is assembly
+        assert assembly.matrix is matrix
+
+
+def test_union_of_patterns():
+    a, b = Pattern.of(np.array([[0, 1]]), 3), Pattern.of(np.array([[1, 2]]), 3)
+    both = Union([a, b])
+    assert len(both.pattern.indices) == 3 + 4
+    assert Union([a, a]).pattern is a
+    for part, slots in zip((a, b), both.slots, strict=True):
+        np.testing.assert_array_equal(both.pattern.rows[slots], part.rows)
+        np.testing.assert_array_equal(both.pattern.indices[slots], part.indices)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"points": [[0, 0, np.nan]]}, "particle 0 is"),
+        ({"points": [[0, 0, 0, 0]]}, r"shape \(1, 4\)"),
+        ({"points": np.zeros((0, 3))}, "at least one particle"),
+        ({"points": [["a", 0, 0]]}, "not numbers"),
+        ({"mass": 0.0}, "mass of particle 0 is 0.0"),
+        ({"mass": [1.0, 2.0]}, r"mass has shape \(2,\)"),
+        ({"fixed": [3]}, "no particle 3"),
+        ({"fixed": [0.5]}, "expected particle indices"),
+        ({"fixed": [True, False]}, "one entry per particle"),
+        ({"pose": np.zeros((2, 3))}, r"pose have shape \(2, 3\)"),
+        ({"constraints": [3]}, "is not a constraint"),
+    ],
+)
+def test_bad_systems_are_refused(arguments, message):
+    with pytest.raises(taut.ModelError, match=message):
+        taut.System(**{"points": [[0.0, 0, 0]], "mass": 1.0, **arguments})
+
+
+def test_bad_changes_are_refused():
+    system = taut.System([[0, 0, 0]], mass=1.0)
+    with pytest.raises(taut.ModelError, match="no 'masses'; did you mean 'mass'"):
+        system.with_(masses=2.0)
+    with pytest.raises(taut.ModelError, match="velocities v: particle 0"):
+        system.initial_state().with_(v=[[np.inf, 0, 0]])
+
+
+def test_state_arrays_cannot_be_changed_behind_its_back():
+    given = np.zeros((1, 3))
+    state = taut.State(0.0, given, given)
+    given += 1.0
+    assert not state.q.any()
+    with pytest.raises(ValueError, match="read-only"):
+        state.q[0, 0] = 1.0
+
+
+@pytest.mark.parametrize(
+    ("points", "cells", "density", "expected"),
+    [
+        ([[0, 0, 0], [4, 0, 0]], [[0, 1]], 0.5, [1.0, 1.0]),
+        ([[0, 0], [2, 0], [0, 3]], [[0, 1, 2]], 2.0, [2.0, 2.0, 2.0]),
+        ([[0, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 3]], [[0, 1, 2, 3]], 8.0, [2.0] * 4),
+    ],
+)
+def test_mass_is_lumped_in_equal_shares(points, cells, density, expected):
+    np.testing.assert_allclose(taut.lumped_mass(points, cells, density), expected)
