@@ -172,7 +172,7 @@ class System:
 
     def f(self, state: State) -> Float:
         """Forces [N], shape (n, 3): -∂V/∂q of the energies and -∂Ψ/∂v of the damping; constraint forces are not included."""
-        force = -self.potential(state)[1]
+        force = 0.0 - self.potential(state)[1]  # 0 - x, not -x: a force that is not there prints as 0, not -0
         if self.placed_damping:
             assembly = self.assembly("damping", state)
             force -= assembly.gradient([Inputs.rates(state)] * len(assembly.terms))[1]
