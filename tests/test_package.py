@@ -1,7 +1,6 @@
 """The house: imports point down the pipeline, names have one path, nothing heavy is loaded before it is needed."""
 
 import ast
-import importlib
 import re
 import subprocess
 import sys
@@ -44,16 +43,11 @@ def test_imports_point_down_the_pipeline(path):
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_compiled_loops_call_nothing_compiled_elsewhere(path):
-    """Numba does not notice an edit in another file: only generated kernels, whose key includes it, may call runtime.py."""
+    """Numba does not notice an edit in another file: a kernel file is keyed on its own text, so it imports nothing of ours."""
     text = path.read_text()
-    if re.search(r"^@(njit|kernel)", text, re.MULTILINE):
-        assert "formula.runtime" not in text
-        local = {n.name for n in ast.walk(ast.parse(text)) if isinstance(n, ast.FunctionDef)}
-        for name in _imports(ast.parse(text)):
-            module, _, attribute = name.rpartition(".")
-            found = getattr(importlib.import_module(module), attribute, None)
-            assert not hasattr(found, "py_func"), f"{path.name} calls the compiled {name}"
-        assert local
+    if re.search(r"^@njit", text, re.MULTILINE):
+        assert path.name.endswith("_kernels.py") or path.name == "runtime.py"
+        assert not _imports(ast.parse(text))
 
 
 def test_every_module_says_what_it_is():

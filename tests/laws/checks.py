@@ -82,19 +82,19 @@ def projection(placed: Placed, q: np.ndarray) -> None:
     assert np.abs(placed.hessians(q, project=True) - nearest).max() <= 1e-11 * scale
 
 
-def parameter_derivatives(placed: Placed, q: np.ndarray) -> None:
+def parameter_derivatives(placed: Placed, q: np.ndarray, **at: np.ndarray) -> None:
     """∂V/∂p and ∂²V/∂x∂p against central differences, one component of one parameter at a time."""
     m = len(placed.elements)
     for name, width in placed.widths.items():
         now = np.broadcast_to(placed.constant[name], (m,) if width is None else (m, width)).copy()
-        by_p, mixed = placed.parameter_derivative(name, q), placed.mixed_derivative(name, q)
+        by_p, mixed = placed.parameter_derivative(name, q, **at), placed.mixed_derivative(name, q, **at)
         for j in range(width or 1):
             step = np.zeros_like(now)
             step[(...,) if width is None else (..., j)] = 1e-5 * max(1.0, np.abs(now).max())
             size = step.max()
             up, down = (type(placed)(placed.bound.with_(**{name: now + s * step}), placed.rest, placed.mass) for s in (1, -1))
-            expected = (up.values(q) - down.values(q)) / (2 * size)
-            expected_mixed = (up.gradients(q) - down.gradients(q)) / (2 * size)
+            expected = (up.values(q, **at) - down.values(q, **at)) / (2 * size)
+            expected_mixed = (up.gradients(q, **at) - down.gradients(q, **at)) / (2 * size)
             got = by_p if width is None else by_p[..., j]
             got_mixed = mixed if width is None else mixed[..., j]
             np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-6 * (1 + np.abs(expected).max()))

@@ -6,6 +6,7 @@ import pytest
 import taut
 from taut import laws
 from taut.system.assembly import Assembly, Inputs, Term
+from tests.laws import checks
 from tests.laws.specimens import DISSIPATIONS
 
 every = pytest.mark.parametrize("specimen", DISSIPATIONS.values(), ids=DISSIPATIONS.keys())
@@ -53,6 +54,23 @@ def test_derivatives(prepared, form, h):
     assert (up - down) / (2 * s) == pytest.approx(np.vdot(gradient, d), rel=1e-7)
     np.testing.assert_allclose((gu - gd).ravel() / (2 * s), hessian @ d.ravel(), rtol=1e-6, atol=1e-7 * np.abs(hessian).max())
     assert np.abs(hessian - hessian.T).max() <= 1e-14 * np.abs(hessian).max()
+
+
+@every
+def test_parameter_derivatives(prepared):
+    placed, q, v, _ = prepared
+    checks.parameter_derivatives(placed, v, at=q)
+    with pytest.raises(taut.LawError, match="`at` gives the positions"):
+        placed.values(v)
+
+
+@every
+def test_element_methods_agree_with_the_sums(prepared):
+    placed, q, v, _ = prepared
+    value, force = evaluated(placed, "rate", v, q, 0.0)
+    assert placed.values(v, at=q).sum() == pytest.approx(value)
+    np.testing.assert_allclose(placed.gradients(v, at=q).reshape(-1, 3), force, atol=1e-14)
+    np.testing.assert_allclose(placed.hessians(v, at=q), placed.hessians(v, at=q, project=True), atol=1e-13)
 
 
 @every

@@ -19,7 +19,6 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from taut.errors import CacheError
 from taut.formula.cache import cache_directory, check_ours, write_once
@@ -124,26 +123,16 @@ def clear_cache() -> int:
     return removed
 
 
-class Kernel:
-    """A package's own compiled function: compiled on its first call, which is announced if it takes a while."""
+@cache
+def kernels(module: str) -> ModuleType:
+    """The compiled functions of one of the package's own kernel files, such as "taut.system.gather_kernels".
 
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
-        self.function, self.options, self.__doc__ = function, options, function.__doc__
-        self._compiled: Any = None
-
-    def __call__(self, *args: Any) -> Any:
-        if self._compiled is None:
-            from numba import njit
-
-            from taut.threads import prepare_threads
-
-            prepare_threads()
-            self._compiled = njit(cache=True, error_model="numpy", nogil=True, **self.options)(self.function)
-            with announced(f"'{self.function.__name__}'"):
-                return self._compiled(*args)
-        return self._compiled(*args)
-
-
-def kernel(**options: Any) -> Callable[[Callable[..., Any]], Kernel]:
-    """Decorator for the package's own loops. They live at module level, call nothing compiled in another file, and are cached."""
-    return lambda function: Kernel(function, options)
+    The file is compiled from a copy in the kernel cache, keyed on its text, exactly as generated source is.
+    """
+    spec = importlib.util.find_spec(module)
+    if spec is None or spec.origin is None:
+        raise CacheError(f"no kernel file for {module}")
+    text = Path(spec.origin).read_text(encoding="utf-8")
+    digest = hashlib.sha256(text.encode() + generator_digest().encode()).hexdigest()
+    stem = module.rpartition(".")[2]
+    return load(stem, digest, lambda: text, f"the package's {stem.replace('_', ' ')}")

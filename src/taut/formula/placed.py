@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.errors import LawError, SingularState
+from taut.errors import LawError, SingularState, did_you_mean
 from taut.formula.interpret import evaluate
 from taut.formula.law import Bound, FormName, Variant
+from taut.formula.project import project_elements
 from taut.formula.source import CHUNK
 from taut.formula.trace import trace_measure
 
@@ -141,55 +143,71 @@ class Placed:
             raise LawError(f"law '{self.name}': parameter '{name}'{when} has changed its shape to {value.shape}")
         return value
 
-    def values(self, q: Float, t: float = 0.0) -> Float:
-        """Energy of each element [J], shape (m,)."""
-        return self._run("gradient", q, t)[0]
+    @property
+    def form(self) -> FormName:
+        """What the methods below evaluate: V(positions) of an energy, Ψ(velocities) at given positions of a dissipation."""
+        return "energy" if self.law.kind == "energy" else "rate"
 
-    def gradients(self, q: Float, t: float = 0.0) -> Float:
+    def values(self, x: Float, t: float = 0.0, *, at: Float | None = None) -> Float:
+        """V of each element [J], shape (m,), at positions x (n, 3) [m].
+
+        Of a dissipation, here and in the methods below: Ψ [W] at velocities x [m/s] and positions `at` [m].
+        """
+        return self._run("gradient", x, t, at)[0]
+
+    def gradients(self, x: Float, t: float = 0.0, *, at: Float | None = None) -> Float:
         """∂V/∂x of each element [N], shape (m, s, 3)."""
-        return self._spread(self._run("gradient", q, t)[1])
+        return self._spread(self._run("gradient", x, t, at)[1])
 
-    def hessians(self, q: Float, t: float = 0.0, *, project: bool = False) -> Float:
+    def hessians(self, x: Float, t: float = 0.0, *, at: Float | None = None, project: bool = False) -> Float:
         """∂²V/∂x² of each element [N/m], shape (m, 3s, 3s); `project` gives the nearest positive semi-definite matrices."""
-        blocks = self._run("hessian", q, t, project=project)[2]
-        pair = self.variant("energy").hessian.PAIR
+        blocks = self._run("hessian", x, t, at, project=project)[2]
         m, s = self.elements.shape
         full = np.zeros((m, s, 3, s, 3))
-        if pair is not None:
-            c = np.array(pair)
+        if self._pair is not None:
+            c = self._pair
             full += (c[:, None] * c)[None, :, None, :, None] * blocks[:, 0][:, None, :, None, :]
         else:
-            corners = [(p, r) for p in range(s) for r in range(p, s)]
-            for b, (p, r) in enumerate(corners):
+            for b, (p, r) in enumerate(combinations_with_replacement(range(s), 2)):
                 full[:, p, :, r, :] = blocks[:, b]
                 full[:, r, :, p, :] = blocks[:, b].transpose(0, 2, 1)
         return full.reshape(m, 3 * s, 3 * s)
 
-    def parameter_derivative(self, name: str, q: Float, t: float = 0.0) -> Float:
+    def parameter_derivative(self, name: str, x: Float, t: float = 0.0, *, at: Float | None = None) -> Float:
         """∂V/∂p of each element, shape (m,), or (m, components) for a vector parameter."""
-        return self._columns(name, self._run("parameters", q, t)[0])
+        return self._columns(name, self._run("parameters", x, t, at)[0])
 
-    def mixed_derivative(self, name: str, q: Float, t: float = 0.0) -> Float:
+    def mixed_derivative(self, name: str, x: Float, t: float = 0.0, *, at: Float | None = None) -> Float:
         """∂²V/∂x∂p of each element, shape (m, s, 3), or (m, s, 3, components) for a vector parameter."""
-        mixed = self._run("parameters", q, t)[1]
+        mixed = self._run("parameters", x, t, at)[1]
         return self._columns(name, np.stack([self._spread(mixed[..., j]) for j in range(mixed.shape[-1])], axis=-1))
 
     def _columns(self, name: str, values: Float) -> Float:
         if name not in self.widths:
-            raise LawError(f"law '{self.name}' has no parameter '{name}'")
-        start, width = self.variant("energy").columns[name], self.widths[name]
+            raise LawError(f"law '{self.name}' has no parameter '{name}'{did_you_mean(name, self.widths)}")
+        start, width = self.variant(self.form).columns[name], self.widths[name]
         return values[..., start] if width is None else values[..., start : start + width]
+
+    @property
+    def _pair(self) -> Float | None:
+        pair = self.variant(self.form).gradient.PAIR
+        return None if pair is None else np.array(pair)
 
     def _spread(self, vectors: Float) -> Float:
         """Stored vectors (m, v, 3) to one per particle (m, s, 3)."""
-        pair = self.variant("energy").gradient.PAIR
-        return vectors if pair is None else np.array(pair)[None, :, None] * vectors
+        return vectors if self._pair is None else self._pair[None, :, None] * vectors
 
-    def _run(self, kind: str, q: Float, t: float, *, project: bool = False) -> tuple[Float, ...]:
-        variant = self.variant("energy")
+    def _run(self, kind: str, x: Float, t: float, at: Float | None, *, project: bool = False) -> tuple[Float, ...]:
+        if (at is None) != (self.form == "energy"):
+            raise LawError(f"law '{self.name}': `at` gives the positions of a dissipation, and is for dissipations only")
+        variant = self.variant(self.form)
         module = getattr(variant, kind)
         m = len(self.elements)
-        x = np.array(q, dtype=np.float64, order="C")
+        moving = np.array(x, dtype=np.float64, order="C")
+        frozen = moving if at is None else np.array(at, dtype=np.float64, order="C")
+        for array in (moving, frozen):
+            if array.shape != self.rest.shape:
+                raise LawError(f"law '{self.name}': expected an array of shape {self.rest.shape}, not {array.shape}")
         if kind == "parameters":
             out: tuple[Any, ...] = (np.empty((m, variant.width)), np.empty((m, module.VECTORS, 3, variant.width)))
         else:
@@ -197,11 +215,9 @@ class Placed:
             if kind == "hessian":
                 out = (project, *out, np.empty((m, len_blocks(module), 3, 3)))
         bad = np.full((m + CHUNK - 1) // CHUNK, -1, dtype=np.int64)
-        module.evaluate(x, x, 0.0, self.elements, self.packed(t), *out, bad)
+        module.evaluate(moving, frozen, 0.0, self.elements, self.packed(t), *out, bad)
         raise_if_bad(self.name, self.elements, bad)
         if project and not module.CLOSED_FORM:
-            from taut.formula.project import project_elements
-
             raise_if_bad(self.name, self.elements, project_elements(out[3], module.VECTORS))
         return tuple(o for o in out if isinstance(o, np.ndarray))
 

@@ -12,13 +12,13 @@ from numba import njit
 TINY = 1e-80  # the same as taut.formula.graph.TINY; a literal here, since this file is compiled (a test compares them)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def root(s):
     """√s, with a length below TINY counted as zero."""
     return sqrt(s) if s > TINY * TINY else 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def inv0(a):
     """1/a, and 0 where a counts as zero."""
     return 1.0 / a if abs(a) > TINY * TINY else 0.0

@@ -1,106 +1,17 @@
-"""Conjugate gradients with the inverse diagonal blocks as preconditioner, the whole iteration in one compiled function.
-
-Sums are taken over fixed chunks and then in order, so one thread and two give the same bits.
-"""
+"""Conjugate gradients with the inverse diagonal blocks as preconditioner."""
 
 from __future__ import annotations
 
-from math import sqrt
-
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from taut.formula.compile import kernel
+from taut.formula.compile import kernels
 from taut.solve.linear import Solution
 from taut.solve.tolerance import EPS, largest
 from taut.system.blocks import BlockMatrix, Pattern
 
 Float = NDArray[np.float64]
-CHUNK = 128  # particles a thread takes at a time
 RESTARTS = 4  # with the true residual, when the recurrence has drifted from it
-
-
-@kernel(parallel=True)
-def invert_diagonal(diagonal, data, inverse):
-    """Invert each particle's 3×3 diagonal block; returns how many are not positive definite."""
-    n = diagonal.shape[0]
-    bad = np.zeros(n, dtype=np.int64)
-    for i in prange(n):
-        m = diagonal[i]
-        a, b, c, d, e, f = data[m, 0, 0], data[m, 0, 1], data[m, 0, 2], data[m, 1, 1], data[m, 1, 2], data[m, 2, 2]
-        p, q, r = d * f - e * e, c * e - b * f, b * e - c * d
-        det = a * p + b * q + c * r
-        if not (a > 0.0 and a * d - b * b > 0.0 and det > 0.0):
-            bad[i] = 1
-            continue
-        s = 1.0 / det
-        inverse[i, 0, 0], inverse[i, 0, 1], inverse[i, 0, 2] = s * p, s * q, s * r
-        inverse[i, 1, 0], inverse[i, 1, 1], inverse[i, 1, 2] = s * q, s * (a * f - c * c), s * (b * c - a * e)
-        inverse[i, 2, 0], inverse[i, 2, 1], inverse[i, 2, 2] = s * r, s * (b * c - a * e), s * (a * d - b * b)
-    return bad.sum()
-
-
-@kernel(parallel=True)
-def iterate(indptr, indices, data, inverse, x, r, z, p, ap, target, limit):
-    """CG from x with residual r, until max|r_i| ≤ target. Returns (iterations, max|r_i|, whether pᵀAp stayed positive)."""
-    n = x.shape[0]
-    chunks = (n + CHUNK - 1) // CHUNK
-    sums = np.zeros(chunks)
-    tops = np.zeros(chunks)
-    rz = 0.0
-    top = 0.0
-    for step in range(limit + 1):
-        # z = B r, and the two sums over it
-        for c in prange(chunks):
-            s, t = 0.0, 0.0
-            for i in range(CHUNK * c, min(n, CHUNK * c + CHUNK)):
-                r0, r1, r2 = r[i, 0], r[i, 1], r[i, 2]
-                z[i, 0] = inverse[i, 0, 0] * r0 + inverse[i, 0, 1] * r1 + inverse[i, 0, 2] * r2
-                z[i, 1] = inverse[i, 1, 0] * r0 + inverse[i, 1, 1] * r1 + inverse[i, 1, 2] * r2
-                z[i, 2] = inverse[i, 2, 0] * r0 + inverse[i, 2, 1] * r1 + inverse[i, 2, 2] * r2
-                s += r0 * z[i, 0] + r1 * z[i, 1] + r2 * z[i, 2]
-                t = max(t, r0 * r0 + r1 * r1 + r2 * r2)
-            sums[c], tops[c] = s, t
-        old = rz
-        rz, top = 0.0, 0.0
-        for c in range(chunks):
-            rz += sums[c]
-            top = max(top, tops[c])
-        top = sqrt(top)
-        if not top > target or step == limit:  # a residual that is not a number also ends here, and is judged by the caller
-            return step, top, True
-        beta = rz / old if step > 0 else 0.0
-        for c in prange(chunks):
-            for i in range(CHUNK * c, min(n, CHUNK * c + CHUNK)):
-                p[i, 0] = z[i, 0] + beta * p[i, 0]
-                p[i, 1] = z[i, 1] + beta * p[i, 1]
-                p[i, 2] = z[i, 2] + beta * p[i, 2]
-        for c in prange(chunks):
-            s = 0.0
-            for i in range(CHUNK * c, min(n, CHUNK * c + CHUNK)):
-                a0, a1, a2 = 0.0, 0.0, 0.0
-                for k in range(indptr[i], indptr[i + 1]):
-                    j = indices[k]
-                    p0, p1, p2 = p[j, 0], p[j, 1], p[j, 2]
-                    a0 += data[k, 0, 0] * p0 + data[k, 0, 1] * p1 + data[k, 0, 2] * p2
-                    a1 += data[k, 1, 0] * p0 + data[k, 1, 1] * p1 + data[k, 1, 2] * p2
-                    a2 += data[k, 2, 0] * p0 + data[k, 2, 1] * p1 + data[k, 2, 2] * p2
-                ap[i, 0], ap[i, 1], ap[i, 2] = a0, a1, a2
-                s += p[i, 0] * a0 + p[i, 1] * a1 + p[i, 2] * a2
-            sums[c] = s
-        pap = 0.0
-        for c in range(chunks):
-            pap += sums[c]
-        if not pap > 0.0:
-            return step, top, False
-        alpha = rz / pap
-        for c in prange(chunks):
-            for i in range(CHUNK * c, min(n, CHUNK * c + CHUNK)):
-                for k in range(3):
-                    x[i, k] += alpha * p[i, k]
-                    r[i, k] -= alpha * ap[i, k]
-    return limit, top, True
 
 
 class ConjugateGradients:
@@ -121,14 +32,17 @@ class ConjugateGradients:
     def factor(self, matrix: BlockMatrix) -> bool:
         self.analyse(matrix.pattern)
         self._matrix = matrix
-        return int(invert_diagonal(matrix.pattern.diagonal, matrix.data, self._inverse)) == 0
+        invert = kernels("taut.solve.cg_kernels").invert_diagonal
+        return int(invert(matrix.pattern.diagonal, matrix.data, self._inverse)) == 0
 
     def solve(self, b: Float, target: float) -> Solution:
         if self._matrix is None:
             raise RuntimeError("solve before a successful factor")
         a = self._matrix
         limit = max(1000, 3 * a.pattern.n)
+        iterate = kernels("taut.solve.cg_kernels").iterate
         x, r = np.zeros_like(b), np.array(b, order="C")
+        self._p[:] = 0.0
         best, size, total = x.copy(), largest(r), 0
         for _ in range(1 + RESTARTS):
             aim = max(target, EPS * size)  # below that the recurrence is no longer the residual

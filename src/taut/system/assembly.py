@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import SingularState
+from taut.formula.compile import kernels
 from taut.formula.law import FormName
 from taut.formula.placed import Placed, len_blocks, raise_if_bad
+from taut.formula.project import project_elements
 from taut.formula.source import CHUNK
 from taut.system.blocks import BlockMatrix, Pattern
-from taut.system.gather import gather_blocks, gather_vectors
 from taut.system.state import State
 
 Float = NDArray[np.float64]
@@ -128,18 +129,18 @@ class Assembly:
             module.evaluate(*arguments, *outputs, term.bad)
             term.raise_if_bad(term.bad)
             if term.blocks and project and not module.CLOSED_FORM:
-                from taut.formula.project import project_elements
-
                 term.raise_if_bad(project_elements(blocks, term.vectors))
         row, start, source, coefficient = self._block_lists
-        gather_blocks(
+        kernels("taut.system.gather_kernels").gather_blocks(
             row, start, source, coefficient, self._blocks, shift, self.pattern.upper, self.pattern.mirror, self.matrix.data
         )
         return self._sums()
 
     def _sums(self) -> tuple[float, Float, Float]:
         start, source, coefficient = self._vector_lists
-        gather_vectors(start, source, coefficient, self._vectors, self.force_gradient, self.gross)
+        kernels("taut.system.gather_kernels").gather_vectors(
+            start, source, coefficient, self._vectors, self.force_gradient, self.gross
+        )
         value = sum(float(t.energy.sum()) for t in self.terms)
         if not (np.isfinite(value) and np.isfinite(self.gross).all()):
             raise SingularState(f"the sum of the forces overflows at particle {int(np.argmin(np.isfinite(self.gross)))}")

@@ -3,16 +3,15 @@
 Each sum belongs to one thread, which adds its terms in the order of a list made once; so one thread and two give the same bits.
 """
 
-from __future__ import annotations
-
-from numba import prange
-
-from taut.formula.compile import kernel
+from numba import njit, prange
 
 CHUNK = 256  # rows a thread takes at a time
 
 
-@kernel(parallel=True)
+@njit(
+    "void(i8[::1], i8[::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[::1])",
+    parallel=True, cache=True, error_model="numpy", nogil=True,
+)  # fmt: skip
 def gather_vectors(start, source, coefficient, vectors, out, gross):
     """out[i] = Σ c·v over the entries of particle i; gross[i] = Σ |c|·|v|₁, the sum of their magnitudes."""
     n = out.shape[0]
@@ -30,7 +29,10 @@ def gather_vectors(start, source, coefficient, vectors, out, gross):
             gross[i] = g
 
 
-@kernel(parallel=True)
+@njit(
+    "void(i8[::1], i8[::1], i8[::1], f8[::1], f8[:, :, ::1], f8[::1], i8[::1], i8[::1], f8[:, :, ::1])",
+    parallel=True, cache=True, error_model="numpy", nogil=True,
+)  # fmt: skip
 def gather_blocks(row, start, source, coefficient, blocks, shift, slot, mirror, data):
     """data[slot] = Σ c·B (Bᵀ where source is negative, counted from -1) for the upper blocks, and their mirror.
 
