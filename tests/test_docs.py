@@ -1,0 +1,39 @@
+"""Every Python block in README and docs runs, in order, one namespace a page; the text block after it is what it prints."""
+
+import re
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"```(python|text)\n(.*?)```", re.DOTALL)
+
+
+def _rounded(text: str) -> str:
+    """Without what depends on the machine: numbers in scientific notation (residuals) and digits past the sixth."""
+    text = re.sub(r"-?\d\.?\d*e[-+]\d+", "#", text)
+    return re.sub(r"(\.\d{6})\d+", r"\1", text).strip()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_blocks_run_and_print_what_they_say(page, tmp_path, monkeypatch):
+    blocks = [(m[1], m[2], page.read_text()[: m.start()].count("\n") + 2) for m in BLOCK.finditer(page.read_text())]
+    monkeypatch.chdir(tmp_path)
+    space, printed = {"__name__": page.stem}, ""
+    for kind, text, line in blocks:
+        if kind == "python":
+            with redirect_stdout(StringIO()) as out:
+                exec(compile("\n" * (line - 1) + text, str(page), "exec"), space)
+            printed = out.getvalue()
+        else:
+            assert _rounded(printed) == _rounded(text), f"{page.name}, line {line}"
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"], ids=lambda p: str(p.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text()):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
