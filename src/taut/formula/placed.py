@@ -45,6 +45,7 @@ class Placed:
         self.widths: dict[str, int | None] = {}
         for name in self.law.parameters:
             self._resolve(name, rest, mass)
+        self.variant(self.form)  # traces the formula: what is wrong with it is said now
         self._packed: Float | None = None
         self._packed_at: float | None = None
 

@@ -51,8 +51,18 @@ def trace_measure(name: str, formula: Callable[..., Any], particles: int) -> tup
     return [graph.lift(result)], False
 
 
+class _Positions(Array):
+    """The positions of an element's particles, which says what to do if there are too few of them."""
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, int) and not -len(self) <= index < len(self):
+            each = "1 particle" if len(self) == 1 else f"{len(self)} particles"
+            raise LawError(f"the formula uses x[{index}], but its elements have {each} each: elements have shape (m, s)")
+        return super().__getitem__(index)
+
+
 def _run(name: str, formula: Callable[..., Any], graph: Graph, particles: int, arguments: Mapping[str, Any]) -> Any:
-    x = Array([graph.symbol("x", p, k) for p in range(particles) for k in range(3)], (particles, 3))
+    x = _Positions([graph.symbol("x", p, k) for p in range(particles) for k in range(3)], (particles, 3))
     try:
         return formula(x, **arguments)
     except Exception as error:

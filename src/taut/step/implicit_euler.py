@@ -19,8 +19,8 @@ from taut.system.system import System
 class ImplicitEuler(Integrator):
     """Each step minimises ½|q - q̃|²_M/h² + V(q) + dissipation, q̃ = q + h v, by Newton's method to the stated tolerance.
 
-    Stable for every h; first order; takes energy out of fast motion. The objective never ends above its value at the old
-    positions, so with energies that do not depend on time V + T never grows.
+    First order; takes energy out of fast motion. The objective never ends above its value at the old positions: if nothing
+    depends on time, V' + ½|Δv|²_M ≤ V + ½|v|²_M for every h.
 
     >>> import taut
     >>> taut.ImplicitEuler(tolerance=taut.Tolerance(relative=1e-10)).order
@@ -28,7 +28,7 @@ class ImplicitEuler(Integrator):
     """
 
     order: ClassVar[int] = 1
-    dissipative: ClassVar[bool] = True
+    descends: ClassVar[bool] = True
 
     def step(self, system: System, state: State, h: float) -> tuple[State, Report]:
         begun = time.perf_counter()

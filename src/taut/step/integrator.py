@@ -28,8 +28,8 @@ class Integrator(ABC):
     order: ClassVar[int]
     """Order of accuracy in h; a test measures it."""
 
-    dissipative: ClassVar[bool]
-    """Whether energy never grows over a converged step in which nothing depends on time."""
+    descends: ClassVar[bool]
+    """Whether a step in which nothing depends on time ends with V' + ½|Δv|²_M ≤ V + ½|v|²_M."""
 
     def __init__(self, *, tolerance: Tolerance | None = None, solver: SolverName = "auto") -> None:
         self.tolerance = tolerance or Tolerance()

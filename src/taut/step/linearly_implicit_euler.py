@@ -32,7 +32,7 @@ class LinearlyImplicitEuler(Integrator):
     """
 
     order: ClassVar[int] = 1
-    dissipative: ClassVar[bool] = False
+    descends: ClassVar[bool] = False
 
     def step(self, system: System, state: State, h: float) -> tuple[State, Report]:
         begun = time.perf_counter()
