@@ -128,6 +128,15 @@ def test_unit_of_zero_is_zero_in_the_kernel():
     assert placed(pull, [[0, 1]], q, f=1.0).values(q)[0] == 0.0
 
 
+def test_equality_is_a_condition():
+    @taut.energy
+    def marked(x, k, kind):
+        return where(kind == 2, k * x[0][1], where(kind != 3, 2 * k * x[0][1], 0.0))
+
+    q = np.ones((3, 3))
+    assert placed(marked, [0, 1, 2], q, k=5.0, kind=[1, 2, 3]).values(q).tolist() == [10.0, 5.0, 0.0]
+
+
 def test_where_takes_vectors():
     def formula(x):
         return norm(where(x[0][0] > 0, x[0], 2 * x[1]))

@@ -42,10 +42,10 @@ SCRIPT = """
 """
 
 
-def start(folder: Path, tmp_path: Path, scale: float = 1.0) -> subprocess.Popen:
+def start(folder: Path, tmp_path: Path, scale: float = 1.0, **more: str) -> subprocess.Popen:
     script = tmp_path / f"script_{scale}.py"
     script.write_text(textwrap.dedent(SCRIPT).replace("{scale}", repr(scale)))
-    environment = {**os.environ, "TAUT_CACHE_DIR": str(folder)}
+    environment = {**os.environ, "TAUT_CACHE_DIR": str(folder), **more}
     return subprocess.Popen(
         [sys.executable, str(script)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -70,6 +70,14 @@ def test_second_process_compiles_nothing_and_a_changed_helper_is_noticed(tmp_pat
     assert changed["value"] == 16.0
     assert changed["curvature"] == pytest.approx(16 * second["curvature"])
     assert not set(changed["files"]) & set(first["files"])
+
+
+def test_machine_code_stays_in_the_checked_folder(tmp_path):
+    folder, elsewhere = tmp_path / "cache", tmp_path / "numba"
+    elsewhere.mkdir(mode=0o777)
+    result(start(folder, tmp_path, NUMBA_CACHE_DIR=str(elsewhere)))
+    assert not list(elsewhere.rglob("*"))
+    assert list(folder.glob("__pycache__/*.nbc"))
 
 
 def test_concurrent_processes(tmp_path):

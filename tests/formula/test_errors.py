@@ -30,6 +30,7 @@ BAD_FORMULAS = {
     "numpy cannot take part": lambda x, k: k * np.linalg.norm(x[0]),
     "neither a parameter nor a function": lambda x, k: k * stiffness * norm(x[0]),  # noqa: F821
     "another formula": lambda x, k: k * leaked,
+    "cannot branch": lambda x, k: k if x[0][0] == 0 else norm(x[0]),
     "cannot branch in Python": lambda x, k: k if norm(x[0]) > 1 else norm(x[0]),
     r"uses x\[2\], but its elements have 2 particles each": lambda x, k: k * norm(x[2]),
     "out of range": lambda x, k: k * x[0][3],
@@ -103,6 +104,23 @@ def test_signatures():
         taut.energy(rest={"lo": lambda x: norm(x[0])})(lambda x, l0: l0 * norm(x[0]))
     with pytest.raises(taut.LawError, match="invariant must be one of"):
         taut.energy(invariant="rotation")(lambda x: norm(x[0]))
+
+
+def test_only_functions_make_laws():
+    from functools import partial
+
+    with pytest.raises(taut.LawError, match="made of a Python function"):
+        taut.energy(partial(lambda x, k: norm(x[0]), k=1.0))
+    with pytest.raises(taut.LawError, match="no source 'hesian'; did you mean 'hessian'"):
+        laws.spring.variant("energy", 2, {"k": None, "l0": None}).source("hesian")
+    with pytest.raises(taut.ModelError, match="no 'activ'; did you mean 'active'"):
+        taut.System(X, mass=1.0).initial_state().with_(activ={})
+
+
+def test_rest_value_with_a_rate():
+    law = taut.energy(rest={"c": lambda x: rate(x[0][1])})(lambda x, c: c * norm(x[0]))
+    with pytest.raises(taut.LawError, match="where nothing moves"):
+        taut.System(X, mass=1.0, energies=[law([[0]])])
 
 
 def test_rest_value_that_cannot_be_measured():

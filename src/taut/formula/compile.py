@@ -94,13 +94,19 @@ def _import(name: str, path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise CacheError(f"cannot import {path}")
+    from numba.core import config
+
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    elsewhere = config.CACHE_DIR  # type: ignore[attr-defined]
+    config.CACHE_DIR = ""  # type: ignore[attr-defined]  # machine code stays beside its source, in the folder that was checked
     try:
         spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise
+    finally:
+        config.CACHE_DIR = elsewhere  # type: ignore[attr-defined]
     return module
 
 

@@ -97,6 +97,14 @@ class Expr:
     def __ge__(self, other: Any) -> Expr:
         return self.graph.combine("le", other, self)
 
+    def __eq__(self, other: Any) -> Expr:  # type: ignore[override]
+        return self.graph.combine("eq", self, other)
+
+    def __ne__(self, other: Any) -> Expr:  # type: ignore[override]
+        return self.graph.logic("not", self.graph.combine("eq", self, other))
+
+    __hash__ = object.__hash__
+
     def __and__(self, other: Any) -> Expr:
         return self.graph.logic("and", self, other)
 
@@ -178,7 +186,7 @@ class Graph:
         if a.is_boolean or b.is_boolean:
             raise LawError("a comparison was used as a number: use where(condition, a, b)")
         if op in COMPARISONS:
-            return self.node(op, (a, b))
+            return self.node(op, self._ordered(op, (a, b)))
         return getattr(self, op)(a, b)
 
     def logic(self, op: str, *args: Any) -> Expr:
@@ -318,7 +326,7 @@ class Graph:
 
     def rebuild(self, node: Expr, args: tuple[Expr, ...]) -> Expr:
         """The node's operation on other arguments."""
-        if args == node.args:
+        if all(a is b for a, b in zip(args, node.args, strict=True)):
             return node
         if node.op in FUNCTIONS:
             return self.call(node.op, args[0])

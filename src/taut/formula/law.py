@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from types import ModuleType
@@ -42,6 +43,8 @@ class Law:
         rest: Mapping[str, Callable[..., Any]] | None,
         invariant: str | None,
     ) -> None:
+        if not inspect.isfunction(formula):
+            raise LawError(f"a law is made of a Python function, not of {formula!r}")
         self.formula, self.kind, self.rest, self.invariant = formula, kind, dict(rest or {}), invariant
         self.name: str = formula.__name__
         self.__name__, self.__doc__, self.__module__ = self.name, formula.__doc__, formula.__module__
@@ -118,6 +121,8 @@ class Variant:
 
     def source(self, kind: str = "hessian") -> str:
         """The generated Python source, for reading: `gradient`, `hessian` or `parameters`."""
+        if kind not in source.OUTPUTS:
+            raise LawError(f"there is no source '{kind}'{did_you_mean(kind, source.OUTPUTS)}")
         form = source.Form(self._title, self.root, self.particles, self.columns, self.width)
         return source.parameter_module(form) if kind == "parameters" else source.modules(form)[kind]
 
@@ -127,7 +132,7 @@ class Variant:
         return f"Law {self.law.name}({', '.join(['x', *self.columns])}) on {particles}, {self.form} form"
 
     def _load(self, kind: str) -> ModuleType:
-        stem = f"{self.law.name if self.law.name.isascii() else 'law'}_{self.form}_{kind}"
+        stem = f"{re.sub('[^A-Za-z0-9_]', '', self.law.name)}_{self.form}_{kind}"
         return compiler.load(stem, self.digest, lambda: self.source(kind), f"the {kind} of law '{self.law.name}'")
 
     @cached_property

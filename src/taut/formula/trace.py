@@ -44,6 +44,8 @@ def trace_measure(name: str, formula: Callable[..., Any], particles: int) -> tup
     """The components of a rest measure (a function of x alone) and whether it is a vector."""
     graph = Graph()
     result = _run(name, formula, graph, particles, {})
+    if any(n.op == "rate" for n in graph.nodes):
+        raise LawError(f"{_whose(name, formula)} uses rate(…); a rest value is measured where nothing moves")
     if isinstance(result, (Array, list, tuple)):
         return [graph.lift(item) for item in as_array(result).items], True
     if not isinstance(result, (Expr, int, float)) or (isinstance(result, Expr) and result.is_boolean):

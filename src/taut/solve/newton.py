@@ -75,6 +75,13 @@ class Minimum:
     def residual(self) -> float:
         return self.point.residual
 
+    def add_work_of(self, other: Minimum) -> None:
+        """Count what an earlier attempt cost."""
+        self.iterations += other.iterations
+        self.projections += other.projections
+        self.evaluations += other.evaluations
+        self.linear_iterations += other.linear_iterations
+
 
 def minimise(objective: Objective, start: Float, solver: LinearSolver, tolerance: Tolerance) -> Minimum:
     """Go down from `start` until the residual meets the tolerance, or as far as arithmetic allows."""

@@ -39,7 +39,9 @@ class ImplicitEuler(Integrator):
         at_old = objective.evaluate(old)
         best, restarts = self._from(objective, objective.target), 0
         if best is None or best.outcome == "not converged" or best.point.value > at_old.value + at_old.noise:
-            best, restarts = minimise(objective, old, solver, self.tolerance), 1
+            first, best, restarts = best, minimise(objective, old, solver, self.tolerance), 1
+            if first is not None:
+                best.add_work_of(first)
         report = Report(
             integrator=type(self).__name__,
             t=objective.t,

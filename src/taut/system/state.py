@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from taut.errors import ModelError
+from taut.errors import ModelError, did_you_mean
 from taut.system.particles import positions
 
 Float = NDArray[np.float64]
@@ -56,6 +56,9 @@ class State:
         [[1.0, 0.0, 0.0]]
         """
         changes = {name: value for name, value in (("t", t), ("q", q), ("v", v)) if value is not None}
+        for name in maps:
+            if name not in ("active", "history"):
+                raise ModelError(f"a state has no '{name}'{did_you_mean(name, ('t', 'q', 'v', 'active', 'history'))}")
         return replace(self, **changes, **maps)  # type: ignore[arg-type]
 
 
