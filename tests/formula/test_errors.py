@@ -70,7 +70,7 @@ BAD_PARAMETERS = [
     ({"k": np.inf}, "'k' is inf"),
     ({"k": "stiff"}, "'k' is not a number"),
     ({"k": lambda t: np.ones(5)}, r"'k' has shape \(5,\)"),
-    ({"k": lambda t: np.nan}, "'k' at t = 0 is nan"),
+    ({"k": lambda t: np.nan}, "'k' at t = 0 s is nan"),
 ]
 
 

@@ -90,7 +90,7 @@ def test_vector_annotation_in_a_user_law():
         return -dot(direction, x[0])
 
     assert forces(push([1], direction=(0, 2.0, 0)))[1].tolist() == [0.0, 2.0, 0.0]
-    with pytest.raises(taut.LawError, match="three components, not 2"):
+    with pytest.raises(taut.LawError, match="3 components, not 2"):
         forces(push([1], direction=(0, 2.0)))
 
 

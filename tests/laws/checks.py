@@ -7,7 +7,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from taut.formula.array import as_array
-from taut.formula.placed import Placed
+from taut.formula.placed import Placed, place
 
 
 def formula(placed: Placed, q: np.ndarray) -> None:
@@ -92,7 +92,7 @@ def parameter_derivatives(placed: Placed, q: np.ndarray, **at: np.ndarray) -> No
             step = np.zeros_like(now)
             step[(...,) if width is None else (..., j)] = 1e-5 * max(1.0, np.abs(now).max())
             size = step.max()
-            up, down = (type(placed)(placed.bound.with_(**{name: now + s * step}), placed.rest, placed.mass) for s in (1, -1))
+            up, down = (place(placed.bound.with_(**{name: now + s * step}), placed.rest, placed.mass) for s in (1, -1))
             expected = (up.values(q, **at) - down.values(q, **at)) / (2 * size)
             expected_mixed = (up.gradients(q, **at) - down.gradients(q, **at)) / (2 * size)
             got = by_p if width is None else by_p[..., j]

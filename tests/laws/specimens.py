@@ -6,7 +6,7 @@ A law without a specimen makes `test_coverage.py` fail.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,11 +24,10 @@ class Specimen:
     particles: int
     parameters: Callable[[np.random.Generator], dict[str, Any]]
     relaxed: Callable[[np.random.Generator], np.ndarray] | None = None  # positions (particles, 3) at which the force is zero
-    measured: dict[str, Any] = field(default_factory=dict)  # parameters to leave out in the test of the rest state
 
-    def placed(self, rng: np.random.Generator, *, parameters: dict[str, Any] | None = None) -> Placed:
+    def placed(self, rng: np.random.Generator) -> Placed:
         rest = rng.normal(size=(COUNT * self.particles, 3))
-        return self.place_at(rest, self.parameters(rng) if parameters is None else parameters)
+        return self.place_at(rest, self.parameters(rng))
 
     def place_at(self, rest: np.ndarray, parameters: dict[str, Any]) -> Placed:
         elements = np.arange(len(rest)).reshape(-1, self.particles)

@@ -115,7 +115,7 @@ def test_contradictions_are_refused(constraints, message):
 
 @pytest.mark.parametrize("bad", [(0, 0, 0), (1,), "up", (np.inf, 0, 0)])
 def test_bad_directions_are_refused(bad):
-    with pytest.raises((taut.ModelError, ValueError)):
+    with pytest.raises(taut.ModelError):
         taut.on_plane([0], bad)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
@@ -34,8 +35,9 @@ class Array:
         if isinstance(index, slice) and len(self.shape) == 1:
             items = self.items[index]
             return Array(items, (len(items),))
-        if isinstance(index, bool) or not isinstance(index, int):
+        if isinstance(index, bool) or not hasattr(type(index), "__index__"):
             raise LawError(f"an array of the formula is indexed by whole numbers, not by {index!r}")
+        index = operator.index(index)
         if not -len(self) <= index < len(self):
             raise LawError(f"index {index} is out of range for an array of the formula with shape {self.shape}")
         index %= len(self)
@@ -86,6 +88,12 @@ class Array:
     def __pow__(self, other: Any) -> Any:
         return self._with(other, lambda a, b: a**b)
 
+    def __rpow__(self, other: Any) -> Any:
+        return self._with(other, lambda a, b: b**a)
+
+    def __pos__(self) -> Array:
+        return self
+
     def __neg__(self) -> Array:
         return Array([-a for a in self.items], self.shape)
 
@@ -101,7 +109,8 @@ class Array:
     def __lt__(self, _: Any) -> NoReturn:
         raise LawError("only scalars of a formula can be compared")
 
-    __le__ = __gt__ = __ge__ = __lt__
+    __le__ = __gt__ = __ge__ = __eq__ = __ne__ = __lt__
+    __hash__ = None  # type: ignore[assignment]
 
     def __float__(self) -> NoReturn:
         raise LawError("a vector of the formula was used where a number is needed")
@@ -123,6 +132,8 @@ def as_array(value: Any) -> Array:
     """A vector or matrix from an Array, a sequence of scalars, a sequence of rows, or a numpy array."""
     if isinstance(value, Array):
         return value
+    if isinstance(value, Expr):
+        raise LawError("a scalar of the formula was used where a vector is needed")
     if hasattr(value, "tolist"):
         value = value.tolist()
     if not isinstance(value, (list, tuple)) or not value:

@@ -28,6 +28,8 @@ def cache_directory() -> Path:
     except OSError as error:
         raise CacheError(f"cannot make the kernel cache {directory} ({error}); set TAUT_CACHE_DIR to a writable folder") from error
     check_ours(directory)
+    if not os.access(directory, os.W_OK):
+        raise CacheError(f"the kernel cache {directory} is read-only; set TAUT_CACHE_DIR to a writable folder")
     return directory
 
 
@@ -48,15 +50,13 @@ def check_ours(path: Path) -> None:
         )
 
 
-def write_once(path: Path, text: str) -> None:
-    """Write a file whole or not at all; a file that is there already stays as it is (its time stamp keys compiled code)."""
-    if path.exists():
-        return
+def write_whole(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".tmp")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
         os.replace(temporary, path)
-    except OSError as error:
+    except OSError:
         Path(temporary).unlink(missing_ok=True)
-        raise CacheError(f"cannot write to the kernel cache {path.parent}: {error}") from error
+        raise

@@ -19,12 +19,14 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from taut.errors import CacheError
-from taut.formula.cache import cache_directory, check_ours, write_once
+from taut.formula.cache import cache_directory, check_ours, write_whole
 
 SLOW = 0.7  # seconds after which a compilation is announced
 log = logging.getLogger("taut")
+_ONE_AT_A_TIME = threading.RLock()
 
 
 @cache
@@ -62,51 +64,74 @@ def load(stem: str, digest: str, write: Callable[[], str], what: str) -> ModuleT
     """The compiled module for a digest; `write` gives its source if it is not in the cache yet."""
     from taut.threads import prepare_threads
 
-    prepare_threads()
     name = f"taut_{stem}_{digest[:24]}"
-    if name in sys.modules:
-        return sys.modules[name]
-    folder = cache_directory()
-    path, ready = folder / f"{name}.py", folder / f"{name}.ready"
-    with announced(what):
-        if not ready.exists():
-            return _compile(name, path, ready, write)
+    with _ONE_AT_A_TIME:
+        if name in sys.modules:
+            return sys.modules[name]
+        prepare_threads()
+        if _numba_config().DISABLE_JIT:
+            raise CacheError("NUMBA_DISABLE_JIT is set, but taut's loops need numba's compiler")
+        folder = cache_directory()
+        path, ready = folder / f"{name}.py", folder / f"{name}.ready"
         try:
-            return _import(name, path)
-        except Exception as error:  # a damaged cache entry is set aside and made anew; a second failure is raised
-            log.warning(f"the cached kernels of {what} could not be loaded ({error!r}); compiling them again")
-            _forget(name, folder)
-            return _compile(name, path, ready, write)
+            with announced(what):
+                return _from_cache(name, path, ready, what) or _compile(name, path, ready, write)
+        except OSError as error:
+            raise CacheError(f"the kernel cache {folder} failed: {error}; set TAUT_CACHE_DIR to a writable folder") from error
+
+
+def _from_cache(name: str, path: Path, ready: Path, what: str) -> ModuleType | None:
+    """The module as an earlier process left it; None if there is none, or if it is damaged (which is said)."""
+    if not ready.exists():
+        return None
+    try:
+        if ready.read_text() != _text_digest(path.read_text(encoding="utf-8")):
+            raise CacheError("its source is not what was compiled")
+        return _import(name, path)
+    except Exception as error:  # whatever is wrong with it, it is set aside and made anew; a failure of that is raised
+        log.warning(f"the cached kernels of {what} could not be loaded ({error!r}); compiling them again")
+        _forget(name, path.parent)
+        return None
 
 
 def _compile(name: str, path: Path, ready: Path, write: Callable[[], str]) -> ModuleType:
     from filelock import FileLock
 
     with FileLock(str(path.with_suffix(".lock")), mode=0o600):
-        if not path.exists():
-            write_once(path, write())
+        text = write()
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            write_whole(path, text)
         module = _import(name, path)
-        write_once(ready, "")
+        write_whole(ready, _text_digest(text))
     return module
+
+
+def _text_digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _numba_config() -> Any:
+    from numba.core import config
+
+    return config
 
 
 def _import(name: str, path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise CacheError(f"cannot import {path}")
-    from numba.core import config
-
+    config = _numba_config()
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    elsewhere = config.CACHE_DIR  # type: ignore[attr-defined]
-    config.CACHE_DIR = ""  # type: ignore[attr-defined]  # machine code stays beside its source, in the folder that was checked
+    elsewhere = config.CACHE_DIR
+    config.CACHE_DIR = ""  # machine code stays beside its source, in the folder that was checked
     try:
         spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise
     finally:
-        config.CACHE_DIR = elsewhere  # type: ignore[attr-defined]
+        config.CACHE_DIR = elsewhere
     return module
 
 

@@ -2,12 +2,12 @@
 
 Two kinds of node need care.
 
-`where(c, a, b)`: its derivative is where(c, da, db), built from each side alone, so that nothing of the side not taken leaks
-out of the branch.
+`where(c, a, b)` hands its adjoint F to its sides as where(c, F, 0) and where(c, 0, F). Products with these move into the branch
+(see `graph`), so nothing of the side not taken is evaluated.
 
 `n = norm(w)`: with F the adjoint of n, dV/dw = (F/n)·w. At n = 0 the ratio F/n has the limit ∂F/∂n where V is smooth in w,
-and ∂F/∂n serves as the definition where it is not. So the first pass writes ratio(F, n, ∂F/∂n)·w; a second pass, whose results
-are not differentiated again, needs no limit and uses w·inv0(n).
+and ∂F/∂n serves as the definition where it is not. So an expression that will be differentiated again has
+ratio(F, n, ∂F/∂n)·w; the last derivative needs no limit and uses w·inv0(n), which is zero at n = 0.
 """
 
 from __future__ import annotations
@@ -24,67 +24,32 @@ def gradient(root: Expr, variables: Sequence[Expr], *, last: bool = True) -> lis
     """
     graph = root.graph
     zero = graph.const(0.0)
-    if all(root is not v for v in variables) and not _depends(root, variables):
-        return [zero] * len(variables)
-    nodes = reachable([root], stop=[*variables, *_opaque(root, variables)])
-    active = _active(nodes, variables)
-    adjoint: dict[Expr, Expr] = {root: graph.const(1.0)}
-
-    def add(node: Expr, term: Expr) -> None:
-        if node in active:
-            adjoint[node] = graph.add(adjoint[node], term) if node in adjoint else term
-
     own = set(variables)
+    nodes = reachable([root], stop=variables)
+    active = set(own)
+    for node in nodes:
+        if any(a in active for a in node.args):
+            active.add(node)
+    adjoint: dict[Expr, Expr] = {root: graph.const(1.0)}
     for node in reversed(nodes):
         if node not in active or node not in adjoint or node in own:
             continue
-        a = adjoint[node]
-        if node.op == "where":
-            condition, yes, no = node.args
-            sides = zip(gradient(yes, variables, last=last), gradient(no, variables, last=last), strict=True)
-            for variable, (dy, dn) in zip(variables, sides, strict=True):
-                adjoint[variable] = graph.add(adjoint.get(variable, zero), graph.mul(a, graph.where(condition, dy, dn)))
-        elif node.op == "norm":
-            scale = graph.mul(a, graph.inv0(node)) if last else graph.ratio(a, node, gradient(a, [node])[0])
-            for arg in node.args:
-                add(arg, graph.mul(scale, arg))
-        else:
-            for arg, partial in zip(node.args, _partials(graph, node), strict=False):
-                if arg in active:
-                    add(arg, graph.mul(a, partial))
+        for arg, term in _terms(graph, node, adjoint[node], last=last):
+            if arg in active:
+                adjoint[arg] = graph.add(adjoint[arg], term) if arg in adjoint else term
     return [adjoint.get(v, zero) for v in variables]
 
 
-def _depends(root: Expr, variables: Sequence[Expr]) -> bool:
-    own = set(variables)
-    return any(n in own for n in reachable([root], stop=variables))
-
-
-def _opaque(root: Expr, variables: Sequence[Expr]) -> list[Expr]:
-    """The outermost `where` nodes: their sides are differentiated on their own."""
-    found, stack, seen, own = [], [root], set(), set(variables)
-    while stack:
-        node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if node.op == "where" and node not in own:
-            found.append(node)
-        elif node not in own:
-            stack.extend(node.args)
-    return found
-
-
-def _active(nodes: Sequence[Expr], variables: Sequence[Expr]) -> set[Expr]:
-    """The nodes among these (arguments first) that depend on a variable."""
-    active = set(variables)
-    for node in nodes:
-        if node.op == "where":
-            if _depends(node, variables):
-                active.add(node)
-        elif any(a in active for a in node.args):
-            active.add(node)
-    return active
+def _terms(g: Graph, node: Expr, a: Expr, *, last: bool) -> list[tuple[Expr, Expr]]:
+    """What a node with adjoint a adds to the adjoints of its arguments."""
+    if node.op == "where":
+        condition, yes, no = node.args
+        zero = g.const(0.0)
+        return [(yes, g.where(condition, a, zero)), (no, g.where(condition, zero, a))]
+    if node.op == "norm":
+        scale = g.mul(a, g.inv0(node)) if last else g.ratio(a, node, gradient(a, [node])[0])
+        return [(arg, g.mul(scale, arg)) for arg in node.args]
+    return [(arg, g.mul(a, partial)) for arg, partial in zip(node.args, _partials(g, node), strict=False)]
 
 
 def _partials(g: Graph, node: Expr) -> tuple[Expr, ...]:

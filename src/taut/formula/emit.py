@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
+from taut.errors import LawError
 from taut.formula.graph import FUNCTIONS, Expr, reachable
 
 Context = tuple[tuple[Expr, bool], ...]  # the conditions, outermost first, under which a node is needed
 LEAVES = ("symbol", "const", "flag")
 INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**", "lt": "<", "le": "<=", "eq": "==", "and": "and", "or": "or"}
+REPEATS = 64  # unrelated branches that may each compute a shared node for themselves
 INLINE = 48  # characters up to which a node used once is printed in place
 
 
@@ -114,6 +116,10 @@ def _contexts(roots: Sequence[Expr], nodes: Sequence[Expr]) -> dict[Expr, set[Co
         need[root].add(())
     for node in reversed(nodes):
         need[node] = _outermost(need[node])
+        if len(need[node]) > REPEATS:
+            raise LawError(
+                f"one quantity of the formula is needed in more than {REPEATS} unrelated branches: compute it outside of where"
+            )
         for context in need[node]:
             if node.op != "where":
                 for arg in node.args:

@@ -2,7 +2,8 @@
 
 A `Graph` belongs to one trace of one formula. Nodes are appended in the order they are made, so a node's `id` is also a
 topological order: arguments come before their users. The constructors below simplify only what is exact in floating point
-(x + 0, 1·x, constants folded), so the printed source still reads like the formula.
+(x + 0, 1·x, constants folded), so the printed source still reads like the formula. A factor of where(c, a, 0) moves into the
+branch, where(c, a·b, 0): b is then not evaluated where it would not count.
 
 Besides arithmetic there are three safe primitives, which give singular states a finite answer:
 `norm` counts a length below TINY as zero; `inv0(a)` is 1/a, and 0 where |a| ≤ TINY²; `ratio(a, n, limit)` is a/n, and
@@ -13,8 +14,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
+
+from numpy import ndarray
 
 from taut.errors import LawError
 
@@ -98,10 +101,13 @@ class Expr:
         return self.graph.combine("le", other, self)
 
     def __eq__(self, other: Any) -> Expr:  # type: ignore[override]
-        return self.graph.combine("eq", self, other)
+        result = self.graph.combine("eq", self, other)
+        if result is NotImplemented:
+            raise LawError(f"a scalar of the formula cannot be compared with {other!r}")
+        return result
 
     def __ne__(self, other: Any) -> Expr:  # type: ignore[override]
-        return self.graph.logic("not", self.graph.combine("eq", self, other))
+        return self.graph.logic("not", self == other)
 
     __hash__ = object.__hash__
 
@@ -179,12 +185,23 @@ class Graph:
             raise LawError(f"the constant {value} in the formula is not finite")
         return self.const(value)
 
-    def combine(self, op: str, a: Any, b: Any) -> Any:
-        if not all(isinstance(o, (Expr, int, float)) or getattr(o, "shape", None) == () for o in (a, b)):
-            return NotImplemented
-        a, b = self.lift(a), self.lift(b)
-        if a.is_boolean or b.is_boolean:
+    def number(self, value: Any) -> Expr:
+        """An operand that must be a number, not a comparison."""
+        node = self.lift(value)
+        if node.is_boolean:
             raise LawError("a comparison was used as a number: use where(condition, a, b)")
+        return node
+
+    def combine(self, op: str, a: Any, b: Any) -> Any:
+        for operand, other in ((a, b), (b, a)):
+            if not isinstance(operand, (Expr, int, float)) and getattr(operand, "shape", None) != ():
+                if isinstance(operand, ndarray) and op not in COMPARISONS:  # a constant vector: it knows how to combine
+                    from taut.formula.array import as_array
+
+                    word = {"add": "add", "sub": "sub", "mul": "mul", "div": "truediv", "pow": "pow"}[op]
+                    return getattr(as_array(operand), f"__{word}__" if operand is a else f"__r{word}__")(other)
+                return NotImplemented
+        a, b = self.number(a), self.number(b)
         if op in COMPARISONS:
             return self.node(op, self._ordered(op, (a, b)))
         return getattr(self, op)(a, b)
@@ -210,6 +227,8 @@ class Graph:
             return self.sub(b, a.args[0])
         if a is b:
             return self.mul(self.const(2.0), a)
+        if a.op == b.op == "where" and a.args[0] is b.args[0] and _guarded(a) and _guarded(b):
+            return self.where(a.args[0], self.add(a.args[1], b.args[1]), self.add(a.args[2], b.args[2]))
         return self.node("add", self._ordered("add", (a, b)))
 
     def sub(self, a: Expr, b: Expr) -> Expr:
@@ -232,6 +251,8 @@ class Graph:
             return a.args[0]
         if a.op == "sub":
             return self.sub(a.args[1], a.args[0])
+        if _guarded(a):
+            return self._within(a, self.neg)
         return self.node("neg", (a,))
 
     def mul(self, a: Expr, b: Expr) -> Expr:
@@ -249,7 +270,19 @@ class Graph:
             return self.neg(self.mul(a.args[0], b))
         if b.op == "neg":
             return self.neg(self.mul(a, b.args[0]))
+        if a is not b and _guarded(a):
+            return self._within(a, lambda side: self.mul(side, b))
+        if a is not b and _guarded(b):
+            return self._within(b, lambda side: self.mul(side, a))
         return self.node("mul", self._ordered("mul", (a, b)))
+
+    def _within(self, guarded: Expr, operation: Callable[[Expr], Expr]) -> Expr:
+        """Apply what maps zero to zero to each side of a branch, so that the other operand is needed only where it counts."""
+        if guarded.op == "where":
+            condition, yes, no = guarded.args
+            return self.where(condition, *(s if is_const(s, 0.0) else operation(s) for s in (yes, no)))
+        combine = self.add if guarded.op == "add" else self.sub
+        return combine(*(self._within(s, operation) for s in guarded.args))
 
     def div(self, a: Expr, b: Expr) -> Expr:
         if is_const(b, 0.0):
@@ -314,6 +347,8 @@ class Graph:
     def where(self, condition: Expr, a: Expr, b: Expr) -> Expr:
         if not (isinstance(condition, Expr) and condition.is_boolean):
             raise LawError("where(condition, a, b) needs a comparison as its condition")
+        a = a.args[1] if a.op == "where" and a.args[0] is condition else a
+        b = b.args[2] if b.op == "where" and b.args[0] is condition else b
         return a if a is b else self.node("where", (condition, a, b))
 
     def substitute(self, root: Expr, replace: dict[Expr, Expr]) -> Expr:
@@ -342,6 +377,13 @@ class Graph:
 
 def is_const(e: Expr, value: float) -> bool:
     return e.op == "const" and e.value == value
+
+
+def _guarded(e: Expr) -> bool:
+    """Whether an expression is zero outside of some branches: where(c, a, 0), and sums of such."""
+    if e.op == "where":
+        return is_const(e.args[1], 0.0) or is_const(e.args[2], 0.0)
+    return e.op in ("add", "sub") and all(_guarded(a) for a in e.args)
 
 
 def reachable(roots: Iterable[Expr], stop: Iterable[Expr] = ()) -> list[Expr]:

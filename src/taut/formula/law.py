@@ -9,6 +9,7 @@ A law knows nothing of particular particles. Called with elements and parameters
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import inspect
 import re
@@ -29,7 +30,7 @@ from taut.formula.vocabulary import Vector
 
 FormName = Literal["energy", "rate", "increment"]
 FORMS: dict[FormName, Callable[[Expr], Expr]] = {"energy": energy_form, "rate": rate_form, "increment": increment_form}
-RESERVED = ("elements", "name")
+RESERVED = ("self", "elements", "name")
 INVARIANCES = ("rigid motion", "translation")
 
 
@@ -48,11 +49,13 @@ class Law:
         self.formula, self.kind, self.rest, self.invariant = formula, kind, dict(rest or {}), invariant
         self.name: str = formula.__name__
         self.__name__, self.__doc__, self.__module__ = self.name, formula.__doc__, formula.__module__
-        self.vectors: set[str] = set()
+        self.vectors: dict[str, int] = {}  # parameters that are vectors for all elements alike, and their components
         self.defaults: dict[str, Any] = {}
         self.parameters = self._signature()
-        self._variants: dict[tuple[Any, ...], Variant] = {}
-        for name in self.rest:
+        self._variants: dict[str, Variant] = {}
+        for name, measure in self.rest.items():
+            if not callable(measure):
+                raise LawError(f"law '{self.name}': the rest value of '{name}' is a function of x, not {measure!r}")
             if name not in self.parameters:
                 raise LawError(
                     f"law '{self.name}': rest value for an unknown parameter '{name}'{did_you_mean(name, self.parameters)}"
@@ -75,8 +78,10 @@ class Law:
                 raise LawError(f"law '{self.name}': a parameter cannot be called '{p.name}'")
             if p.default is not p.empty:
                 self.defaults[p.name] = p.default
-            if p.annotation is Vector or str(p.annotation).endswith("Vector") or np.ndim(self.defaults.get(p.name, 0.0)) == 1:
-                self.vectors.add(p.name)
+            if p.annotation is Vector or p.annotation in ("Vector", "formula.Vector", "taut.formula.Vector"):
+                self.vectors[p.name] = 3
+            elif np.ndim(self.defaults.get(p.name, 0.0)) == 1:
+                self.vectors[p.name] = len(self.defaults[p.name])
         return [p.name for p in parameters[1:]]
 
     def __call__(self, elements: ArrayLike | None = None, *, name: str | None = None, **parameters: Any) -> Energy | Damping:
@@ -90,14 +95,18 @@ class Law:
             if given not in self.parameters:
                 raise LawError(f"law '{self.name}' has no parameter '{given}'{did_you_mean(given, self.parameters)}")
         bound = Energy if self.kind == "energy" else Damping
-        return bound(self, _elements(self.name, elements), {**self.defaults, **parameters}, name or self.name)
+        values = {
+            p: v if callable(v) else copy.deepcopy(v) for p, v in {**self.defaults, **parameters}.items()
+        }  # ours, whatever becomes of the caller's
+        return bound(self, _elements(self.name, elements), values, name or self.name)
 
     def variant(self, form: FormName, particles: int, widths: Mapping[str, int | None]) -> Variant:
-        """The kernels of this law for elements of so many particles and parameters of these shapes."""
-        key = (form, particles, *widths.items())
-        if key not in self._variants:
-            self._variants[key] = Variant(self, form, particles, dict(widths))
-        return self._variants[key]
+        """The kernels of this law for elements of so many particles and parameters of these shapes.
+
+        The formula is traced each time, so that a changed helper is noticed; what is the same expression is the same Variant.
+        """
+        new = Variant(self, form, particles, dict(widths))
+        return self._variants.setdefault(new.digest, new)
 
 
 class Variant:
@@ -110,26 +119,21 @@ class Variant:
         except LawError as error:
             code = law.formula.__code__
             raise LawError(f"the formula of '{law.name}' ({code.co_filename}:{code.co_firstlineno}): {error}") from error
-        self.law, self.form, self.particles = law, form, particles
-        self.columns: dict[str, int] = {}
-        self.width = 0
-        for parameter, width in widths.items():
-            self.columns[parameter] = self.width
-            self.width += width or 1
-        recipe = (fingerprint(self.root), form, particles, sorted(self.columns.items()), self.width, compiler.generator_digest())
+        self.law, self.form, self.particles, self.parameters = law, form, particles, list(widths)
+        self.width = sum(w or 1 for w in widths.values())
+        recipe = (fingerprint(self.root), form, particles, self.width, compiler.generator_digest())
         self.digest = hashlib.sha256(repr(recipe).encode()).hexdigest()
 
     def source(self, kind: str = "hessian") -> str:
         """The generated Python source, for reading: `gradient`, `hessian` or `parameters`."""
         if kind not in source.OUTPUTS:
             raise LawError(f"there is no source '{kind}'{did_you_mean(kind, source.OUTPUTS)}")
-        form = source.Form(self._title, self.root, self.particles, self.columns, self.width)
-        return source.parameter_module(form) if kind == "parameters" else source.modules(form)[kind]
+        return source.module_source(source.Form(self._title, self.root, self.particles, self.width), kind)
 
     @property
     def _title(self) -> str:
         particles = "1 particle" if self.particles == 1 else f"{self.particles} particles"
-        return f"Law {self.law.name}({', '.join(['x', *self.columns])}) on {particles}, {self.form} form"
+        return f"Law {self.law.name}({', '.join(['x', *self.parameters])}) on {particles}, {self.form} form"
 
     def _load(self, kind: str) -> ModuleType:
         stem = f"{re.sub('[^A-Za-z0-9_]', '', self.law.name)}_{self.form}_{kind}"
@@ -144,7 +148,7 @@ class Variant:
         return self._load("hessian")
 
     @cached_property
-    def parameters(self) -> ModuleType:
+    def by_parameters(self) -> ModuleType:
         return self._load("parameters")
 
 
@@ -153,7 +157,6 @@ class Bound:
 
     def __init__(self, law: Law, elements: NDArray[np.int64] | None, parameters: dict[str, Any], name: str) -> None:
         self.law, self.elements, self.parameters, self.name = law, elements, parameters, name
-        self.placed: Any = None  # what taut.formula.placed.place made of it last
 
     def __repr__(self) -> str:
         count = "every particle" if self.elements is None else f"{len(self.elements)} elements"
@@ -179,6 +182,8 @@ def _elements(law: str, elements: ArrayLike | None) -> NDArray[np.int64] | None:
         return None
     array = np.asarray(elements)
     if array.size == 0:
+        if array.ndim != 2 or array.shape[1] == 0:
+            raise LawError(f"law '{law}': an empty array of elements has the shape (0, s), not {array.shape}")
         array = array.astype(np.int64)
     if array.ndim == 1:
         array = array[:, None]
@@ -192,6 +197,7 @@ def _elements(law: str, elements: ArrayLike | None) -> NDArray[np.int64] | None:
         twice = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
         if len(twice):
             raise LawError(f"law '{law}': element {twice[0]} names a particle twice: {array[twice[0]].tolist()}")
+    array.setflags(write=False)
     return array
 
 
@@ -234,9 +240,14 @@ def energy(
 @overload
 def dissipation(formula: Callable[..., Any]) -> Law: ...
 @overload
-def dissipation(*, invariant: str | None = None) -> Callable[[Callable[..., Any]], Law]: ...
 def dissipation(
-    formula: Callable[..., Any] | None = None, *, invariant: str | None = None
+    *, rest: Mapping[str, Callable[..., Any]] | None = None, invariant: str | None = None
+) -> Callable[[Callable[..., Any]], Law]: ...
+def dissipation(
+    formula: Callable[..., Any] | None = None,
+    *,
+    rest: Mapping[str, Callable[..., Any]] | None = None,
+    invariant: str | None = None,
 ) -> Law | Callable[[Callable[..., Any]], Law]:
     """Make a damping law of a rate potential Ψ [W], written with `rate` of quantities of the positions.
 
@@ -252,5 +263,5 @@ def dissipation(
     <damping drag: every particle>
     """
     if formula is not None:
-        return Law(formula, "dissipation", None, invariant)
-    return lambda function: Law(function, "dissipation", None, invariant)
+        return Law(formula, "dissipation", rest, invariant)
+    return lambda function: Law(function, "dissipation", rest, invariant)

@@ -19,19 +19,17 @@ from taut.formula.trace import trace_measure
 Float = NDArray[np.float64]
 
 
-def place(bound: Bound, rest: Float, mass: Float) -> Placed:
-    """The law placed among particles with these rest positions [m] and masses [kg]; the same again if nothing has changed."""
-    known: Placed | None = bound.placed
-    if known is None or not (np.array_equal(known.rest, rest) and np.array_equal(known.mass, mass)):
-        bound.placed = known = Placed(bound, rest, mass)
-    return known
+def place(bound: Bound, rest: Float, mass: Float, *, flat: bool = False) -> Placed:
+    """A bound law among particles with these rest positions (n, 3) [m] and masses (n,) [kg]; `flat`: all in the plane z = 0."""
+    return Placed(bound, rest, mass, flat=flat)
 
 
 class Placed:
     """A law on the elements of one system, with its parameters as numbers or functions of time."""
 
-    def __init__(self, bound: Bound, rest: Float, mass: Float) -> None:
-        self.bound, self.law, self.name, self.rest, self.mass = bound, bound.law, bound.name, rest, mass
+    def __init__(self, bound: Bound, rest: Float, mass: Float, *, flat: bool) -> None:
+        self.bound, self.law, self.name = bound, bound.law, bound.name
+        self.rest, self.mass, self.flat = rest, mass, flat
         elements = bound.elements if bound.elements is not None else np.arange(len(rest), dtype=np.int64)[:, None]
         outside = np.flatnonzero(((elements < 0) | (elements >= len(rest))).any(axis=1))
         if len(outside):
@@ -39,15 +37,15 @@ class Placed:
                 f"law '{self.name}': element {outside[0]} names particle {elements[outside[0]].tolist()}, "
                 f"but there are {len(rest)} particles (0 to {len(rest) - 1})"
             )
-        self.elements: NDArray[np.int64] = elements
+        self.elements: NDArray[np.int64] = np.array(elements)  # the kernels want arrays that could be written to
         self.constant: dict[str, Float] = {}
         self.timed: dict[str, Callable[[float], Any]] = {}
         self.widths: dict[str, int | None] = {}
         for name in self.law.parameters:
             self._resolve(name, rest, mass)
+        self._variants: dict[FormName, Variant] = {}
         self.variant(self.form)  # traces the formula: what is wrong with it is said now
-        self._packed: Float | None = None
-        self._packed_at: float | None = None
+        self._packed: tuple[float, Float] | None = None
 
     @property
     def particles(self) -> int:
@@ -55,7 +53,9 @@ class Placed:
         return int(self.elements.shape[1])
 
     def variant(self, form: FormName) -> Variant:
-        return self.law.variant(form, self.particles, self.widths)
+        if form not in self._variants:
+            self._variants[form] = self.law.variant(form, self.particles, self.widths)
+        return self._variants[form]
 
     def _resolve(self, name: str, rest: Float, mass: Float) -> None:
         given = self.bound.parameters.get(name)
@@ -68,7 +68,7 @@ class Placed:
             raise LawError(f"law '{self.name}' needs the parameter '{name}'")
         elif callable(given):
             self.timed[name] = given
-            value, vector = self._array(name, given(0.0), " at t = 0"), name in self.law.vectors
+            value, vector = self._call(name, 0.0), name in self.law.vectors
         else:
             value, vector = self._array(name, given, ""), name in self.law.vectors
         self.widths[name] = self._width(name, value, vector or value.ndim == 2)
@@ -90,12 +90,23 @@ class Placed:
                 f"law '{self.name}': parameter '{name}'{when} is not a number or an array of numbers: {value!r}"
             ) from error
         self._refuse_nan(name, array, when)
+        if self.flat and self.law.vectors.get(name) == 3 and array.shape[-1:] == (2,):
+            array = np.concatenate([array, np.zeros((*array.shape[:-1], 1))], axis=-1)
         return array
+
+    def _call(self, name: str, t: float) -> Float:
+        when = f" at t = {t:g} s"
+        try:
+            value = self.timed[name](t)
+        except Exception as error:
+            raise LawError(f"law '{self.name}': parameter '{name}'{when} could not be evaluated: {error!r}") from error
+        return self._array(name, value, when)
 
     def _refuse_nan(self, name: str, value: Float, when: str) -> None:
         bad = np.argwhere(~np.isfinite(value))
         if len(bad):
-            where = f" of element {bad[0][0]}" if value.ndim else ""
+            what = "component" if value.ndim == 1 and name in self.law.vectors else "element"
+            where = f" of {what} {bad[0][0]}" if value.ndim else ""
             raise LawError(
                 f"law '{self.name}': parameter '{name}'{where}{when} is {value[tuple(bad[0])]}, not a finite number".replace(
                     "  ", " "
@@ -106,8 +117,9 @@ class Placed:
         """None for a scalar parameter, else the number of components; checks the shape."""
         m = len(self.elements)
         if vector and value.ndim in (1, 2) and (value.ndim == 1 or len(value) == m):
-            if name in self.law.vectors and value.shape[-1] != 3 and name not in self.law.defaults:
-                raise LawError(f"law '{self.name}': parameter '{name}' has three components, not {value.shape[-1]}")
+            wanted = self.law.vectors.get(name, value.shape[-1])
+            if value.shape[-1] != wanted:
+                raise LawError(f"law '{self.name}': parameter '{name}' has {wanted} components, not {value.shape[-1]}")
             return int(value.shape[-1])
         if not vector and (value.ndim == 0 or value.shape == (m,)):
             return None
@@ -116,32 +128,31 @@ class Placed:
 
     def shifted(self, start: int) -> Any:
         """The same, bound to particles that come `start` later, with what was measured at rest kept as it is."""
-        return self.law(self.elements + start, name=self.bound.name, **self.constant, **self.timed)
+        measured = {p: v for p, v in self.constant.items() if p in self.law.rest}
+        return self.law(self.elements + start, name=self.bound.name, **{**measured, **self.bound.parameters})
 
     def packed(self, t: float) -> Float:
-        """All parameters at time t [s], one row per element, shape (m, width)."""
-        if self._packed is None:
-            self._packed = np.empty((len(self.elements), sum(w or 1 for w in self.widths.values())))
-            self._fill(self._packed, self.constant)
-        if self.timed and t != self._packed_at:
-            self._fill(self._packed, {name: self._at(name, t) for name in self.timed})
-            self._packed_at = t
-        return self._packed
+        """All parameters at time t [s], one row per element, shape (m, width). Not to be written to."""
+        known = self._packed
+        if known is None or (self.timed and known[0] != t):
+            values = {**self.constant, **{name: self._at(name, t) for name in self.timed}}
+            known = self._packed = (t, self._filled(values))
+        return known[1]
 
-    def _fill(self, packed: Float, values: dict[str, Float]) -> None:
+    def _filled(self, values: dict[str, Float]) -> Float:
+        packed = np.empty((len(self.elements), sum(w or 1 for w in self.widths.values())))
         start = 0
         for name, width in self.widths.items():
+            value = values[name]
             stop = start + (width or 1)
-            if name in values:
-                value = values[name]
-                packed[:, start:stop] = value[:, None] if width is None and value.ndim == 1 else value
+            packed[:, start:stop] = value[:, None] if width is None and value.ndim == 1 else value
             start = stop
+        return packed
 
     def _at(self, name: str, t: float) -> Float:
-        when = f" at t = {t:g} s"
-        value = self._array(name, self.timed[name](t), when)
+        value = self._call(name, t)
         if self._width(name, value, name in self.law.vectors or value.ndim == 2) != self.widths[name]:
-            raise LawError(f"law '{self.name}': parameter '{name}'{when} has changed its shape to {value.shape}")
+            raise LawError(f"law '{self.name}': parameter '{name}' at t = {t:g} s has changed its shape to {value.shape}")
         return value
 
     @property
@@ -158,15 +169,18 @@ class Placed:
 
     def gradients(self, x: Float, t: float = 0.0, *, at: Float | None = None) -> Float:
         """∂V/∂x of each element [N], shape (m, s, 3)."""
-        return self._spread(self._run("gradient", x, t, at)[1])
+        vectors = self._run("gradient", x, t, at)[1]
+        pair = self.variant(self.form).gradient.PAIR
+        return vectors if pair is None else np.array(pair)[None, :, None] * vectors
 
     def hessians(self, x: Float, t: float = 0.0, *, at: Float | None = None, project: bool = False) -> Float:
         """∂²V/∂x² of each element [N/m], shape (m, 3s, 3s); `project` gives the nearest positive semi-definite matrices."""
         blocks = self._run("hessian", x, t, at, project=project)[2]
         m, s = self.elements.shape
         full = np.zeros((m, s, 3, s, 3))
-        if self._pair is not None:
-            c = self._pair
+        pair = self.variant(self.form).hessian.PAIR
+        if pair is not None:
+            c = np.array(pair)
             full += (c[:, None] * c)[None, :, None, :, None] * blocks[:, 0][:, None, :, None, :]
         else:
             for b, (p, r) in enumerate(combinations_with_replacement(range(s), 2)):
@@ -176,33 +190,30 @@ class Placed:
 
     def parameter_derivative(self, name: str, x: Float, t: float = 0.0, *, at: Float | None = None) -> Float:
         """∂V/∂p of each element, shape (m,), or (m, components) for a vector parameter."""
-        return self._columns(name, self._run("parameters", x, t, at)[0])
+        columns = self._columns(name)
+        return self._run("parameters", x, t, at)[0][..., columns]
 
     def mixed_derivative(self, name: str, x: Float, t: float = 0.0, *, at: Float | None = None) -> Float:
         """∂²V/∂x∂p of each element, shape (m, s, 3), or (m, s, 3, components) for a vector parameter."""
-        mixed = self._run("parameters", x, t, at)[1]
-        return self._columns(name, np.stack([self._spread(mixed[..., j]) for j in range(mixed.shape[-1])], axis=-1))
+        columns = self._columns(name)
+        mixed = self._run("parameters", x, t, at)[1][..., columns]
+        pair = self.variant(self.form).by_parameters.PAIR
+        return mixed if pair is None else np.array(pair).reshape(1, -1, *[1] * (mixed.ndim - 2)) * mixed
 
-    def _columns(self, name: str, values: Float) -> Float:
+    def _columns(self, name: str) -> int | slice:
+        """Where a parameter stands in the packed array."""
         if name not in self.widths:
             raise LawError(f"law '{self.name}' has no parameter '{name}'{did_you_mean(name, self.widths)}")
-        start, width = self.variant(self.form).columns[name], self.widths[name]
-        return values[..., start] if width is None else values[..., start : start + width]
-
-    @property
-    def _pair(self) -> Float | None:
-        pair = self.variant(self.form).gradient.PAIR
-        return None if pair is None else np.array(pair)
-
-    def _spread(self, vectors: Float) -> Float:
-        """Stored vectors (m, v, 3) to one per particle (m, s, 3)."""
-        return vectors if self._pair is None else self._pair[None, :, None] * vectors
+        names = list(self.widths)
+        start = sum(self.widths[n] or 1 for n in names[: names.index(name)])
+        width = self.widths[name]
+        return start if width is None else slice(start, start + width)
 
     def _run(self, kind: str, x: Float, t: float, at: Float | None, *, project: bool = False) -> tuple[Float, ...]:
         if (at is None) != (self.form == "energy"):
             raise LawError(f"law '{self.name}': `at` gives the positions of a dissipation, and is for dissipations only")
         variant = self.variant(self.form)
-        module = getattr(variant, kind)
+        module = variant.by_parameters if kind == "parameters" else getattr(variant, kind)
         m = len(self.elements)
         moving = np.array(x, dtype=np.float64, order="C")
         frozen = moving if at is None else np.array(at, dtype=np.float64, order="C")

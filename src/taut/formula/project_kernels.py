@@ -107,6 +107,15 @@ def project(blocks, vectors, bad):
                             a[p + i, q + j] = blocks[e, b, i, j]
                             a[q + j, p + i] = blocks[e, b, i, j]
                     b += 1
+            scale = 0.0
+            for i in range(n):
+                for j in range(n):
+                    scale = max(scale, abs(a[i, j]))
+            if scale == 0.0:
+                continue
+            for i in range(n):
+                for j in range(n):
+                    a[i, j] /= scale
             if _is_positive(a, work[1]):
                 continue
             if not _remove_negative(a, work[1], work[2]) and bad[chunk] < 0:
@@ -116,5 +125,5 @@ def project(blocks, vectors, bad):
                 for q in range(p, n, 3):
                     for i in range(3):
                         for j in range(3):
-                            blocks[e, b, i, j] = 0.5 * (a[p + i, q + j] + a[q + j, p + i])
+                            blocks[e, b, i, j] = 0.5 * scale * (a[p + i, q + j] + a[q + j, p + i])
                     b += 1

@@ -35,19 +35,20 @@ class Form:
     """One scalar function of an element, ready to become kernels."""
 
     title: str
-    root: Expr  # in symbols ("x", p, k), ("y", p, k), ("p", name, j) and ("h",)
+    root: Expr  # in symbols ("x", p, k), ("y", p, k), ("p", name, j, column of P) and ("h",)
     particles: int
-    columns: dict[str, int]  # parameter → first column in P
     width: int  # columns of P
 
 
-def modules(form: Form) -> dict[str, str]:
-    """The sources of the gradient and Hessian modules."""
+def module_source(form: Form, kind: str) -> str:
+    """The source of one of the three modules."""
     d = derive(form.root, form.particles)
-    first = _vector_outputs(d)
-    second = [
-        (f"H[i, {b}, {i}, {j}]", e) for b, block in enumerate(d.hessian) for i, row in enumerate(block) for j, e in enumerate(row)
-    ]
+    if kind == "parameters":
+        return _parameter_module(form, d)
+    outputs = [("E[i]", d.value), *((f"G[i, {v}, {k}]", e) for v, vector in enumerate(d.gradient) for k, e in enumerate(vector))]
+    if kind == "hessian":
+        entries = ((b, i, j, e) for b, block in enumerate(d.hessian) for i, row in enumerate(block) for j, e in enumerate(row))
+        outputs += [(f"H[i, {b}, {i}, {j}]", e) for b, i, j, e in entries]
     meta = {
         "PAIR": d.pair,
         "VECTORS": len(d.gradient),
@@ -55,18 +56,13 @@ def modules(form: Form) -> dict[str, str]:
         "HESSIAN": d.hessian_kind,
         "CLOSED_FORM": d.closed_form,
     }
-    return {
-        "gradient": _module(form, d, "gradient", [("E[i]", d.value), *first], meta),
-        "hessian": _module(form, d, "hessian", [("E[i]", d.value), *first, *second], meta),
-    }
+    return _module(form, d, kind, outputs, meta)
 
 
-def parameter_module(form: Form) -> str:
-    """The source of the module of derivatives by the parameters."""
-    d = derive(form.root, form.particles)
+def _parameter_module(form: Form, d: Derivatives) -> str:
     graph = form.root.graph
     used = [n for n in reachable([d.value]) if n.op == "symbol" and n.value[0] == "p"]
-    column = {n: form.columns[n.value[1]] + n.value[2] for n in used}
+    column = {n: n.value[3] for n in used}
     zero = graph.const(0.0)
     by_p = dict(zip(used, gradient(d.value, used), strict=True))
     outputs = [(f"A[i, {j}]", zero) for j in range(form.width) if j not in column.values()]
@@ -77,10 +73,6 @@ def parameter_module(form: Form) -> str:
             outputs += [(f"B[i, {v}, {k}, {j}]", zero) for j in range(form.width) if j not in column.values()]
             outputs += [(f"B[i, {v}, {k}, {column[p]}]", e) for p, e in by_p.items()]
     return _module(form, d, "parameters", outputs, {"PAIR": d.pair, "VECTORS": len(d.gradient)})
-
-
-def _vector_outputs(d: Derivatives) -> list[tuple[str, Expr]]:
-    return [(f"G[i, {v}, {k}]", e) for v, vector in enumerate(d.gradient) for k, e in enumerate(vector)]
 
 
 def _module(form: Form, d: Derivatives, kind: str, outputs: list[tuple[str, Expr]], meta: Mapping[str, object]) -> str:
@@ -145,7 +137,7 @@ def _loads(form: Form, d: Derivatives, outputs: list[Expr]) -> list[str]:
             text = "".join(_signed(c, t, first=j == 0) for j, (c, t) in enumerate(terms))
             lines.append(f"{_identifier(node)} = {text}")
         elif kind == "p":
-            lines.append(f"{_identifier(node)} = P[i, {form.columns[rest[0]] + rest[1]}]")
+            lines.append(f"{_identifier(node)} = P[i, {rest[2]}]")
     return lines
 
 
@@ -161,8 +153,8 @@ def _identifier(node: Expr) -> str:
     if kind == "h":
         return "h"
     if kind == "p":
-        name, j = rest
-        return f"p_{name}_{j}" if name.isascii() else "p_" + "".join(f"{ord(c):x}" for c in name) + f"_{j}"
+        column, name = rest[2], rest[0]
+        return f"p{column}_{name}" if name.isascii() else f"p{column}"
     if kind == "w":
         return "w" + "xyz"[rest[1]]
     return f"{kind}{rest[0]}{'xyz'[rest[1]]}"

@@ -139,11 +139,11 @@ def _from_central(value: Expr, pair: tuple[float, ...], n: Expr, signs: list[flo
     f1 = gradient(value, [n], last=False)[0]
     f2 = gradient(f1, [n])[0]
     across = g.ratio(f1, n, f2)
-    force = [[g.mul(g.const(signs[k]), g.mul(across, n.args[k])) for k in range(3)]]
+    u = [g.mul(g.const(signs[k]), g.mul(n.args[k], g.inv0(n))) for k in range(3)]
+    force = [[g.mul(f1, u[k]) for k in range(3)]]
     project = g.flag("project")
     along, across = (g.where(project, g.where(g.combine("lt", e, zero), zero, e), e) for e in (f2, across))
     excess = g.sub(along, across)
-    u = [g.mul(g.const(signs[k]), g.mul(n.args[k], g.inv0(n))) for k in range(3)]
     block = [[g.mul(excess, g.mul(u[i], u[j])) for j in range(3)] for i in range(3)]
     for k in range(3):
         block[k][k] = g.add(across, block[k][k])
@@ -152,20 +152,20 @@ def _from_central(value: Expr, pair: tuple[float, ...], n: Expr, signs: list[flo
 
 def _from_pair(value: Expr, pair: tuple[float, ...]) -> Derivatives:
     w = [value.graph.symbol("w", 0, k) for k in range(3)]
-    first = gradient(value, w, last=False)
-    return Derivatives(value, [first], _blocks(first, w), pair, closed_form=False)
+    return Derivatives(value, [gradient(value, w)], _blocks(value, w), pair, closed_form=False)
 
 
 def _general(value: Expr, particles: int) -> Derivatives:
     x = [value.graph.symbol("x", p, k) for p in range(particles) for k in range(3)]
-    first = gradient(value, x, last=False)
+    first = gradient(value, x)
     vectors = [first[3 * p : 3 * p + 3] for p in range(particles)]
-    return Derivatives(value, vectors, _blocks(first, x), None, closed_form=False)
+    return Derivatives(value, vectors, _blocks(value, x), None, closed_form=False)
 
 
-def _blocks(first: list[Expr], variables: list[Expr]) -> list[list[list[Expr]]]:
+def _blocks(value: Expr, variables: list[Expr]) -> list[list[list[Expr]]]:
     """The Hessian's upper triangle in 3×3 blocks; each entry is derived once and mirrored, so symmetry is exact."""
     size = len(variables)
+    first = gradient(value, variables, last=False)
     entry: dict[tuple[int, int], Expr] = {}
     for i in range(size):
         for j, e in zip(range(i, size), gradient(first[i], variables[i:]), strict=True):

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from taut.errors import LawError
 from taut.formula.array import Array, as_array
 from taut.formula.differentiate import gradient
@@ -26,7 +28,12 @@ def trace(name: str, formula: Callable[..., Any], particles: int, widths: Mappin
     A width of None makes a parameter a scalar, a number makes it a vector of that many components.
     """
     graph = Graph()
-    arguments = {p: graph.symbol("p", p, 0) if w is None else _vector(graph, p, w) for p, w in widths.items()}
+    arguments: dict[str, Any] = {}
+    column = 0
+    for p, w in widths.items():
+        components = [graph.symbol("p", p, j, column + j) for j in range(w or 1)]
+        arguments[p] = components[0] if w is None else Array(components, (w,))
+        column += len(components)
     result = _run(name, formula, graph, particles, arguments)
     if isinstance(result, Array):
         raise LawError(f"{_whose(name, formula)} returns an array of shape {result.shape}; an energy is one scalar")
@@ -37,6 +44,12 @@ def trace(name: str, formula: Callable[..., Any], particles: int, widths: Mappin
         raise LawError(f"{_whose(name, formula)} returns a quantity of another formula")
     if not symbols(result, "x"):
         raise LawError(f"{_whose(name, formula)} does not depend on the positions of its particles")
+    unused = set(range(particles)) - {s.value[1] for s in symbols(result, "x")}
+    if unused:
+        raise LawError(
+            f"{_whose(name, formula)} never uses x[{min(unused)}], but its elements have {particles} particles each: "
+            "elements have shape (m, s)"
+        )
     return result
 
 
@@ -46,8 +59,13 @@ def trace_measure(name: str, formula: Callable[..., Any], particles: int) -> tup
     result = _run(name, formula, graph, particles, {})
     if any(n.op == "rate" for n in graph.nodes):
         raise LawError(f"{_whose(name, formula)} uses rate(…); a rest value is measured where nothing moves")
-    if isinstance(result, (Array, list, tuple)):
-        return [graph.lift(item) for item in as_array(result).items], True
+    if isinstance(result, (Array, list, tuple, np.ndarray)):
+        vector = as_array(result)
+        if len(vector.shape) != 1:
+            raise LawError(
+                f"{_whose(name, formula)} returns an array of shape {vector.shape}; a rest value is a scalar or a vector"
+            )
+        return [graph.lift(item) for item in vector.items], True
     if not isinstance(result, (Expr, int, float)) or (isinstance(result, Expr) and result.is_boolean):
         raise LawError(f"{_whose(name, formula)} returns {result!r}; a rest value is a scalar or a vector")
     return [graph.lift(result)], False
@@ -57,7 +75,7 @@ class _Positions(Array):
     """The positions of an element's particles, which says what to do if there are too few of them."""
 
     def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, int) and not -len(self) <= index < len(self):
+        if hasattr(type(index), "__index__") and not -len(self) <= int(index) < len(self):
             each = "1 particle" if len(self) == 1 else f"{len(self)} particles"
             raise LawError(f"the formula uses x[{index}], but its elements have {each} each: elements have shape (m, s)")
         return super().__getitem__(index)
@@ -86,16 +104,12 @@ def _at(error: Exception) -> str:
     if not frames:
         return ""
     line = frames[-1].line or linecache.getline(frames[-1].filename, frames[-1].lineno or 0).strip()
-    return f", line {frames[-1].lineno} `{line}`"
+    return f", line {frames[-1].lineno} `{line}`" if line else f", line {frames[-1].lineno}"
 
 
 def _whose(name: str, formula: Callable[..., Any]) -> str:
     code = inspect.unwrap(formula).__code__
     return f"the formula of {name} ({code.co_filename}:{code.co_firstlineno})"
-
-
-def _vector(graph: Graph, name: str, width: int) -> Array:
-    return Array([graph.symbol("p", name, j) for j in range(width)], (width,))
 
 
 def energy_form(root: Expr) -> Expr:

@@ -42,7 +42,7 @@ def _scalars(name: str, *values: Any) -> tuple[Graph, list[Expr]]:
         if not is_scalar(value):
             raise LawError(f"{name} takes scalars, not {type(value).__name__}: apply it to each component")
     graph = _graph(*values) or Graph()
-    return graph, [graph.lift(v) for v in values]
+    return graph, [graph.number(v) for v in values]
 
 
 def _plain(node: Expr) -> Any:
@@ -108,14 +108,16 @@ def atan2(y: Any, x: Any) -> Any:
 def where(condition: Any, a: Any, b: Any) -> Any:
     """`a` where the condition holds, else `b`. The side not taken is never evaluated.
 
-    The condition is a comparison, or several joined with & | ~. `a` and `b` are scalars or arrays of one shape.
+    The condition is a comparison, or several joined with & | ~. `a` and `b` are scalars, arrays of one shape, or one of each.
     """
     graph = _graph(condition, a, b)
     if graph is None or not isinstance(condition, Expr):
         raise LawError("where(condition, a, b) needs a comparison of the formula as its condition")
     if is_scalar(a) and is_scalar(b):
-        return _plain(graph.where(condition, graph.lift(a), graph.lift(b)))
-    return as_array(a)._with(as_array(b), lambda p, q: where(condition, p, q))
+        return _plain(graph.where(condition, graph.number(a), graph.number(b)))
+    if is_scalar(a):
+        return as_array(b)._with(a, lambda q, p: where(condition, p, q))
+    return as_array(a)._with(b, lambda p, q: where(condition, p, q))
 
 
 def minimum(a: Any, b: Any) -> Any:
@@ -151,7 +153,7 @@ def norm(v: Any) -> Any:
     """Length of a vector (of a matrix: the Frobenius norm), safe at zero: see the table in this module."""
     parts = as_array(v).items
     graph = _graph(*parts) or Graph()
-    return _plain(graph.norm([graph.lift(p) for p in parts]))
+    return _plain(graph.norm([graph.number(p) for p in parts]))
 
 
 def unit(v: Any) -> Array:

@@ -29,16 +29,21 @@ def simulate(
     >>> round(state.t, 9), round(float(state.v[0, 1]), 9), report.outcome
     (1.0, -9.81, 'converged')
     """
-    if not (np.isfinite(h) and h > 0.0):
-        raise ModelError(f"the step h is {h}; it must be positive and finite")
-    if not np.isfinite(until):
-        raise ModelError(f"the end time is {until}; it must be finite")
-    return _steps(system, integrator, h, until, system.initial_state() if state is None else state)
+    if not (isinstance(h, (int, float)) and np.isfinite(h) and h > 0.0):
+        raise ModelError(f"the step h is {h!r}; it must be a positive, finite number of seconds")
+    if not (isinstance(until, (int, float)) and np.isfinite(until)):
+        raise ModelError(f"the end time is {until!r}; it must be a finite number of seconds")
+    start = system.initial_state() if state is None else state
+    return _steps(system, integrator, h, until, start)
 
 
 def _steps(system: System, integrator: Integrator, h: float, until: float, state: State) -> Iterator[tuple[State, Report]]:
-    slack = 1e-6 * h  # a remainder below this is rounding of t, not a step
-    while until - state.t > slack:
-        left = until - state.t
-        state, report = integrator.step(system, state, h if left > h - slack else left)
+    count = (until - state.t) / h
+    whole = round(count)
+    slack = 1e-6 + 4.0 * np.finfo(np.float64).eps * whole * whole  # of a step: what adding up t so many times can lose
+    rest = 0.0 if abs(count - whole) <= slack else count - np.floor(count)
+    for _ in range(whole if rest == 0.0 else int(np.floor(count))):
+        state, report = integrator.step(system, state, h)
         yield state, report
+    if rest:
+        yield integrator.step(system, state, rest * h)

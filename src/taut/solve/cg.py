@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from taut.formula.compile import kernels
 from taut.solve.linear import Solution
-from taut.solve.tolerance import EPS, largest
+from taut.solve.tolerance import EPS, lengths
 from taut.system.blocks import BlockMatrix, Pattern
 
 Float = NDArray[np.float64]
@@ -35,7 +35,7 @@ class ConjugateGradients:
         invert = kernels("taut.solve.cg_kernels").invert_diagonal
         return int(invert(matrix.pattern.diagonal, matrix.data, self._inverse)) == 0
 
-    def solve(self, b: Float, target: float) -> Solution:
+    def solve(self, b: Float, targets: Float) -> Solution:
         if self._matrix is None:
             raise RuntimeError("solve before a successful factor")
         a = self._matrix
@@ -43,20 +43,20 @@ class ConjugateGradients:
         iterate = kernels("taut.solve.cg_kernels").iterate
         x, r = np.zeros_like(b), np.array(b, order="C")
         self._p[:] = 0.0
-        best, size, total = x.copy(), largest(r), 0
+        best, residuals, total = x.copy(), lengths(r), 0
         for _ in range(1 + RESTARTS):
-            aim = max(target, EPS * size)  # below that the recurrence is no longer the residual
-            steps, _, definite = iterate(
-                a.pattern.indptr, a.pattern.indices, a.data, self._inverse, x, r, self._z, self._p, self._ap, aim, limit
+            aims = np.maximum(targets, EPS * residuals.max())  # below that the recurrence is no longer the residual
+            steps, definite = iterate(
+                a.pattern.indptr, a.pattern.indices, a.data, self._inverse, x, r, self._z, self._p, self._ap, aims**2, limit
             )
             total += int(steps)
             if not definite:
-                return Solution(best, False, size, total)
+                return Solution(best, False, residuals, total)
             r = b - a.times(x)
-            now = largest(r)
-            if not now < size:
+            now = lengths(r)
+            if not now.max() < residuals.max():
                 break
-            best, size = x.copy(), now
-            if size <= target or total >= limit:
+            best, residuals = x.copy(), now
+            if (residuals <= targets).all() or total >= limit:
                 break
-        return Solution(best, True, size, total)
+        return Solution(best, True, residuals, total)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.solve.linear import Solution
-from taut.solve.tolerance import largest
+from taut.solve.tolerance import lengths
 from taut.system.blocks import BlockMatrix, Pattern
 
 Float = NDArray[np.float64]
@@ -59,17 +59,16 @@ class Direct:
             return False
         return bool((self._factor.factors()[1] > 0).all())
 
-    def solve(self, b: Float, target: float) -> Solution:
+    def solve(self, b: Float, targets: Float) -> Solution:
         if self._factor is None or self._matrix is None:
             raise RuntimeError("solve before a successful factor")
         x = self._factor.solve(b.reshape(-1)).reshape(b.shape)
         residual = b - self._matrix.times(x)
-        size = largest(residual)
         rounds = 1
-        while size > target and rounds <= REFINEMENTS:
+        while (lengths(residual) > targets).any() and rounds <= REFINEMENTS:
             better = x + self._factor.solve(residual.reshape(-1)).reshape(b.shape)
             remaining = b - self._matrix.times(better)
-            if not largest(remaining) < size:
+            if not lengths(remaining).max() < lengths(residual).max():
                 break
-            x, residual, size, rounds = better, remaining, largest(remaining), rounds + 1
-        return Solution(x, True, size, rounds)
+            x, residual, rounds = better, remaining, rounds + 1
+        return Solution(x, True, lengths(residual), rounds)

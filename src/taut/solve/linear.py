@@ -16,13 +16,13 @@ SolverName = Literal["auto", "direct", "cg"]
 DIRECT_UP_TO = 5000  # particles up to which "auto" factorises
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
-    """What a linear solve gave: the vector, whether the matrix showed itself positive definite, the residual and the work."""
+    """What a linear solve gave: the vector, whether the matrix showed itself positive definite, the residuals and the work."""
 
     x: Float  # (n, 3)
     definite: bool
-    residual: float  # largest |b - A x| over particles
+    residuals: Float  # |b - A x| on each particle, (n,), computed from x itself
     iterations: int
 
 
@@ -37,8 +37,8 @@ class LinearSolver(Protocol):
     def factor(self, matrix: BlockMatrix) -> bool:
         """Prepare for solving with these values. False: the matrix is not positive definite."""
 
-    def solve(self, b: Float, target: float) -> Solution:
-        """Solve until the residual is at most `target`, or as far as it goes: the Solution says how far that was."""
+    def solve(self, b: Float, targets: Float) -> Solution:
+        """Solve until each particle's residual is at most its target (n,), or as far as it goes: the Solution says how far."""
 
 
 def linear_solver(name: SolverName, n: int) -> LinearSolver:

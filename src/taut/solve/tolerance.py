@@ -1,12 +1,16 @@
-"""When is a step solved? One measure and one default for every method.
+"""When is a step solved? One measure and one default for every method, particle by particle.
 
-The residual is the largest unbalanced force on any particle [N]. It is compared with
+The residual of a particle is the length of the unbalanced force on it, in the directions in which it may move [N]. It is compared
+with the particle's own
 
-    tolerance = max(relative · F, force),
+    tolerance = max(relative · gross, force),
 
-where F is the largest *gross* force on any particle: the sum of the magnitudes of everything that acts on it, inertia included.
-Below the *rounding floor*, the force that shifting every coordinate by one unit in the last place can cause, no arithmetic in
-double precision gets; reaching that floor above the tolerance is a separate, reported outcome.
+where its *gross* force is the sum of the magnitudes of everything that acts on it in those directions, inertia included. So a
+heavy or strongly loaded particle does not excuse a light one.
+
+Below its *rounding floor*, the force that changing every coordinate in its last place can cause, no arithmetic in double
+precision gets. A step that cannot be improved, with every particle within its tolerance or its floor, has the outcome
+"rounding floor": a result of its own, not called converged.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import ModelError
+from taut.system.blocks import BlockMatrix
 
 Float = NDArray[np.float64]
 EPS = float(np.finfo(np.float64).eps)
@@ -25,7 +30,7 @@ FLOOR = 8.0  # units of rounding: the few operations between a coordinate and a 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """The residual a step must reach: `relative` to the largest gross force, or `force` [N], whichever is larger.
+    """The residual a step must reach on each particle: `relative` to its gross force, or `force` [N], whichever is larger.
 
     >>> Tolerance().relative
     1e-08
@@ -36,24 +41,32 @@ class Tolerance:
 
     def __post_init__(self) -> None:
         for name, value in (("relative", self.relative), ("force", self.force)):
-            if not 0.0 <= value < float("inf"):
-                raise ModelError(f"tolerance: {name} is {value}; it must be finite and not negative")
+            if not (isinstance(value, (int, float)) and 0.0 <= value < float("inf")):
+                raise ModelError(f"tolerance: {name} is {value!r}; it must be a finite number, not negative")
 
-    def target(self, gross: Float) -> float:
-        """The residual [N] to reach, given the gross force on each particle [N]."""
-        return max(self.relative * float(gross.max(initial=0.0)), self.force)
-
-
-def largest(vectors: Float) -> float:
-    """The largest length among vectors of shape (n, 3)."""
-    return float(np.sqrt(np.einsum("ij,ij->i", vectors, vectors).max(initial=0.0)))
+    def targets(self, gross: Float) -> Float:
+        """The residual [N] each particle must reach, given its gross force [N], shape (n,)."""
+        return np.maximum(self.relative * gross, self.force)
 
 
-def rounding_floor(gross: Float, stiffness: Float, x: Float) -> float:
-    """The residual [N] that rounding alone can cause.
+def lengths(vectors: Float) -> Float:
+    """The length of each of the vectors (n, 3)."""
+    return np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
 
-    gross : gross force on each particle [N]; stiffness : trace of each particle's diagonal block [N/m]; x : coordinates [m]
+
+def rounding_floors(gross: Float, stiffness: BlockMatrix, x: Float) -> Float:
+    """The residual [N] that rounding alone can cause on each particle: 8ε(gross_i + Σ_j |K_ij| |x_j|), shape (n,).
+
+    gross : gross forces [N]; stiffness : how forces depend on the coordinates x [m], before constraints [N/m]
     """
-    size = np.abs(x).max(axis=1, initial=0.0)
-    reach = max(float(size.max(initial=0.0)), 0.0)
-    return FLOOR * EPS * float((gross + stiffness * np.maximum(size, 1e-3 * reach)).max(initial=0.0))
+    pattern = stiffness.pattern
+    size = np.abs(x).max(axis=1)
+    blocks = np.sqrt(np.einsum("bij,bij->b", stiffness.data, stiffness.data)) * size[pattern.indices]
+    return FLOOR * EPS * (gross + np.add.reduceat(blocks, pattern.indptr[:-1]))
+
+
+def excess(residuals: Float, limits: Float) -> Float:
+    """residual/limit of each particle: 0 where there is no residual, infinite where a residual meets the limit 0."""
+    ratio = np.where(residuals > 0.0, np.inf, 0.0)
+    np.divide(residuals, limits, out=ratio, where=limits > 0.0)
+    return ratio

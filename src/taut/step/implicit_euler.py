@@ -11,7 +11,7 @@ from taut.errors import SingularState
 from taut.solve.newton import Minimum, minimise
 from taut.step.integrator import Integrator
 from taut.step.objective import ImplicitObjective
-from taut.step.report import Report
+from taut.step.report import Report, report
 from taut.system.state import State
 from taut.system.system import System
 
@@ -35,21 +35,24 @@ class ImplicitEuler(Integrator):
         self.check(system, state, h)
         objective = ImplicitObjective(system, state, h)
         solver = self.linear_solver(system.n)
-        old = system.hold.place(state.q, objective.t)
-        at_old = objective.evaluate(old)
-        best, restarts = self._from(objective, objective.target), 0
+        at_old = objective.evaluate(-h * system.hold.project(state.v))
+        best: Minimum | None
+        try:
+            best, restarts = minimise(objective, np.zeros_like(at_old.y), solver, self.tolerance), 0
+        except SingularState:
+            best = None  # there is no energy at q̃
         if best is None or best.outcome == "not converged" or best.point.value > at_old.value + at_old.noise:
-            first, best, restarts = best, minimise(objective, old, solver, self.tolerance), 1
+            first, best, restarts = best, minimise(objective, at_old.y, solver, self.tolerance), 1
             if first is not None:
                 best.add_work_of(first)
-        report = Report(
+        certificate = report(
+            best.point.residuals,
+            best.targets,
+            best.floors,
             integrator=type(self).__name__,
-            t=objective.t,
+            t=objective.start.t,
             h=h,
             outcome=best.outcome,
-            residual=best.residual,
-            tolerance=best.tolerance,
-            floor=best.floor,
             decrease=at_old.value - best.point.value,
             iterations=best.iterations,
             projections=best.projections,
@@ -59,13 +62,5 @@ class ImplicitEuler(Integrator):
             linear_iterations=best.linear_iterations,
             seconds=time.perf_counter() - begun,
         )
-        self.certify(report, state, best.reason)
-        q = best.point.x
-        return State(objective.t, q, (q - state.q) / h, state.active), report
-
-    def _from(self, objective: ImplicitObjective, start: np.ndarray) -> Minimum | None:
-        """Newton from the predicted positions; None where they are singular."""
-        try:
-            return minimise(objective, start, self.linear_solver(objective.system.n), self.tolerance)
-        except SingularState:
-            return None
+        self.certify(certificate, state, best.reason)
+        return objective.start.ended(best.point.y, state), certificate

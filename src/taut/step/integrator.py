@@ -32,7 +32,9 @@ class Integrator(ABC):
     """Whether a step in which nothing depends on time ends with V' + ½|Δv|²_M ≤ V + ½|v|²_M."""
 
     def __init__(self, *, tolerance: Tolerance | None = None, solver: SolverName = "auto") -> None:
-        self.tolerance = tolerance or Tolerance()
+        self.tolerance = Tolerance() if tolerance is None else tolerance
+        if not isinstance(self.tolerance, Tolerance):
+            raise ModelError(f"tolerance is a taut.Tolerance, not {tolerance!r}")
         self.solver_name: SolverName = solver
         self._solver: tuple[int, LinearSolver] | None = None
         linear_solver(solver, 1)
@@ -49,10 +51,11 @@ class Integrator(ABC):
 
     def check(self, system: System, state: State, h: float) -> None:
         """Refuse a step that cannot be meant."""
-        if not (np.isfinite(h) and h > 0.0):
-            raise ModelError(f"the step h is {h}; it must be positive and finite")
-        if state.q.shape != (system.n, 3):
-            raise ModelError(f"the state has {len(state.q)} particles, the system {system.n}")
+        if not (isinstance(h, (int, float)) and 1e-150 < h < 1e150):
+            raise ModelError(f"the step h is {h!r}; it must be a positive, finite number of seconds")
+        if state.t + h == state.t:
+            raise ModelError(f"the step h = {h:g} s vanishes beside the time t = {state.t:g} s")
+        system.check(state)
         system.hold.check(state.q, state.t)
 
     def certify(self, report: Report, state: State, reason: str) -> None:

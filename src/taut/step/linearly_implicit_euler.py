@@ -8,10 +8,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from taut.solve.linear import Solution
 from taut.solve.newton import Outcome
-from taut.solve.tolerance import largest, rounding_floor
+from taut.solve.tolerance import lengths, rounding_floors
 from taut.step.integrator import Integrator
-from taut.step.report import Report
+from taut.step.prediction import Prediction
+from taut.step.report import Report, report
 from taut.system.assembly import Inputs
 from taut.system.blocks import BlockMatrix
 from taut.system.state import State
@@ -37,33 +39,34 @@ class LinearlyImplicitEuler(Integrator):
     def step(self, system: System, state: State, h: float) -> tuple[State, Report]:
         begun = time.perf_counter()
         self.check(system, state, h)
-        t, hold = state.t + h, system.hold
-        solver = self.linear_solver(system.n)
+        start, hold, solver = Prediction.of(system, state, h), system.hold, self.linear_solver(system.n)
         rayleigh = system.rayleigh_matrix(state) if system.rayleigh is not None else None
-        prescribed = hold.place(state.q, t) - state.q - h * (state.v - hold.project(state.v))  # what y must be where not free
+        solution: Solution | None = None
         for project in (False, True):
-            matrix, b, gross = self._linearised(system, state, h, rayleigh, project=project)
-            stiffness = matrix.diagonal_trace() * ~hold.held
-            b = hold.project(b - matrix.times(prescribed))
+            matrix, b, gross = self._linearised(system, state, start, rayleigh, project=project)
+            b, gross = hold.project(b), hold.free_part(gross)
+            targets = self.tolerance.targets(gross)
             hold.constrain(matrix)
-            gross = np.where(hold.held, 0.0, gross)
-            target = self.tolerance.target(gross)
             solver.analyse(matrix.pattern)
-            solution = solver.solve(b, target) if solver.factor(matrix) else None
+            solution = solver.solve(b, targets) if solver.factor(matrix) else None
             if solution is not None and solution.definite:
                 break
-        y = np.zeros_like(b) if solution is None else prescribed + hold.project(solution.x)
-        residual = largest(b) if solution is None else solution.residual
-        floor = rounding_floor(gross, stiffness, y)
-        solved: Outcome = "converged" if residual <= target else "rounding floor" if residual <= floor else "not converged"
-        report = Report(
+        solved = solution is not None and solution.definite
+        y = solution.x if solution is not None and solved else np.zeros_like(b)
+        residuals = solution.residuals if solution is not None and solved else lengths(b)
+        outcome: Outcome = "converged" if solved and (residuals <= targets).all() else "not converged"
+        floors = np.zeros_like(targets)
+        if solved and outcome != "converged":
+            floors = rounding_floors(gross, matrix, y)
+            outcome = "rounding floor" if (residuals <= np.maximum(targets, floors)).all() else "not converged"
+        certificate = report(
+            residuals,
+            targets,
+            floors,
             integrator=type(self).__name__,
-            t=t,
+            t=start.t,
             h=h,
-            outcome=solved,
-            residual=residual,
-            tolerance=target,
-            floor=floor,
+            outcome=outcome,
             decrease=0.0,
             iterations=1,
             projections=int(project),
@@ -73,31 +76,38 @@ class LinearlyImplicitEuler(Integrator):
             linear_iterations=0 if solution is None else solution.iterations,
             seconds=time.perf_counter() - begun,
         )
-        self.certify(report, state, "the linear solver stopped short of the tolerance")
-        q = hold.place(state.q + h * state.v + y, t)
-        return State(t, q, (q - state.q) / h, state.active), report
+        self.certify(certificate, state, "the linear solver stopped short of the tolerance")
+        return start.ended(y, state), certificate
 
     def _linearised(
-        self, system: System, state: State, h: float, rayleigh: BlockMatrix | None, *, project: bool
+        self, system: System, state: State, start: Prediction, rayleigh: BlockMatrix | None, *, project: bool
     ) -> tuple[BlockMatrix, Float, Float]:
-        """M/h² + D/h + K, the right-hand side f(q, v) - hK v for y = h Δv [N], and the gross forces in it [N]."""
-        t, v = state.t + h, np.array(state.v)
+        """M/h² + D/h + K, the right-hand side for y = h(v' - ṽ) [N], and the gross forces in it [N], both (n, 3).
+
+        ṽ is the predicted velocity: v where a particle is free, so that the right-hand side is f(q, v) - hK v there; where it is
+        not, the difference v - ṽ acts on its neighbours through D.
+        """
+        h = start.h
+        jump = np.array(state.v) - start.v
         energies = system.assembly("potential", state)
-        _, gradient, gross = energies.hessian([Inputs.at(state, t)] * len(energies.terms), np.zeros(system.n), project=project)
-        loads = [gradient, h * energies.matrix.times(v)]
+        at = [Inputs.at(state, start.t)] * len(energies.terms)
+        _, gradient, gross = energies.hessian(at, np.zeros(system.n), project=project)
+        loads = [gradient, h * energies.matrix.times(start.v)]
         matrices, factors = [energies.matrix], [1.0]
         if system.placed_damping:
             damping = system.assembly("damping", state)
-            loads.append(damping.hessian([Inputs.rates(state, t)] * len(damping.terms), np.zeros(system.n), project=False)[1])
+            at = [Inputs.rates(state, start.t)] * len(damping.terms)
+            loads.append(damping.hessian(at, np.zeros(system.n), project=False)[1])
+            loads.append(-damping.matrix.times(jump))
             matrices.append(damping.matrix)
             factors.append(1.0 / h)
         if rayleigh is not None:
-            loads.append(rayleigh.times(v))
+            loads.append(rayleigh.times(start.v))
             matrices.append(rayleigh)
             factors.append(1.0 / h)
         union = system.union([m.pattern for m in matrices])
         total = BlockMatrix(union.pattern, np.empty((len(union.pattern.indices), 3, 3)))
         union.add(matrices, factors, total.data)
         total.data[total.pattern.diagonal] += (system.mass / h**2)[:, None, None] * np.eye(3)
-        gross = gross + sum(np.abs(load).sum(axis=1) for load in loads[1:])
+        gross = gross + sum(np.abs(load) for load in loads[1:])
         return total, -np.sum(loads, axis=0), gross

@@ -1,8 +1,8 @@
-"""The objective of an implicit step.
+"""The objective of an implicit step, as a function of y = q - q̃ with q̃ = q_n + h v_n.
 
-    Φ(q) = ½|q - q̃|²_M/h² + V(q, t+h) + Σ h·Ψ((measures(q) - measures(q_n))/h) + |q - q_n|²_D/(2h)
+    Φ(y) = ½|y|²_M/h² + V(q, t+h) + Σ h·Ψ((measures(q) - measures(q_n))/h) + |q - q_n|²_D/(2h)
 
-with q̃ = q_n + h v_n and D Rayleigh's matrix, frozen at q_n. Its gradient is the unbalanced force, its Hessian M/h² + K + D/h.
+with D Rayleigh's matrix, frozen at q_n. Its gradient is the unbalanced force, its Hessian M/h² + K + D/h.
 """
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from taut.errors import SingularState
 from taut.solve.newton import Point
+from taut.solve.tolerance import rounding_floors
+from taut.step.prediction import Prediction
 from taut.system.assembly import Inputs
 from taut.system.blocks import BlockMatrix
 from taut.system.state import State
@@ -23,37 +26,48 @@ class ImplicitObjective:
     """Φ for one step of length h from a state."""
 
     def __init__(self, system: System, state: State, h: float) -> None:
-        self.system, self.h, self.t = system, h, state.t + h
+        self.system, self.h = system, h
+        self.start = Prediction.of(system, state, h)
         self.old = np.array(state.q)
-        self.target = system.hold.place(state.q + h * state.v, self.t)
         self.inertia = system.mass / h**2
-        self.assembly = system.assembly("increments", state)
         self.rayleigh = system.rayleigh_matrix(state) if system.rayleigh is not None else None
-        self._free = ~system.hold.held
+        self.assembly = system.assembly("increments", state)
 
-    def _inputs(self, x: Float) -> list[Inputs]:
-        return [Inputs(x, self.old if term.form == "increment" else x, self.h, self.t) for term in self.assembly.terms]
+    def _inputs(self, q: Float) -> list[Inputs]:
+        t = self.start.t
+        return [Inputs(q, self.old if term.form == "increment" else q, self.h, t) for term in self.assembly.terms]
 
-    def evaluate(self, x: Float) -> Point:
-        value, gradient, gross = self.assembly.gradient(self._inputs(x))
-        pull = self.inertia[:, None] * (x - self.target)
-        kinetic = 0.5 * float(np.vdot(pull, x - self.target))
-        total = gradient + pull
-        gross = gross + np.abs(pull).sum(axis=1)
+    def evaluate(self, y: Float) -> Point:
+        q = self.start.q + y
+        value, gradient, gross = self.assembly.gradient(self._inputs(q))
+        pull = self.inertia[:, None] * y
+        kinetic = 0.5 * float(np.vdot(pull, y))
+        total, gross = gradient + pull, gross + np.abs(pull)
         if self.rayleigh is not None:
-            drag = self.rayleigh.times(x - self.old) / self.h
+            moved = self.h * self.start.v + y
+            drag = self.rayleigh.times(moved) / self.h
             total += drag
-            gross += np.abs(drag).sum(axis=1)
-            kinetic += 0.5 * float(np.vdot(drag, x - self.old))
-        magnitude = self.assembly.magnitude() + kinetic
-        return Point(x, value + kinetic, self.system.hold.project(total), gross * self._free, magnitude)
+            gross += np.abs(drag)
+            kinetic += 0.5 * float(np.vdot(drag, moved))
+        if not np.isfinite(total).all():
+            raise SingularState("the forces of a step overflow")
+        hold = self.system.hold
+        size = np.abs(q).max(axis=1)
+        return Point(y, value + kinetic, hold.project(total), hold.free_part(gross), self.assembly.magnitude() + kinetic, size)
 
-    def hessian(self, x: Float, *, project: bool) -> tuple[BlockMatrix, Float]:
-        self.assembly.hessian(self._inputs(x), self.inertia, project=project)
+    def hessian(self, y: Float, *, project: bool) -> BlockMatrix:
+        matrix = self._unconstrained(y, self.inertia, project=project)
+        self.system.hold.constrain(matrix)
+        return matrix
+
+    def _unconstrained(self, y: Float, shift: Float, *, project: bool) -> BlockMatrix:
+        self.assembly.hessian(self._inputs(self.start.q + y), shift, project=project)
         matrix = self.assembly.matrix
         if self.rayleigh is not None:
             slots = self.system.union([matrix.pattern, self.rayleigh.pattern]).slots[1]
             matrix.data[slots] += self.rayleigh.data / self.h
-        stiffness = matrix.diagonal_trace() * self._free
-        self.system.hold.constrain(matrix)
-        return matrix, stiffness
+        return matrix
+
+    def floors(self, point: Point) -> Float:
+        stiffness = self._unconstrained(point.y, np.zeros_like(self.inertia), project=False)
+        return rounding_floors(point.gross, stiffness, self.start.q + point.y)

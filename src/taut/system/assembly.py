@@ -83,8 +83,8 @@ class Assembly:
 
     def __init__(self, n: int, terms: Sequence[Term]) -> None:
         self.n, self.terms = n, list(terms)
-        self.force_gradient = np.zeros((n, 3))  # Σ ∂V/∂x
-        self.gross = np.zeros(n)  # Σ |∂V_e/∂x|₁
+        self._total = np.zeros((n, 3))  # Σ ∂V/∂x
+        self._gross = np.zeros((n, 3))  # Σ |∂V_e/∂x|
         counts = [len(t.elements) * t.vectors for t in self.terms]
         self._vector_at = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         self._vectors = np.zeros((int(self._vector_at[-1]), 3))
@@ -112,7 +112,7 @@ class Assembly:
         return self._blocks[self._block_at[k] : self._block_at[k + 1]].reshape(len(t.elements), t.blocks, 3, 3)
 
     def gradient(self, inputs: Sequence[Inputs]) -> tuple[float, Float, Float]:
-        """V [J], ∂V/∂x [N] (n, 3), and the gross force on each particle [N] (n,)."""
+        """V [J], ∂V/∂x [N] and, component by component, the sum of the magnitudes in it, the gross force [N], both (n, 3)."""
         for k, (term, at) in enumerate(zip(self.terms, inputs, strict=True)):
             evaluate = term.variant.gradient.evaluate
             evaluate(at.x, at.y, at.h, term.elements, term.parameters(at.t), term.energy, self._vectors_of(k), term.bad)
@@ -138,13 +138,12 @@ class Assembly:
 
     def _sums(self) -> tuple[float, Float, Float]:
         start, source, coefficient = self._vector_lists
-        kernels("taut.system.gather_kernels").gather_vectors(
-            start, source, coefficient, self._vectors, self.force_gradient, self.gross
-        )
+        kernels("taut.system.gather_kernels").gather_vectors(start, source, coefficient, self._vectors, self._total, self._gross)
         value = sum(float(t.energy.sum()) for t in self.terms)
-        if not (np.isfinite(value) and np.isfinite(self.gross).all()):
-            raise SingularState(f"the sum of the forces overflows at particle {int(np.argmin(np.isfinite(self.gross)))}")
-        return value, self.force_gradient, self.gross
+        if not (np.isfinite(value) and np.isfinite(self._gross).all()):
+            where = int(np.argmin(np.isfinite(self._gross).all(axis=1)))
+            raise SingularState(f"the sum of the forces overflows at particle {where}")
+        return value, self._total, self._gross
 
     def magnitude(self) -> float:
         """Σ |V_e| [J] of the last evaluation: the scale of rounding in V."""

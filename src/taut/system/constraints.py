@@ -34,7 +34,11 @@ class Constraint:
 
     def shifted(self, start: int, n: int) -> Constraint:
         """The same, for particles that come `start` later; n is the number of particles it was made for."""
-        return replace(self, particles=particle_indices(self.particles, n, self.kind) + start)
+        return replace(self, particles=self.indices(n) + start)
+
+    def indices(self, n: int) -> NDArray[np.int64]:
+        """The particles, in the order given where a path goes with them."""
+        return particle_indices(self.particles, n, self.kind, ordered=self.path is not None)
 
 
 def fixed(particles: Any) -> Constraint:
@@ -43,20 +47,22 @@ def fixed(particles: Any) -> Constraint:
     >>> fixed([0, 3]).kind
     'fixed'
     """
-    return Constraint("fixed", particles, np.zeros((3, 3)))
+    return Constraint("fixed", _kept(particles), np.zeros((3, 3)))
 
 
 def scripted(particles: Any, path: Callable[[float], ArrayLike] | tuple[ArrayLike, ArrayLike]) -> Constraint:
     """Move particles along a path.
 
-    path : a function of time t [s] that gives positions [m], shape (3,) or (k, 3) for k particles (in increasing order of index);
+    path : a function of time t [s] that gives positions [m], shape (3,) or (k, 3) for k particles, in the order given;
         or samples (times, positions) of shapes (T,) and (T, 3) or (T, k, 3), joined by straight lines and held at the ends.
 
     >>> import numpy as np
     >>> scripted(0, lambda t: (np.sin(t), 0, 0)).kind
     'scripted'
     """
-    return Constraint("scripted", particles, np.zeros((3, 3)), path=path if callable(path) else _samples(*path))
+    if not callable(path) and not (isinstance(path, (tuple, list)) and len(path) == 2):
+        raise ModelError(f"scripted: a path is a function of time or a pair (times, positions), not {path!r}")
+    return Constraint("scripted", _kept(particles), np.zeros((3, 3)), path=path if callable(path) else _samples(*path))
 
 
 def on_line(particles: Any, direction: ArrayLike, through: ArrayLike | None = None) -> Constraint:
@@ -66,7 +72,7 @@ def on_line(particles: Any, direction: ArrayLike, through: ArrayLike | None = No
     [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
     """
     d = _direction(direction, "direction")
-    return Constraint("on_line", particles, np.outer(d, d), through)
+    return Constraint("on_line", _kept(particles), np.outer(d, d), through)
 
 
 def on_plane(particles: Any, normal: ArrayLike, through: ArrayLike | None = None) -> Constraint:
@@ -76,12 +82,24 @@ def on_plane(particles: Any, normal: ArrayLike, through: ArrayLike | None = None
     [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """
     d = _direction(normal, "normal")
-    return Constraint("on_plane", particles, np.eye(3) - np.outer(d, d), through)
+    return Constraint("on_plane", _kept(particles), np.eye(3) - np.outer(d, d), through)
+
+
+def _kept(particles: Any) -> Any:
+    """An own copy of what the caller may change."""
+    return np.array(particles)
+
+
+def _numbers(value: Any, what: str) -> Float:
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{what} is not made of numbers: {value!r}") from error
 
 
 def _direction(value: ArrayLike, what: str) -> Float:
     d = np.zeros(3)
-    given = np.asarray(value, dtype=np.float64)
+    given = _numbers(value, what)
     if given.shape not in ((2,), (3,)) or not np.isfinite(given).all() or not np.any(given):
         raise ModelError(f"{what} is a vector other than zero, not {value!r}")
     d[: len(given)] = given / np.linalg.norm(given)
@@ -89,7 +107,7 @@ def _direction(value: ArrayLike, what: str) -> Float:
 
 
 def _samples(times: ArrayLike, points: ArrayLike) -> Path:
-    t, p = np.asarray(times, dtype=np.float64), np.asarray(points, dtype=np.float64)
+    t, p = _numbers(times, "scripted: times"), _numbers(points, "scripted: positions")
     if t.ndim != 1 or len(t) == 0 or len(p) != len(t) or (np.diff(t) <= 0).any():
         raise ModelError("a sampled path needs increasing times (T,) and as many positions (T, 3) or (T, k, 3)")
 
@@ -115,7 +133,7 @@ class Constraints:
         self.anchor = pose.copy()
         self.scripts: list[tuple[NDArray[np.int64], Path]] = []
         blocked, pull, count = np.zeros((n, 3, 3)), np.zeros((n, 3)), np.zeros(n, dtype=int)
-        resolved = [replace(c, particles=particle_indices(c.particles, n, c.kind)) for c in given]
+        resolved = [replace(c, particles=c.indices(n)) for c in given]
         if flat:
             resolved.append(Constraint("on_plane", np.arange(n), np.diag([1.0, 1.0, 0.0]), through=(0.0, 0.0, 0.0)))
         points: list[tuple[Constraint, Float]] = []
@@ -137,7 +155,10 @@ class Constraints:
             held = np.einsum("nik,nk,njk,nj->ni", vectors, inverse, vectors, pull[several])
             self.anchor[several] = held + np.einsum("nij,nj->ni", self.free[several], pose[several])
         for c, at in points:
-            self._check_agreement(c, at)
+            self._check_agreement(c, at, self.anchor, 0.0)
+        scripted = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *(p for p, _ in self.scripts)]))
+        shared = [(c, at, np.isin(c.particles, scripted)) for c, at in points if c.path is None]
+        self._beside_scripts = [(replace(c, particles=c.particles[s]), at[s]) for c, at, s in shared if s.any()]
         self.held = ~self.free.any(axis=(1, 2))
         self.constrained = ~(self.free == np.eye(3)).all(axis=(1, 2))
         self._cache: dict[int, tuple[Pattern, Any]] = {}
@@ -153,14 +174,14 @@ class Constraints:
         if c.through is None:
             return pose[c.particles]
         point = np.zeros(3)
-        given = np.asarray(c.through, dtype=np.float64)
+        given = _numbers(c.through, f"{c.kind}: `through`")
         if given.shape not in ((2,), (3,)) or not np.isfinite(given).all():
             raise ModelError(f"{c.kind}: `through` is a point (x, y, z) [m], not {c.through!r}")
         point[: len(given)] = given
         return np.broadcast_to(point, (len(c.particles), 3))
 
     def _script(self, particles: NDArray[np.int64], path: Path, t: float) -> Float:
-        value = np.asarray(path(t), dtype=np.float64)
+        value = _numbers(path(t), f"scripted: the path at t = {t:g} s")
         if value.shape[-1:] == (2,):
             value = np.concatenate([value, np.zeros((*value.shape[:-1], 1))], axis=-1)
         if value.shape not in ((3,), (len(particles), 3)):
@@ -171,18 +192,14 @@ class Constraints:
             raise ModelError(f"scripted: the path of particle {particles[0]} at t = {t:g} s leaves the plane z = 0 of a 2D system")
         return np.broadcast_to(value, (len(particles), 3))
 
-    def _check_agreement(self, c: Constraint, at: Float) -> None:
-        gap = np.abs((self.anchor[c.particles] - at) @ (np.eye(3) - c.free)).max(axis=1, initial=0.0)
+    def _check_agreement(self, c: Constraint, at: Float, anchor: Float, t: float) -> None:
+        gap = np.abs((anchor[c.particles] - at) @ (np.eye(3) - c.free)).max(axis=1, initial=0.0)
         worst = int(np.argmax(gap)) if len(gap) else 0
         if len(gap) and gap[worst] > SLACK * self.scale:
             raise ModelError(
-                f"the constraints of particle {c.particles[worst]} contradict each other: '{c.kind}' misses by {gap[worst]:.3g} m"
+                f"the constraints of particle {c.particles[worst]} contradict each other at t = {t:g} s: "
+                f"'{c.kind}' misses by {gap[worst]:.3g} m"
             )
-
-    @property
-    def moving(self) -> bool:
-        """Whether any particle is scripted."""
-        return bool(self.scripts)
 
     def anchors(self, t: float) -> Float:
         """b(t) [m], shape (n, 3): meaningful in the directions that are not free."""
@@ -191,6 +208,8 @@ class Constraints:
         b = self.anchor.copy()
         for particles, path in self.scripts:
             b[particles] = self._script(particles, path, t)
+        for c, at in self._beside_scripts:
+            self._check_agreement(c, at, b, t)
         return b
 
     def place(self, q: Float, t: float) -> Float:
@@ -207,6 +226,13 @@ class Constraints:
         c = self.constrained
         result[c] = np.einsum("nij,nj->ni", self.free[c], vectors[c])
         return result
+
+    def free_part(self, gross: Float) -> Float:
+        """How much of gross forces (n, 3), sums of magnitudes by component, can act in the free directions: (n,)."""
+        part = gross.sum(axis=1)
+        c = self.constrained
+        part[c] = np.einsum("nij,nj->n", np.abs(self.free[c]), gross[c])
+        return part
 
     def constrain(self, matrix: BlockMatrix) -> None:
         """A ← S A S + (I - S), in place."""

@@ -9,24 +9,26 @@ CHUNK = 256  # rows a thread takes at a time
 
 
 @njit(
-    "void(i8[::1], i8[::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[::1])",
+    "void(i8[::1], i8[::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])",
     parallel=True, cache=True, error_model="numpy", nogil=True,
 )  # fmt: skip
 def gather_vectors(start, source, coefficient, vectors, out, gross):
-    """out[i] = Σ c·v over the entries of particle i; gross[i] = Σ |c|·|v|₁, the sum of their magnitudes."""
+    """out[i] = Σ c·v over the entries of particle i; gross[i] = Σ |c·v|, component by component."""
     n = out.shape[0]
     for chunk in prange((n + CHUNK - 1) // CHUNK):
         for i in range(CHUNK * chunk, min(n, CHUNK * chunk + CHUNK)):
-            a = b = c = g = 0.0
+            a = b = c = p = q = r = 0.0
             for e in range(start[i], start[i + 1]):
                 s, k = source[e], coefficient[e]
                 u, v, w = k * vectors[s, 0], k * vectors[s, 1], k * vectors[s, 2]
                 a += u
                 b += v
                 c += w
-                g += abs(u) + abs(v) + abs(w)
+                p += abs(u)
+                q += abs(v)
+                r += abs(w)
             out[i, 0], out[i, 1], out[i, 2] = a, b, c
-            gross[i] = g
+            gross[i, 0], gross[i, 1], gross[i, 2] = p, q, r
 
 
 @njit(

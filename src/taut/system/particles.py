@@ -29,8 +29,8 @@ def positions(value: ArrayLike, what: str, n: int | None = None) -> Float:
     return np.ascontiguousarray(array)
 
 
-def particle_indices(value: Any, n: int, what: str) -> NDArray[np.int64]:
-    """Sorted, distinct indices from an int, indices, or a boolean mask of length n."""
+def particle_indices(value: Any, n: int, what: str, *, ordered: bool = False) -> NDArray[np.int64]:
+    """Distinct indices from an int, indices, or a boolean mask of length n: sorted, or `ordered` as given."""
     array = np.atleast_1d(np.asarray(value))
     if array.size == 0:
         return np.empty(0, dtype=np.int64)
@@ -43,12 +43,20 @@ def particle_indices(value: Any, n: int, what: str) -> NDArray[np.int64]:
     outside = array[(array < 0) | (array >= n)]
     if len(outside):
         raise ModelError(f"{what}: there is no particle {outside[0]}; there are {n} (0 to {n - 1})")
-    return np.unique(array).astype(np.int64)
+    distinct = np.unique(array).astype(np.int64)
+    if not ordered:
+        return distinct
+    if len(distinct) < len(array):
+        raise ModelError(f"{what}: a particle is named twice")
+    return array.astype(np.int64)
 
 
 def masses(value: ArrayLike, n: int) -> Float:
     """One positive mass [kg] per particle, from a scalar (each particle's) or an array."""
-    array = np.array(value, dtype=np.float64)
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"mass is not a number or an array of numbers: {value!r}") from error
     if array.ndim == 0:
         array = np.full(n, float(array))
     if array.shape != (n,):
@@ -84,6 +92,12 @@ def lumped_mass(points: ArrayLike, cells: ArrayLike, density: ArrayLike) -> Floa
         measure = np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1) / 2
     else:
         measure = np.abs(np.linalg.det(edges)) / 6
-    share = np.broadcast_to(np.asarray(density, dtype=np.float64) * measure / s, len(index))
+    flat = np.flatnonzero(~(measure > 0))
+    if len(flat):
+        raise ModelError(f"cell {flat[0]} has no length, area or volume (four particles make a tetrahedron, not a quad)")
+    per_cell = np.asarray(density, dtype=np.float64)
+    if per_cell.shape not in ((), (len(index),)):
+        raise ModelError(f"density has shape {per_cell.shape}; give one value or one per cell, ({len(index)},)")
+    share = np.broadcast_to(per_cell * measure / s, len(index))
     mass: Float = np.bincount(index.ravel(), weights=np.repeat(share, s), minlength=len(x)).astype(np.float64)
     return mass

@@ -38,12 +38,15 @@ class State:
             raise ModelError(f"the time of a state is {self.t}, not finite")
         q = positions(self.q, "positions q")
         v = positions(self.v, "velocities v", len(q))
-        active = {name: _frozen(np.array(mask, dtype=bool)) for name, mask in self.active.items()}
+        active = {name: _frozen(_mask(name, mask)) for name, mask in self.active.items()}
         history = {name: _frozen(np.array(value, dtype=np.float64)) for name, value in self.history.items()}
         for name, value in (("t", float(self.t)), ("q", _frozen(q)), ("v", _frozen(v))):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "active", MappingProxyType(active))
         object.__setattr__(self, "history", MappingProxyType(history))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return State, (self.t, np.array(self.q), np.array(self.v), dict(self.active), dict(self.history))
 
     def __repr__(self) -> str:
         return f"<state of {len(self.q)} particles at t = {self.t:g} s>"
@@ -60,6 +63,13 @@ class State:
             if name not in ("active", "history"):
                 raise ModelError(f"a state has no '{name}'{did_you_mean(name, ('t', 'q', 'v', 'active', 'history'))}")
         return replace(self, **changes, **maps)  # type: ignore[arg-type]
+
+
+def _mask(name: str, value: Any) -> NDArray[np.bool_]:
+    mask = np.array(value)
+    if mask.dtype != bool or mask.ndim != 1:
+        raise ModelError(f"active: '{name}' needs a mask, one True or False per element, not {value!r}")
+    return mask
 
 
 def _frozen(array: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
@@ -55,6 +56,7 @@ class System:
         constraints: Iterable[Constraint] = (),
         pose: ArrayLike | None = None,
         velocity: ArrayLike | None = None,
+        _known: System | None = None,
     ) -> None:
         self.rest: Float = positions(points, "points")
         self.n = len(self.rest)
@@ -64,6 +66,16 @@ class System:
         self.mass: Float = masses(mass, self.n)
         self.pose: Float = self.rest if pose is None else positions(pose, "pose", self.n)
         self.velocity: Float = np.zeros((self.n, 3)) if velocity is None else positions(velocity, "velocity", self.n)
+        self._pose_given = pose is not None
+        for what, array in (("pose", self.pose), ("velocity", self.velocity)):
+            off = np.flatnonzero(array[:, 2])
+            if self.flat and len(off):
+                raise ModelError(f"{what}: particle {off[0]} leaves the plane z = 0 of a 2D system")
+        for array in (self.rest, self.mass, self.pose, self.velocity):
+            array.setflags(write=False)
+        for word, entries in (("energies", energies), ("damping", damping), ("constraints", constraints)):
+            if not isinstance(entries, Iterable):
+                raise ModelError(f"{word} is a list; put {entries!r} into one")
         self.energies, self.damping = tuple(energies), tuple(damping)
         self.fixed = particle_indices(fixed, self.n, "fixed")
         self.constraints = tuple(constraints)
@@ -77,20 +89,28 @@ class System:
                 raise ModelError(f"constraints: {c!r} is not a constraint; make one with taut.scripted, on_line, on_plane or fixed")
         held = [hold(self.fixed)] if len(self.fixed) else []
         self.hold = Constraints(self.pose, [*held, *self.constraints], flat=self.flat)
+        self._reusable = _known if _known is not None and _known.same_particles(self) else None
         self.placed: dict[str, Placed] = self._place(self.energies, {})
         self.placed_damping = self._place([d for d in self.damping if isinstance(d, Damping)], self.placed)
         self.rayleigh = Rayleigh.sum_of([d for d in self.damping if isinstance(d, Rayleigh)])
-        self._assemblies: dict[str, tuple[Any, Assembly]] = {}
-        self._union: Union | None = None
+        self._assemblies: dict[str, Assembly] = dict(_known._assemblies) if _known is not None and _known.n == self.n else {}
+        self._of_this_thread = threading.local()
+        self._reusable = None
+
+    def same_particles(self, other: System) -> bool:
+        """Whether rest positions and masses are the same, so that placed laws can be shared."""
+        return np.array_equal(self.rest, other.rest) and np.array_equal(self.mass, other.mass) and self.flat == other.flat
 
     def _place(self, entries: Sequence[Bound], taken: dict[str, Placed]) -> dict[str, Placed]:
         placed: dict[str, Placed] = {}
+        known = self._reusable
+        done = {} if known is None else {id(p.bound): p for p in [*known.placed.values(), *known.placed_damping.values()]}
         for entry in entries:
             name, count = entry.name, 1
             while name in placed or name in taken:
                 count += 1
                 name = f"{entry.name} {count}"
-            placed[name] = place(entry, self.rest, self.mass)
+            placed[name] = done.get(id(entry)) or place(entry, self.rest, self.mass, flat=self.flat)
         return placed
 
     def __repr__(self) -> str:
@@ -107,10 +127,9 @@ class System:
         for name in changes:
             if name not in arguments:
                 raise ModelError(f"a system has no '{name}'{did_you_mean(name, arguments)}")
-        other = System(**{**arguments, **changes})
-        if other.n == self.n:
-            other._assemblies = dict(self._assemblies)
-        return other
+        if "points" in changes and not self._pose_given:
+            del arguments["pose"]
+        return System(**{**arguments, **changes}, _known=self)
 
     def initial_state(self) -> State:
         """The state at t = 0: pose and velocity, with constraints satisfied."""
@@ -127,17 +146,24 @@ class System:
             form: FormName = "rate" if parts == "damping" else "increment"
             forms += [(name, p, form) for name, p in self.placed_damping.items()]
         masks = self._masks(state)
-        key = (tuple(id(p) for _, p, _ in forms), tuple(sorted((name, mask.tobytes()) for name, mask in masks.items())))
-        known = self._assemblies.get(parts)
-        if known is not None and known[0] == key:
-            return known[1]
-        assembly = Assembly(self.n, [Term(name, p, form, masks.get(name)) for name, p, form in forms])
-        if known is not None:
-            assembly.adopt(known[1])
-        self._assemblies[parts] = (key, assembly)
-        return assembly
+        key = tuple(sorted((name, mask.tobytes()) for name, mask in masks.items()))
+        mine = self._of_this_thread.__dict__.setdefault("assemblies", {})
+        if parts not in mine or mine[parts][0] != key:
+            assembly = Assembly(self.n, [Term(name, p, form, masks.get(name)) for name, p, form in forms])
+            if parts in self._assemblies:
+                assembly.adopt(self._assemblies[parts])
+            mine[parts] = (key, assembly)
+            self._assemblies[parts] = assembly  # for its pattern, which others may take over; the buffers stay this thread's
+        result: Assembly = mine[parts][1]
+        return result
+
+    def check(self, state: State) -> None:
+        """Refuse a state of another system."""
+        if state.q.shape != (self.n, 3):
+            raise ModelError(f"the state has {len(state.q)} particles, the system {self.n}")
 
     def _masks(self, state: State) -> dict[str, NDArray[np.bool_]]:
+        self.check(state)
         known = {**self.placed, **self.placed_damping}
         for name, mask in state.active.items():
             if name not in known:
@@ -148,12 +174,15 @@ class System:
 
     def union(self, patterns: Sequence[Pattern]) -> Union:
         """The union of sparsity patterns; kept, since it is the same at every step."""
-        if self._union is None or not self._union.fits(patterns):
-            self._union = Union(patterns)
-        return self._union
+        mine = self._of_this_thread.__dict__
+        if "union" not in mine or not mine["union"].fits(patterns):
+            mine["union"] = Union(patterns)
+        result: Union = mine["union"]
+        return result
 
     def T(self, state: State) -> float:
         """Kinetic energy ½ Σ m v² [J]."""
+        self.check(state)
         return float(0.5 * np.sum(self.mass * np.einsum("ij,ij->i", state.v, state.v)))
 
     def V(self, state: State) -> float:
@@ -166,7 +195,7 @@ class System:
         return {t.name: float(t.energy.sum()) for t in self.assembly("potential", state).terms}
 
     def potential(self, state: State) -> tuple[float, Float, Float]:
-        """V [J], ∂V/∂q [N] (n, 3) and the gross force on each particle [N] (n,), as views that the next call overwrites."""
+        """V [J], ∂V/∂q and the gross forces [N], both (n, 3), as views that the next call overwrites."""
         assembly = self.assembly("potential", state)
         return assembly.gradient([Inputs.at(state)] * len(assembly.terms))
 
@@ -212,10 +241,12 @@ class System:
 
     def momentum(self, state: State) -> Float:
         """Σ m v [kg m/s], shape (3,)."""
+        self.check(state)
         return self.mass @ state.v
 
     def angular_momentum(self, state: State, about: ArrayLike = (0.0, 0.0, 0.0)) -> Float:
         """Σ m (x - about) × v [kg m²/s], shape (3,)."""
+        self.check(state)
         return self.mass @ np.cross(state.q - np.asarray(about, dtype=np.float64), state.v)
 
 
