@@ -5,7 +5,7 @@ import pytest
 
 import taut
 from taut import laws
-from taut.formula import atan2, cross, dot, log, norm, sqrt, unit, where
+from taut.formula import atan2, cross, dot, log, maximum, minimum, norm, sqrt, unit, where
 from taut.formula.emit import body
 from taut.formula.graph import Expr, Graph
 from taut.formula.placed import place
@@ -95,6 +95,68 @@ def test_bending_energy_of_a_straight_rod_has_its_stiffness():
     stencil = np.outer([1, -2, 1], [1, -2, 1])
     for axis, expected in ((0, 0 * stencil), (1, stencil), (2, stencil)):
         np.testing.assert_allclose(k[:, axis, :, axis], expected, atol=1e-12)
+
+
+def test_a_norm_inside_a_branch_keeps_its_limit():
+    """½k min(θ, y)²: the same stiffness at the straight state as without the branch, also when it is used nonlinearly."""
+
+    @taut.energy
+    def yielding(x, k, y):
+        a, b = x[1] - x[0], x[2] - x[1]
+        return k / 2 * minimum(atan2(norm(cross(a, b)), dot(a, b)), y) ** 2
+
+    q = np.array([[0.0, 0, 0], [1, 0, 0], [2, 0, 0]])
+    k = placed(yielding, [[0, 1, 2]], q, k=1.0, y=1.0).hessians(q)[0].reshape(3, 3, 3, 3)
+    np.testing.assert_allclose(k[:, 1, :, 1], np.outer([1, -2, 1], [1, -2, 1]), atol=1e-12)
+
+
+def test_the_slack_side_of_a_power_has_no_singular_derivative():
+    """max(y, 0)^p with 1 < p < 2: the second derivative of y^p is infinite at 0, but that side is dead."""
+
+    @taut.energy
+    def hertz(x, k, p):
+        return k * maximum(x[0][1], 0) ** p
+
+    @taut.energy
+    def hertz_fixed(x, k):
+        return k * maximum(x[0][1], 0) ** 1.5
+
+    q = np.array([[0.0, -1.0, 0], [0, 4.0, 0]])
+    for p in (placed(hertz, [0, 1], q, k=2.0, p=1.5), placed(hertz_fixed, [0, 1], q, k=2.0)):
+        np.testing.assert_allclose(p.gradients(q)[:, 0, 1], [0.0, 6.0])
+        np.testing.assert_allclose(p.hessians(q)[:, 1, 1], [0.0, 0.75])
+
+
+def test_a_force_that_vanishes_where_the_stiffness_does_not_exist():
+    @taut.energy
+    def soft(x, k):
+        return k * norm(x[1] - x[0]) ** 1.5
+
+    q = np.zeros((2, 3))
+    p = placed(soft, [[0, 1]], q, k=1.0)
+    assert not p.gradients(q).any()
+    with pytest.raises(taut.SingularState, match="soft"):
+        p.hessians(q)
+
+
+def test_deeply_nested_branches_stay_small():
+    def nested(x, k):
+        y = x[0][0]
+        for i in range(30):
+            y = abs(y - 0.1 * i)
+        return k * y
+
+    source = taut.energy(nested).variant("energy", 1, {"k": None}).source()
+    assert source.count("\n") < 1000
+
+    def exploding(x, k):
+        y = x[0][0]
+        for i in range(12):
+            y = where(x[0][1] > i, y * y, 0.0) + where(x[0][2] > i, y + 1, 0.0)
+        return k * y
+
+    with pytest.raises(taut.LawError, match="unrelated branches"):
+        taut.energy(exploding).variant("energy", 1, {"k": None}).source()
 
 
 def test_degenerate_hinge_is_finite():

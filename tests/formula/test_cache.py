@@ -129,6 +129,42 @@ def test_an_unusable_cache_says_what_to_do(tmp_path, monkeypatch):
         cache_directory()
 
 
+@pytest.mark.parametrize("damage", ["empty", "truncated"])
+def test_damaged_source_is_written_again(tmp_path, damage):
+    folder = tmp_path / "cache"
+    result(start(folder, tmp_path))
+    for file in folder.glob("taut_from_a_script*.py"):
+        file.write_text("" if damage == "empty" else file.read_text()[:300])
+    if damage == "truncated":
+        for file in folder.glob("*.ready"):
+            file.unlink()
+    assert result(start(folder, tmp_path))["value"] == 1.0
+
+
+def test_threads_of_one_process_wait_for_each_other(tmp_path):
+    code = """
+        import threading, numpy as np, taut
+        from taut import laws
+        x = np.array([[0.0, 0, 0], [2, 0, 0]])
+        results = []
+        def work():
+            system = taut.System(x, mass=1.0, energies=[laws.spring([[0, 1]], k=3.0, l0=1.0)])
+            results.append(float(system.f(system.initial_state())[0, 0]))
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        [t.start() for t in threads]
+        [t.join() for t in threads]
+        assert results == [3.0] * 4, results
+    """
+    environment = {**os.environ, "TAUT_CACHE_DIR": str(tmp_path / "cache")}
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], env=environment, check=True, timeout=300)
+
+
+def test_without_a_compiler_it_says_so(tmp_path):
+    process = start(tmp_path / "cache", tmp_path, NUMBA_DISABLE_JIT="1")
+    _, err = process.communicate(timeout=300)
+    assert "NUMBA_DISABLE_JIT is set" in err
+
+
 def test_clearing(tmp_path, monkeypatch):
     folder = tmp_path / "cache"
     result(start(folder, tmp_path))

@@ -39,8 +39,15 @@ BAD_FORMULAS = {
     "unknown function or attribute 'length'": lambda x, k: k * x[0].length(),
     "not finite": lambda x, k: k * norm(x[0]) + float("nan"),
     "divides by the constant zero": lambda x, k: k * norm(x[0]) / 0,
-    "rate": lambda x, k: k * norm(rate(x[0])),
+    "rate": lambda x, k: k * norm(rate(x[0] - x[1])),
     "comparison": lambda x, k: k * where(norm(x[0]), 1, 2),
+    "used as a number": lambda x, k: where(x[0][0] < 1, x[0][1] < 3, 2.0),
+    "a comparison was used": lambda x, k: k * taut.formula.sqrt(x[0][0] < 1),
+    "comparison was used as a number": lambda x, k: k * norm([x[0][0] < 1, x[0][1]]),
+    "where a vector is needed": lambda x, k: k * dot(k, x[0]),
+    "only scalars": lambda x, k: where(x[0] == x[1], k, norm(x[0])),
+    "cannot be compared with 'a'": lambda x, k: where(k == "a", k, norm(x[0])),
+    r"never uses x\[1\]": lambda x, k: k * norm(x[0]),
     "ZeroDivisionError": lambda x, k: k * norm(x[0]) * (1 / 0),
 }
 
@@ -70,6 +77,7 @@ BAD_PARAMETERS = [
     ({"k": np.inf}, "'k' is inf"),
     ({"k": "stiff"}, "'k' is not a number"),
     ({"k": lambda t: np.ones(5)}, r"'k' has shape \(5,\)"),
+    ({"k": lambda t: 1 / t}, "'k' at t = 0 s could not be evaluated: ZeroDivisionError"),
     ({"k": lambda t: np.nan}, "'k' at t = 0 s is nan"),
 ]
 
@@ -86,6 +94,8 @@ BAD_ELEMENTS = [
     ([[0, 1], [2, 2]], "element 1 names a particle twice"),
     ([[0.0, 1.0]], "particle indices, not float64"),
     ([[[0, 1]]], r"shape \(m, s\)"),
+    ([], r"has the shape \(0, s\)"),
+    ([[0, 1, 2]], r"never uses x\[2\], but its elements have 3 particles"),
 ]
 
 
@@ -102,6 +112,10 @@ def test_signatures():
         taut.energy(lambda x, name: norm(x[0]))
     with pytest.raises(taut.LawError, match="unknown parameter 'lo'; did you mean 'l0'"):
         taut.energy(rest={"lo": lambda x: norm(x[0])})(lambda x, l0: l0 * norm(x[0]))
+    with pytest.raises(taut.LawError, match="cannot be called 'self'"):
+        taut.energy(lambda x, self: norm(x[0]))
+    with pytest.raises(taut.LawError, match=r"rest value of 'l0' is a function of x, not 2\.0"):
+        taut.energy(rest={"l0": 2.0})(lambda x, l0: l0 * norm(x[0]))
     with pytest.raises(taut.LawError, match="invariant must be one of"):
         taut.energy(invariant="rotation")(lambda x: norm(x[0]))
 

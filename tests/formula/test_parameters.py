@@ -84,6 +84,64 @@ def test_a_moving_target():
     np.testing.assert_allclose(system.f(system.initial_state().with_(t=3.0)), [[12.0, 0, 0]])
 
 
+def test_names_that_could_be_confused():
+    @taut.energy
+    def confusing(x, é, e9, i, E, x0x, project):
+        return é * x[0][0] + e9 * x[0][1] + i * E * x0x * project * x[0][2]
+
+    system = taut.System([[1.0, 10.0, 100.0]], mass=1.0, energies=[confusing(é=2.0, e9=3.0, i=1.0, E=2.0, x0x=3.0, project=4.0)])
+    assert system.V(system.initial_state()) == 2 + 30 + 2400
+
+
+def test_a_changed_helper_is_noticed_by_the_next_system():
+    space = {"taut": taut, "norm": norm}
+    exec("def stretch(x): return norm(x[1] - x[0])", space)
+    exec("@taut.energy\ndef law(x, k): return k * stretch(x) ** 2", space)
+    bound = space["law"]([[0, 1]], k=1.0)
+    values = []
+    for factor in (1, 10):
+        exec(f"def stretch(x): return {factor} * norm(x[1] - x[0])", space)
+        system = taut.System([[0, 0, 0], [2, 0, 0]], mass=1.0, energies=[bound])
+        values.append(system.V(system.initial_state()))
+    assert values == [4.0, 400.0]
+
+
+def test_parameters_are_copied_when_bound():
+    k = np.array([1.0, 1.0, 1.0])
+    law = laws.spring(CHAIN, k=k, l0=0.5)
+    k[0] = 100.0
+    assert forces(law)[0, 0] == pytest.approx(0.5)
+
+
+def test_plane_vectors_in_a_plane_system():
+    flat = taut.System([[0, 0], [1, 0]], mass=2.0, energies=[laws.gravity(g=(0, -9.81)), laws.force([0], f=(1.0, 2.0))])
+    np.testing.assert_allclose(flat.f(flat.initial_state()), [[1, 2 - 19.62, 0], [0, -19.62, 0]])
+    with pytest.raises(taut.LawError, match="3 components, not 2"):
+        forces(laws.gravity(g=(0, -9.81)))
+
+
+def test_constants_of_the_formula_may_be_numpy_arrays():
+    weights = np.array([1.0, 2.0, 3.0])
+
+    @taut.energy
+    def weighted(x, k):
+        return dot(k * weights, x[0]) + dot(weights * k, x[0][np.int64(0)] * weights)
+
+    system = taut.System([[1.0, 1.0, 1.0]], mass=1.0, energies=[weighted(k=2.0)])
+    assert system.V(system.initial_state()) == 12 + 28
+
+
+def test_a_dissipation_may_measure_at_rest():
+    @taut.dissipation(rest={"l0": lambda x: norm(x[1] - x[0])})
+    def relative_damping(x, c, l0):
+        return c / 2 * (taut.formula.rate(norm(x[1] - x[0])) / l0) ** 2
+
+    system = taut.System(
+        [[0, 0, 0], [2, 0, 0]], mass=1.0, damping=[relative_damping([[0, 1]], c=8.0)], velocity=[[0, 0, 0], [3, 0, 0]]
+    )
+    assert system.f(system.initial_state())[1, 0] == pytest.approx(-8.0 * 3 / 4)
+
+
 def test_vector_annotation_in_a_user_law():
     @taut.energy
     def push(x, direction: Vector):

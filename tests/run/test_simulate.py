@@ -20,6 +20,31 @@ def test_number_of_steps_and_end(h, until, count):
         assert states[-1].t == pytest.approx(until, abs=1e-9)
 
 
+def test_a_long_run_has_no_crumb_of_a_step():
+    fast = taut.System([[0, 0, 0]], mass=1.0)
+
+    class Clock(taut.ImplicitEuler):
+        def step(self, system, state, h):
+            return state.with_(t=state.t + h), None
+
+    assert sum(1 for _ in taut.simulate(fast, Clock(), 1e-3, 200.0)) == 200_000
+
+
+def test_a_step_that_vanishes_is_refused():
+    system = ball()
+    with pytest.raises(taut.ModelError, match="vanishes beside the time"):
+        taut.ImplicitEuler().step(system, system.initial_state().with_(t=1e17), 1.0)
+    for bad in (1e200, "0.1"):
+        with pytest.raises(taut.ModelError, match="step h"):
+            taut.ImplicitEuler().step(system, system.initial_state(), bad)
+
+
+def test_overflow_is_an_error_not_a_result():
+    system = ball().with_(velocity=[[1e308, 0, 0]])
+    with pytest.raises(taut.TautError):
+        taut.ImplicitEuler().step(system, system.initial_state(), 100.0)
+
+
 def test_free_fall_in_implicit_euler():
     """v_n = -g n h exactly, y_n = y₀ - g h² n(n+1)/2."""
     *_, (state, report) = taut.simulate(ball(), taut.ImplicitEuler(), 0.1, 2.0)

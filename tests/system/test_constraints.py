@@ -105,6 +105,9 @@ def test_constraints_combine():
         ([taut.scripted([0], lambda t: (t, 0, 0)), taut.scripted([0], lambda t: (0, 0, 0))], "scripted twice"),
         ([taut.scripted([0], lambda t: (0, 0, 0, 0))], "path at t = 0 s has shape"),
         ([taut.scripted([0], lambda t: (np.nan, 0, 0))], "not finite"),
+        ([taut.scripted([0], lambda t: "left")], "not made of numbers"),
+        ([taut.scripted([0, 0], lambda t: (0, 0, 0))], "named twice"),
+        ([taut.on_plane([0], (0, 1, 0), through="here")], "not made of numbers"),
         ([taut.on_line([1], (1, 0, 0))], "no particle 1"),
     ],
 )
@@ -117,6 +120,30 @@ def test_contradictions_are_refused(constraints, message):
 def test_bad_directions_are_refused(bad):
     with pytest.raises(taut.ModelError):
         taut.on_plane([0], bad)
+
+
+def test_paths_go_with_the_particles_in_the_order_given():
+    rows = np.array([[1.0, 0, 0], [2.0, 0, 0]])
+    system = taut.System(np.zeros((2, 3)), mass=1.0, constraints=[taut.scripted([1, 0], lambda t: rows)])
+    assert system.hold.anchors(0.0)[:, 0].tolist() == [2.0, 1.0]
+
+
+def test_samples_are_copied():
+    points = np.zeros((2, 3))
+    system = taut.System([[0, 0, 0]], mass=1.0, constraints=[taut.scripted([0], ([0.0, 1.0], points))])
+    points += 5.0
+    assert not system.hold.anchors(1.0).any()
+    with pytest.raises(taut.ModelError, match="a function of time or a pair"):
+        taut.scripted([0], (1, 2, 3))
+
+
+def test_a_script_that_leaves_its_plane_is_refused_when_it_does():
+    system = taut.System(
+        [[0, 0, 0]], mass=1.0, constraints=[taut.scripted([0], lambda t: (0, max(t - 0.1, 0), 0)), taut.on_plane([0], (0, 1, 0))]
+    )
+    state, _ = taut.ImplicitEuler().step(system, system.initial_state(), 0.1)
+    with pytest.raises(taut.ModelError, match=r"contradict each other at t = 0\.2 s"):
+        taut.ImplicitEuler().step(system, state, 0.1)
 
 
 def test_a_state_off_its_constraint_is_refused():

@@ -1,5 +1,9 @@
 """The system as a whole against sums written out densely; bodies joined, elements switched off, 2D."""
 
+import copy
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -99,6 +103,8 @@ def test_active_masks_are_checked():
         system.V(state.with_(active={"sprung": [True]}))
     with pytest.raises(taut.ModelError, match=r"shape \(2,\), not \(1,\)"):
         system.V(state.with_(active={"spring": [True, True]}))
+    with pytest.raises(taut.ModelError, match="needs a mask"):
+        state.with_(active={"spring": [0]})
 
 
 def test_an_element_error_is_named_by_its_own_number_when_others_are_off():
@@ -195,6 +201,9 @@ def test_union_of_patterns():
         ({"fixed": [True, False]}, "one entry per particle"),
         ({"pose": np.zeros((2, 3))}, r"pose have shape \(2, 3\)"),
         ({"constraints": [3]}, "is not a constraint"),
+        ({"energies": laws.gravity()}, "energies is a list"),
+        ({"mass": "heavy"}, "mass is not a number"),
+        ({"points": [[0.0, 0]], "pose": [[0, 0, 1.0]]}, "pose: particle 0 leaves the plane"),
     ],
 )
 def test_bad_systems_are_refused(arguments, message):
@@ -210,6 +219,51 @@ def test_bad_changes_are_refused():
         system.initial_state().with_(v=[[np.inf, 0, 0]])
 
 
+def test_arrays_of_a_system_cannot_be_changed():
+    system = taut.System([[0, 0, 0]], mass=1.0, energies=[laws.gravity([0])])
+    for array in (system.rest, system.mass, system.pose, system.velocity, system.energies[0].elements):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+def test_state_survives_pickle_and_copy():
+    state = taut.State(1.0, [[0, 1, 2]], [[3, 4, 5]], active={"spring": [True]}, history={"q1": [[0, 0, 0]]})
+    for again in (pickle.loads(pickle.dumps(state)), copy.deepcopy(state)):
+        assert (again.t, again.q.tolist(), again.active["spring"].tolist()) == (1.0, [[0, 1, 2]], [True])
+        assert list(again.history) == ["q1"]
+
+
+def test_a_state_of_another_system_is_refused_everywhere():
+    system = taut.System(np.eye(3), mass=1.0, energies=[laws.spring([[0, 2]], k=1.0)])
+    other = taut.State(0.0, [[0, 0, 0]], [[0, 0, 0]])
+    for method in (system.V, system.f, system.K, system.D, system.T, system.momentum, system.angular_momentum, system.V_by_law):
+        with pytest.raises(taut.ModelError, match="the state has 1 particles, the system 3"):
+            method(other)
+
+
+def test_threads_do_not_share_buffers():
+    rng = np.random.default_rng(3)
+    system = net(rng)
+    sibling = system.with_(velocity=rng.normal(size=(9, 3)))
+    states = [system.initial_state().with_(q=system.pose + 0.1 * rng.normal(size=(9, 3))) for _ in range(8)]
+    expected = [system.f(s) for s in states]
+    with ThreadPoolExecutor(4) as pool:
+        got = list(pool.map(lambda i: (system, sibling)[i % 2].f(states[i % 8]), range(200)))
+    for i, f in enumerate(got):
+        np.testing.assert_array_equal(f, expected[i % 8])
+
+
+def test_a_joined_body_takes_new_masses():
+    body = taut.System([[0, 0, 0]], mass=1.0, energies=[laws.gravity()])
+    heavier = taut.join(body, body).with_(mass=10.0)
+    np.testing.assert_allclose(heavier.f(heavier.initial_state())[:, 1], -98.1)
+
+
+def test_new_points_bring_their_own_pose():
+    system = taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0)
+    assert system.with_(points=[[0, 0, 0], [5, 0, 0]]).initial_state().q[1, 0] == 5.0
+
+
 def test_state_arrays_cannot_be_changed_behind_its_back():
     given = np.zeros((1, 3))
     state = taut.State(0.0, given, given)
@@ -217,6 +271,13 @@ def test_state_arrays_cannot_be_changed_behind_its_back():
     assert not state.q.any()
     with pytest.raises(ValueError, match="read-only"):
         state.q[0, 0] = 1.0
+
+
+def test_lumping_refuses_what_has_no_measure():
+    with pytest.raises(taut.ModelError, match="cell 0 has no length, area or volume"):
+        taut.lumped_mass([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], [[0, 1, 2, 3]], 1.0)
+    with pytest.raises(taut.ModelError, match=r"density has shape \(2,\)"):
+        taut.lumped_mass([[0, 0, 0], [1, 0, 0]], [[0, 1]], [1.0, 2.0])
 
 
 @pytest.mark.parametrize(

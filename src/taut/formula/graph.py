@@ -23,6 +23,9 @@ from taut.errors import LawError
 
 TINY = 1e-80  # lengths [m] below this count as zero: small enough for any physics, large enough that TINY⁻³ is finite
 
+SPREAD = 8  # branches into which a factor moves at most
+LARGEST = 200_000  # terms of a formula with its derivatives
+
 COMPARISONS = frozenset({"lt", "le", "eq"})
 BOOLEAN = COMPARISONS | {"and", "or", "not", "flag"}
 COMMUTATIVE = frozenset({"add", "mul", "and", "or", "eq"})
@@ -149,11 +152,32 @@ class Graph:
     def __init__(self) -> None:
         self.nodes: list[Expr] = []
         self._table: dict[tuple[Any, ...], Expr] = {}
+        self._branching: dict[Expr, int] = {}
+
+    def _guarded(self, e: Expr) -> bool:
+        """Whether an expression is zero outside of a few branches: where(c, a, 0), and sums of such."""
+        return 0 < self._branches(e) <= SPREAD
+
+    def _branches(self, e: Expr) -> int:
+        """In how many branches an expression is not zero; 0 for one that is not made of where(c, a, 0) alone."""
+        if e not in self._branching:
+            count = 0
+            if e.op == "where" and (is_const(e.args[1], 0.0) or is_const(e.args[2], 0.0)):
+                count = max(1, *(self._branches(side) for side in e.args[1:]))
+            elif e.op in ("add", "sub"):
+                parts = [self._branches(side) for side in e.args]
+                count = sum(parts) if all(parts) else 0
+            self._branching[e] = count
+        return self._branching[e]
 
     def node(self, op: str, args: tuple[Expr, ...] = (), value: Any = None) -> Expr:
         key = (op, repr(value), *(a.id for a in args))
         found = self._table.get(key)
         if found is None:
+            if len(self.nodes) == LARGEST:
+                raise LawError(
+                    f"the formula and its derivatives have more than {LARGEST} terms: it is too large, or its branches multiply"
+                )
             found = Expr(self, len(self.nodes), op, args, value)
             self.nodes.append(found)
             self._table[key] = found
@@ -227,7 +251,7 @@ class Graph:
             return self.sub(b, a.args[0])
         if a is b:
             return self.mul(self.const(2.0), a)
-        if a.op == b.op == "where" and a.args[0] is b.args[0] and _guarded(a) and _guarded(b):
+        if a.op == b.op == "where" and a.args[0] is b.args[0] and self._guarded(a) and self._guarded(b):
             return self.where(a.args[0], self.add(a.args[1], b.args[1]), self.add(a.args[2], b.args[2]))
         return self.node("add", self._ordered("add", (a, b)))
 
@@ -251,7 +275,7 @@ class Graph:
             return a.args[0]
         if a.op == "sub":
             return self.sub(a.args[1], a.args[0])
-        if _guarded(a):
+        if self._guarded(a):
             return self._within(a, self.neg)
         return self.node("neg", (a,))
 
@@ -270,9 +294,9 @@ class Graph:
             return self.neg(self.mul(a.args[0], b))
         if b.op == "neg":
             return self.neg(self.mul(a, b.args[0]))
-        if a is not b and _guarded(a):
+        if a is not b and self._guarded(a):
             return self._within(a, lambda side: self.mul(side, b))
-        if a is not b and _guarded(b):
+        if a is not b and self._guarded(b):
             return self._within(b, lambda side: self.mul(side, a))
         return self.node("mul", self._ordered("mul", (a, b)))
 
@@ -377,13 +401,6 @@ class Graph:
 
 def is_const(e: Expr, value: float) -> bool:
     return e.op == "const" and e.value == value
-
-
-def _guarded(e: Expr) -> bool:
-    """Whether an expression is zero outside of some branches: where(c, a, 0), and sums of such."""
-    if e.op == "where":
-        return is_const(e.args[1], 0.0) or is_const(e.args[2], 0.0)
-    return e.op in ("add", "sub") and all(_guarded(a) for a in e.args)
 
 
 def reachable(roots: Iterable[Expr], stop: Iterable[Expr] = ()) -> list[Expr]:

@@ -13,7 +13,8 @@ import copy
 import hashlib
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from types import ModuleType
 from typing import Any, Literal, overload
@@ -114,11 +115,8 @@ class Variant:
 
     def __init__(self, law: Law, form: FormName, particles: int, widths: dict[str, int | None]) -> None:
         traced = trace(f"'{law.name}'", law.formula, particles, widths)
-        try:
+        with self._blamed(law):
             self.root = FORMS[form](traced)
-        except LawError as error:
-            code = law.formula.__code__
-            raise LawError(f"the formula of '{law.name}' ({code.co_filename}:{code.co_firstlineno}): {error}") from error
         self.law, self.form, self.particles, self.parameters = law, form, particles, list(widths)
         self.width = sum(w or 1 for w in widths.values())
         recipe = (fingerprint(self.root), form, particles, self.width, compiler.generator_digest())
@@ -128,7 +126,18 @@ class Variant:
         """The generated Python source, for reading: `gradient`, `hessian` or `parameters`."""
         if kind not in source.OUTPUTS:
             raise LawError(f"there is no source '{kind}'{did_you_mean(kind, source.OUTPUTS)}")
-        return source.module_source(source.Form(self._title, self.root, self.particles, self.width), kind)
+        with self._blamed(self.law):
+            return source.module_source(source.Form(self._title, self.root, self.particles, self.width), kind)
+
+    @staticmethod
+    @contextmanager
+    def _blamed(law: Law) -> Iterator[None]:
+        """Name the formula in what goes wrong."""
+        try:
+            yield
+        except LawError as error:
+            code = law.formula.__code__
+            raise LawError(f"the formula of '{law.name}' ({code.co_filename}:{code.co_firstlineno}): {error}") from error
 
     @property
     def _title(self) -> str:
