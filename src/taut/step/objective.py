@@ -40,16 +40,17 @@ class ImplicitObjective:
     def evaluate(self, y: Float) -> Point:
         q = self.start.q + y
         value, gradient, gross = self.assembly.gradient(self._inputs(q))
-        pull = self.inertia[:, None] * y
-        kinetic = 0.5 * float(np.vdot(pull, y))
-        total, gross = gradient + pull, gross + np.abs(pull)
-        if self.rayleigh is not None:
-            moved = self.h * self.start.v + y
-            drag = self.rayleigh.times(moved) / self.h
-            total += drag
-            gross += np.abs(drag)
-            kinetic += 0.5 * float(np.vdot(drag, moved))
-        if not np.isfinite(total).all():
+        with np.errstate(over="ignore", invalid="ignore"):
+            pull = self.inertia[:, None] * y
+            kinetic = 0.5 * float(np.vdot(pull, y))
+            total, gross = gradient + pull, gross + np.abs(pull)
+            if self.rayleigh is not None:
+                moved = self.h * self.start.v + y
+                drag = self.rayleigh.times(moved) / self.h
+                total += drag
+                gross += np.abs(drag)
+                kinetic += 0.5 * float(np.vdot(drag, moved))
+        if not (np.isfinite(total).all() and np.isfinite(gross).all() and np.isfinite(value + kinetic)):
             raise SingularState("the forces of a step overflow")
         hold = self.system.hold
         size = np.abs(q).max(axis=1)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from taut.errors import ModelError
 from taut.system.state import State
 from taut.system.system import System
 
@@ -32,7 +33,12 @@ class Prediction:
         v = hold.project(state.v) + (hold.place(state.q, t) - state.q) / h
         free = ~hold.constrained
         v[free] = state.v[free]
-        return Prediction(t, h, hold.place(state.q + h * state.v, t), v)
+        with np.errstate(over="ignore"):
+            q = state.q + h * state.v
+        lost = np.flatnonzero(~np.isfinite(q).all(axis=1))
+        if len(lost):
+            raise ModelError(f"particle {lost[0]} is too fast for a step of {h:g} s: its position overflows")
+        return Prediction(t, h, hold.place(q, t), v)
 
     def ended(self, y: Float, state: State) -> State:
         """The state after a displacement y from q̃."""
