@@ -7,7 +7,8 @@ import taut
 from taut import laws
 from taut.formula import atan2, cross, dot, log, maximum, minimum, norm, sqrt, unit, where
 from taut.formula.emit import body
-from taut.formula.graph import Expr, Graph
+from taut.formula.expression import Expr
+from taut.formula.graph import Graph
 from taut.formula.placed import place
 
 

@@ -12,7 +12,8 @@ from taut.formula import acos, asin, atan2, cos, cross, det, dot, exp, log, norm
 from taut.formula.array import Array
 from taut.formula.differentiate import gradient
 from taut.formula.emit import body
-from taut.formula.graph import FUNCTIONS, TINY, Expr, Graph, reachable
+from taut.formula.expression import Expr, reachable
+from taut.formula.graph import FUNCTIONS, TINY, Graph
 from taut.formula.runtime import TINY as RUNTIME_TINY
 
 

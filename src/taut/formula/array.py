@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from taut.errors import LawError
-from taut.formula.graph import Expr
+from taut.formula.expression import Expr
 
 
 class Array:

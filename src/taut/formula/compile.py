@@ -37,7 +37,7 @@ def generator_digest() -> str:
     import numpy
 
     digest = hashlib.sha256()
-    for name in ("graph", "differentiate", "structure", "emit", "source", "runtime"):
+    for name in ("expression", "graph", "differentiate", "structure", "emit", "source", "runtime"):
         digest.update((Path(__file__).parent / f"{name}.py").read_bytes())
     versions = (sys.version, numba.__version__, llvmlite.__version__, numpy.__version__, platform.machine())
     digest.update(repr(versions).encode())

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from taut.formula.graph import Expr, Graph, reachable
+from taut.formula.expression import Expr, reachable
+from taut.formula.graph import Graph
 
 
 def gradient(root: Expr, variables: Sequence[Expr], *, last: bool = True) -> list[Expr]:

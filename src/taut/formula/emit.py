@@ -10,7 +10,8 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from taut.errors import LawError
-from taut.formula.graph import FUNCTIONS, Expr, reachable
+from taut.formula.expression import Expr, reachable
+from taut.formula.graph import FUNCTIONS
 
 Context = tuple[tuple[Expr, bool], ...]  # the conditions, outermost first, under which a node is needed
 LEAVES = ("symbol", "const", "flag")

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.formula.graph import TINY, Expr, reachable
+from taut.formula.expression import Expr, reachable
+from taut.formula.graph import TINY
 
 _UFUNCS: dict[str, Any] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "pow": np.power, "neg": np.negative,

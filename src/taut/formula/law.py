@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from taut.errors import LawError, did_you_mean
 from taut.formula import compile as compiler
 from taut.formula import source
-from taut.formula.graph import Expr, fingerprint
+from taut.formula.expression import Expr, fingerprint
 from taut.formula.trace import energy_form, increment_form, rate_form, trace
 from taut.formula.vocabulary import Vector
 

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 from taut.formula.differentiate import gradient
 from taut.formula.emit import body
-from taut.formula.graph import FUNCTIONS, Expr, reachable
+from taut.formula.expression import Expr, reachable
+from taut.formula.graph import FUNCTIONS
 from taut.formula.structure import Derivatives, derive
 
 CHUNK = 256  # elements a thread takes at a time

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from taut.formula.differentiate import gradient
-from taut.formula.graph import Expr, reachable
+from taut.formula.expression import Expr, reachable
 
 Linear = dict[tuple[int, int], float]  # (particle, component) → coefficient
 

@@ -17,7 +17,8 @@ import numpy as np
 from taut.errors import LawError
 from taut.formula.array import Array, as_array
 from taut.formula.differentiate import gradient
-from taut.formula.graph import Expr, Graph, reachable, symbols
+from taut.formula.expression import Expr, reachable, symbols
+from taut.formula.graph import Graph
 
 PACKAGE = str(Path(__file__).resolve().parents[1])
 

@@ -19,7 +19,8 @@ from typing import Annotated, Any
 
 from taut.errors import LawError
 from taut.formula.array import Array, add_up, as_array, is_scalar
-from taut.formula.graph import Expr, Graph
+from taut.formula.expression import Expr
+from taut.formula.graph import Graph
 
 Vector = Annotated[Any, "three components"]
 """Annotation for a parameter with three components: `def force(x, f: Vector)`."""
