@@ -182,6 +182,24 @@ def test_a_singular_formula_names_law_and_element():
         taut.ImplicitEuler().step(system, system.initial_state(), 0.1)
 
 
+def test_blocks_that_are_positive_are_left_as_they_are():
+    @taut.energy
+    def bowl(x, k):
+        d = x[1] - x[0]
+        return k * (d[0] ** 4 + 3 * d[1] ** 2 + d[0] * d[1] + d[2] ** 2)
+
+    rng = np.random.default_rng(0)
+    q = rng.normal(size=(40, 3))
+    elements = np.arange(40).reshape(20, 2)
+    for scale in (1.0, 1e150, 1e-180):
+        p = placed(bowl, elements, q, k=scale)
+        true, projected = p.hessians(q), p.hessians(q, project=True)
+        convex = np.linalg.eigvalsh(true / scale)[:, 0] > -1e-14
+        assert 0 < convex.sum() < 20
+        np.testing.assert_array_equal(projected[convex], true[convex])
+        assert np.linalg.eigvalsh(projected / scale).min() > -1e-13
+
+
 def test_unit_of_zero_is_zero_in_the_kernel():
     @taut.energy
     def pull(x, f):

@@ -7,7 +7,8 @@ Two kinds of node need care.
 
 `n = norm(w)`: with F the adjoint of n, dV/dw = (F/n)·w. At n = 0 the ratio F/n has the limit ∂F/∂n where V is smooth in w,
 and ∂F/∂n serves as the definition where it is not. So an expression that will be differentiated again has
-ratio(F, n, ∂F/∂n)·w; the last derivative needs no limit and uses w·inv0(n), which is zero at n = 0.
+ratio(F, n, ∂F/∂n)·w; the last derivative needs no limit and uses w·inv0(n), which is zero at n = 0. Nor does a norm that
+enters only through its inverse (a unit vector), whose derivatives are zero there by definition.
 """
 
 from __future__ import annotations
@@ -28,27 +29,30 @@ def gradient(root: Expr, variables: Sequence[Expr], *, last: bool = True) -> lis
     own = set(variables)
     nodes = reachable([root], stop=variables)
     active = set(own)
+    used_as: dict[Expr, set[str]] = {}
     for node in nodes:
         if any(a in active for a in node.args):
             active.add(node)
+        for arg in node.args:
+            used_as.setdefault(arg, set()).add(node.op)
     adjoint: dict[Expr, Expr] = {root: graph.const(1.0)}
     for node in reversed(nodes):
         if node not in active or node not in adjoint or node in own:
             continue
-        for arg, term in _terms(graph, node, adjoint[node], last=last):
+        for arg, term in _terms(graph, node, adjoint[node], limit=not last and used_as.get(node) != {"inv0"}):
             if arg in active:
                 adjoint[arg] = graph.add(adjoint[arg], term) if arg in adjoint else term
     return [adjoint.get(v, zero) for v in variables]
 
 
-def _terms(g: Graph, node: Expr, a: Expr, *, last: bool) -> list[tuple[Expr, Expr]]:
-    """What a node with adjoint a adds to the adjoints of its arguments."""
+def _terms(g: Graph, node: Expr, a: Expr, *, limit: bool) -> list[tuple[Expr, Expr]]:
+    """What a node with adjoint a adds to the adjoints of its arguments; `limit`: with the ratio at n = 0 for a norm."""
     if node.op == "where":
         condition, yes, no = node.args
         zero = g.const(0.0)
         return [(yes, g.where(condition, a, zero)), (no, g.where(condition, zero, a))]
     if node.op == "norm":
-        scale = g.mul(a, g.inv0(node)) if last else g.ratio(a, node, gradient(a, [node])[0])
+        scale = g.ratio(a, node, gradient(a, [node])[0]) if limit else g.mul(a, g.inv0(node))
         return [(arg, g.mul(scale, arg)) for arg in node.args]
     return [(arg, g.mul(a, partial)) for arg, partial in zip(node.args, _partials(g, node), strict=False)]
 
