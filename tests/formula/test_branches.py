@@ -140,6 +140,25 @@ def test_a_force_that_vanishes_where_the_stiffness_does_not_exist():
         p.hessians(q)
 
 
+def test_the_square_of_a_branch_inside_another():
+    @taut.energy
+    def nested(x, k):
+        a = x[0][1]
+        s = where(a > 0, sqrt(a), 0.0)
+        e = where(s > 0, s * s * log(s), 0.0)
+        return k * e * e
+
+    q = np.array([[0.0, -0.5, 0], [0, 0.5, 0]])
+    p = placed(nested, [0, 1], q, k=1.0)
+    a = 0.5
+    value = (a * np.log(a) / 2) ** 2
+    slope = a * np.log(a) / 2 * (np.log(a) + 1)
+    np.testing.assert_allclose(p.values(q), [0.0, value], rtol=1e-13)
+    np.testing.assert_allclose(p.gradients(q)[:, 0, 1], [0.0, slope], rtol=1e-12)
+    assert p.hessians(q)[0].tolist() == np.zeros((3, 3)).tolist()
+    assert np.isfinite(p.hessians(q)).all()
+
+
 def test_deeply_nested_branches_stay_small():
     def nested(x, k):
         y = x[0][0]

@@ -20,6 +20,12 @@ def test_number_of_steps_and_end(h, until, count):
         assert states[-1].t == pytest.approx(until, abs=1e-9)
 
 
+@pytest.mark.parametrize(("t", "until"), [(0.25, 0.2), (0.0, -0.31), (0.0, 0.0)])
+def test_an_end_in_the_past_takes_no_step(t, until):
+    start = ball().initial_state().with_(t=t)
+    assert list(taut.simulate(ball(), taut.ImplicitEuler(), 0.1, until, state=start)) == []
+
+
 def test_a_long_run_has_no_crumb_of_a_step():
     fast = taut.System([[0, 0, 0]], mass=1.0)
 

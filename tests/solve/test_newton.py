@@ -185,12 +185,21 @@ def test_a_heavy_body_does_not_excuse_a_light_one():
         assert state.v[2, 1] == pytest.approx(-9.81, rel=1e-6)
 
 
-def test_pressure_on_a_plane_does_not_excuse_motion_along_it():
+@pytest.mark.parametrize("angle", [0.0, 0.3, np.pi / 4, 1.2])
+@pytest.mark.parametrize("kind", [taut.on_plane, taut.on_line])
+def test_pressure_across_a_constraint_does_not_excuse_motion_along_it(angle, kind):
+    along, across = np.array([np.cos(angle), np.sin(angle), 0]), np.array([-np.sin(angle), np.cos(angle), 0])
+    held = kind([1], across if kind is taut.on_plane else along)
     system = taut.System(
-        [[0, 0, 0]], mass=1.0, energies=[laws.force(f=(1e-3, -1e6, 0))], constraints=[taut.on_plane([0], (0, 1, 0))]
+        [[5, 5, 5], [0, 0, 0]],
+        mass=1.0,
+        energies=[laws.force([1], f=1e-3 * along), laws.force([1], f=-1e6 * across)],
+        constraints=[held],
     )
-    *_, (state, _) = taut.simulate(system, taut.ImplicitEuler(), 0.01, 1.0)
-    assert state.v[0, 0] == pytest.approx(1e-3, rel=1e-9)
+    for integrator in (taut.ImplicitEuler(), taut.LinearlyImplicitEuler()):
+        *_, (state, report) = taut.simulate(system, integrator, 0.01, 0.5)
+        assert state.v[1] @ along == pytest.approx(0.5e-3, rel=1e-6)
+        assert report.tolerance < 1e-9
 
 
 @pytest.mark.parametrize("integrator", [taut.ImplicitEuler, taut.LinearlyImplicitEuler])

@@ -181,6 +181,8 @@ class Graph:
             return self.neg(self.mul(a.args[0], b))
         if b.op == "neg":
             return self.neg(self.mul(a, b.args[0]))
+        if a is b and a.op == "where" and self._guarded(a):
+            return self._within(a, lambda side: self.mul(side, side))
         if a is not b and self._guarded(a):
             return self._within(a, lambda side: self.mul(side, b))
         if a is not b and self._guarded(b):

@@ -41,6 +41,8 @@ def _steps(system: System, integrator: Integrator, h: float, until: float, state
     count = (until - state.t) / h
     whole = round(count)
     slack = 1e-6 + 4.0 * np.finfo(np.float64).eps * whole * whole  # of a step: what adding up t so many times can lose
+    if count <= slack:
+        return
     rest = 0.0 if abs(count - whole) <= slack else count - np.floor(count)
     for _ in range(whole if rest == 0.0 else int(np.floor(count))):
         state, report = integrator.step(system, state, h)

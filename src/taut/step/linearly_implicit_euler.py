@@ -43,8 +43,8 @@ class LinearlyImplicitEuler(Integrator):
         rayleigh = system.rayleigh_matrix(state) if system.rayleigh is not None else None
         solution: Solution | None = None
         for project in (False, True):
-            matrix, b, gross = self._linearised(system, state, start, rayleigh, project=project)
-            b, gross = hold.project(b), hold.free_part(gross)
+            matrix, b, gross, full = self._linearised(system, state, start, rayleigh, project=project)
+            b = hold.project(b)
             targets = self.tolerance.targets(gross)
             hold.constrain(matrix)
             solver.analyse(matrix.pattern)
@@ -57,7 +57,7 @@ class LinearlyImplicitEuler(Integrator):
         outcome: Outcome = "converged" if solved and (residuals <= targets).all() else "not converged"
         floors = np.zeros_like(targets)
         if solved and outcome != "converged":
-            floors = rounding_floors(gross, matrix, y)
+            floors = rounding_floors(full, matrix, y)
             outcome = "rounding floor" if (residuals <= np.maximum(targets, floors)).all() else "not converged"
         certificate = report(
             residuals,
@@ -81,8 +81,9 @@ class LinearlyImplicitEuler(Integrator):
 
     def _linearised(
         self, system: System, state: State, start: Prediction, rayleigh: BlockMatrix | None, *, project: bool
-    ) -> tuple[BlockMatrix, Float, Float]:
-        """M/h² + D/h + K, the right-hand side for y = h(v' - ṽ) [N], and the gross forces in it [N], both (n, 3).
+    ) -> tuple[BlockMatrix, Float, Float, Float]:
+        """M/h² + D/h + K, the right-hand side for y = h(v' - ṽ) [N], (n, 3), and the gross forces in it [N], (n,),
+        in the free directions and in all.
 
         ṽ is the predicted velocity: v where a particle is free, so that the right-hand side is f(q, v) - hK v there; where it is
         not, the difference v - ṽ acts on its neighbours through D.
@@ -91,7 +92,8 @@ class LinearlyImplicitEuler(Integrator):
         jump = np.array(state.v) - start.v
         energies = system.assembly("potential", state)
         at = [Inputs.at(state, start.t)] * len(energies.terms)
-        _, gradient, gross = energies.hessian(at, np.zeros(system.n), project=project)
+        _, gradient, magnitudes = energies.hessian(at, np.zeros(system.n), project=project)
+        gross, full = energies.free_gross(system.hold), magnitudes.sum(axis=1)
         loads = [gradient, h * energies.matrix.times(start.v)]
         matrices, factors = [energies.matrix], [1.0]
         if system.placed_damping:
@@ -109,5 +111,7 @@ class LinearlyImplicitEuler(Integrator):
         total = BlockMatrix(union.pattern, np.empty((len(union.pattern.indices), 3, 3)))
         union.add(matrices, factors, total.data)
         total.data[total.pattern.diagonal] += (system.mass / h**2)[:, None, None] * np.eye(3)
-        gross = gross + sum(np.abs(load) for load in loads[1:])
-        return total, -np.sum(loads, axis=0), gross
+        for load in loads[1:]:
+            gross += np.abs(system.hold.project(load)).sum(axis=1)
+            full += np.abs(load).sum(axis=1)
+        return total, -np.sum(loads, axis=0), gross, full

@@ -39,22 +39,24 @@ class ImplicitObjective:
 
     def evaluate(self, y: Float) -> Point:
         q = self.start.q + y
-        value, gradient, gross = self.assembly.gradient(self._inputs(q))
+        value, gradient, _ = self.assembly.gradient(self._inputs(q))
+        hold = self.system.hold
+        gross = self.assembly.free_gross(hold)
         with np.errstate(over="ignore", invalid="ignore"):
             pull = self.inertia[:, None] * y
             kinetic = 0.5 * float(np.vdot(pull, y))
-            total, gross = gradient + pull, gross + np.abs(pull)
+            total = gradient + pull
+            gross += np.abs(hold.project(pull)).sum(axis=1)
             if self.rayleigh is not None:
                 moved = self.h * self.start.v + y
                 drag = self.rayleigh.times(moved) / self.h
                 total += drag
-                gross += np.abs(drag)
+                gross += np.abs(hold.project(drag)).sum(axis=1)
                 kinetic += 0.5 * float(np.vdot(drag, moved))
         if not (np.isfinite(total).all() and np.isfinite(gross).all() and np.isfinite(value + kinetic)):
             raise SingularState("the forces of a step overflow")
-        hold = self.system.hold
         size = np.abs(q).max(axis=1)
-        return Point(y, value + kinetic, hold.project(total), hold.free_part(gross), self.assembly.magnitude() + kinetic, size)
+        return Point(y, value + kinetic, hold.project(total), gross, self.assembly.magnitude() + kinetic, size)
 
     def hessian(self, y: Float, *, project: bool) -> BlockMatrix:
         matrix = self._unconstrained(y, self.inertia, project=project)
@@ -70,5 +72,7 @@ class ImplicitObjective:
         return matrix
 
     def floors(self, point: Point) -> Float:
+        q = self.start.q + point.y
+        gross = self.assembly.gradient(self._inputs(q))[2].sum(axis=1)  # held directions included: projection rounds them too
         stiffness = self._unconstrained(point.y, np.zeros_like(self.inertia), project=False)
-        return rounding_floors(point.gross, stiffness, self.start.q + point.y)
+        return rounding_floors(gross + point.gross, stiffness, q)

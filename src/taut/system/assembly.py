@@ -22,6 +22,7 @@ from taut.formula.placed import Placed, len_blocks, raise_if_bad
 from taut.formula.project import project_elements
 from taut.formula.source import CHUNK
 from taut.system.blocks import BlockMatrix, Pattern
+from taut.system.constraints import Constraints
 from taut.system.state import State
 
 Float = NDArray[np.float64]
@@ -144,6 +145,19 @@ class Assembly:
             where = int(np.argmin(np.isfinite(self._gross).all(axis=1)))
             raise SingularState(f"the sum of the forces overflows at particle {where}")
         return value, self._total, self._gross
+
+    def free_gross(self, hold: Constraints) -> Float:
+        """Σ |S ∂V_e/∂x|₁ [N], (n,): the gross force of the last evaluation in the directions that the constraints leave free."""
+        gross = np.einsum("nii,ni->n", hold.free, self._gross)  # exact where S is diagonal
+        if len(hold.oblique):
+            start, source, coefficient = self._vector_lists
+            counts = np.diff(start)[hold.oblique]
+            owner = np.repeat(np.arange(len(hold.oblique)), counts)
+            entries = np.arange(counts.sum()) + np.repeat(start[hold.oblique] - np.cumsum(counts) + counts, counts)
+            forces = coefficient[entries, None] * self._vectors[source[entries]]
+            parts = np.abs(np.einsum("eij,ej->ei", hold.free[hold.oblique][owner], forces)).sum(axis=1)
+            gross[hold.oblique] = np.bincount(owner, weights=parts, minlength=len(hold.oblique))
+        return gross
 
     def magnitude(self) -> float:
         """Σ |V_e| [J] of the last evaluation: the scale of rounding in V."""

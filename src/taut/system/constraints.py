@@ -161,6 +161,7 @@ class Constraints:
         self._beside_scripts = [(replace(c, particles=c.particles[s]), at[s]) for c, at, s in shared if s.any()]
         self.held = ~self.free.any(axis=(1, 2))
         self.constrained = ~(self.free == np.eye(3)).all(axis=(1, 2))
+        self.oblique = np.flatnonzero((self.free * (1 - np.eye(3))).any(axis=(1, 2)))  # lines and planes across the axes
         self._cache: dict[int, tuple[Pattern, Any]] = {}
 
     def _points(self, c: Constraint, pose: Float) -> Float:
@@ -226,13 +227,6 @@ class Constraints:
         c = self.constrained
         result[c] = np.einsum("nij,nj->ni", self.free[c], vectors[c])
         return result
-
-    def free_part(self, gross: Float) -> Float:
-        """How much of gross forces (n, 3), sums of magnitudes by component, can act in the free directions: (n,)."""
-        part = gross.sum(axis=1)
-        c = self.constrained
-        part[c] = np.einsum("nij,nj->n", np.abs(self.free[c]), gross[c])
-        return part
 
     def constrain(self, matrix: BlockMatrix) -> None:
         """A ← S A S + (I - S), in place."""
