@@ -31,13 +31,14 @@ class ConjugateGradients:
 
     def factor(self, matrix: BlockMatrix) -> bool:
         self.analyse(matrix.pattern)
-        self._matrix = matrix
         invert = kernels("taut.solve.cg_kernels").invert_diagonal
-        return int(invert(matrix.pattern.diagonal, matrix.data, self._inverse)) == 0
+        definite = int(invert(matrix.pattern.diagonal, matrix.data, self._inverse)) == 0
+        self._matrix = matrix if definite else None
+        return definite
 
     def solve(self, b: Float, targets: Float) -> Solution:
         if self._matrix is None:
-            raise RuntimeError("solve before a successful factor")
+            return Solution(np.zeros_like(b), False, lengths(b), 0)
         a = self._matrix
         limit = max(1000, 3 * a.pattern.n)
         iterate = kernels("taut.solve.cg_kernels").iterate

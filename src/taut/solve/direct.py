@@ -24,6 +24,7 @@ class Direct:
         self._pattern: Pattern | None = None
         self._factor: Any = None
         self._matrix: BlockMatrix | None = None
+        self._definite = False
 
     def analyse(self, pattern: Pattern) -> None:
         if pattern is self._pattern:
@@ -57,11 +58,12 @@ class Direct:
         except RuntimeError:  # a zero pivot: singular, hence not positive definite
             self._factor = None
             return False
-        return bool((self._factor.factors()[1] > 0).all())
+        self._definite = bool((self._factor.factors()[1] > 0).all())
+        return self._definite
 
     def solve(self, b: Float, targets: Float) -> Solution:
         if self._factor is None or self._matrix is None:
-            raise RuntimeError("solve before a successful factor")
+            return Solution(np.zeros_like(b), False, lengths(b), 0)
         x = self._factor.solve(b.reshape(-1)).reshape(b.shape)
         residual = b - self._matrix.times(x)
         rounds = 1
@@ -71,4 +73,4 @@ class Direct:
             if not lengths(remaining).max() < lengths(residual).max():
                 break
             x, residual, rounds = better, remaining, rounds + 1
-        return Solution(x, True, lengths(residual), rounds)
+        return Solution(x, self._definite, lengths(residual), rounds)

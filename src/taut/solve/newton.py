@@ -136,8 +136,34 @@ def _descend(objective: Objective, solver: LinearSolver, aims: Float, m: Minimum
             m.blend = m.blend / 4 if m.blend > LEAST_BLEND else 0.0
             return moved
         if m.blend == 1.0:
-            return None
+            return _root_step(objective, matrix, true, solver, aims, m)
         m.blend = min(4 * m.blend, 1.0) if m.blend else LEAST_BLEND
+
+
+def _root_step(
+    objective: Objective, matrix: BlockMatrix, true: Float | None, solver: LinearSolver, aims: Float, m: Minimum
+) -> Point | None:
+    """Where the objective is flat to rounding, a step of the true Hessian, definite or not, if it lowers the residual.
+
+    A symmetric body under compression may rest on a saddle: projected directions creep towards it, this one goes there.
+    """
+    point = m.point
+    if true is not None:
+        matrix.data[:] = true
+    solver.factor(matrix)
+    solution = solver.solve(-point.gradient, aims)
+    m.linear_iterations += solution.iterations
+    trial = _try(objective, point.y + solution.x, m) if np.isfinite(solution.x).all() else None
+    if trial is None or abs(trial.value - point.value) > _noise(trial, point):
+        return None
+    scale = m.targets + EPS * float(point.gross.max())
+    better = excess(trial.residuals, scale).max() <= BETTER * excess(point.residuals, scale).max()
+    return trial if better else None
+
+
+def _noise(a: Point, b: Point) -> float:
+    """The change of the objective between two points that may be rounding [J]."""
+    return max(a.noise + b.noise, FLAT * (a.magnitude + b.magnitude))
 
 
 def _direction(point: Point, matrix: BlockMatrix, solver: LinearSolver, aims: Float, m: Minimum) -> Float | None:
@@ -175,7 +201,7 @@ def _line_search(objective: Objective, point: Point, direction: Float, m: Minimu
         change = trial.value - point.value
         if change <= SUFFICIENT * length * slope:
             return trial
-        if better and abs(change) <= max(trial.noise + point.noise, FLAT * (trial.magnitude + point.magnitude)):
+        if better and abs(change) <= _noise(trial, point):
             flatter = abs(float(np.vdot(direction, trial.gradient))) <= BETTER * abs(slope)
             if flatter:
                 return trial
