@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from taut import laws
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"```(python|text)\n(.*?)```", re.DOTALL)
@@ -37,3 +39,10 @@ def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text()):
         if "://" not in target:
             assert (page.parent / target).exists(), target
+
+
+def test_the_excerpt_of_generated_source_is_still_what_is_generated():
+    page = (ROOT / "docs/guide/own-law.md").read_text()
+    excerpt = re.search(r"The middle of what the block prints:\n\n```\n(.*?)```", page, re.DOTALL)[1]
+    source = laws.spring.variant("energy", 2, {"k": None, "l0": None}).source().splitlines()
+    assert [line for line in excerpt.splitlines() if line.strip() != "..." and line not in source] == []

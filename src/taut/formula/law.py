@@ -260,6 +260,8 @@ def dissipation(
 ) -> Law | Callable[[Callable[..., Any]], Law]:
     """Make a damping law of a rate potential Ψ [W], written with `rate` of quantities of the positions.
 
+    rest, invariant : as for `energy`; here "rigid motion" says that no rigid motion is damped.
+
     The damping force is -∂Ψ/∂v. In an implicit step rate(m) is (m(new) - m(old))/h and every other use of the positions is
     frozen at the old ones.
 
