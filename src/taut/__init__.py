@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from taut import formula as formula
     from taut import laws as laws
+    from taut import mesh as mesh
     from taut.errors import CacheError as CacheError
     from taut.errors import LawError as LawError
+    from taut.errors import MeshError as MeshError
     from taut.errors import ModelError as ModelError
     from taut.errors import NotConverged as NotConverged
     from taut.errors import SingularState as SingularState
@@ -45,14 +47,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 _HOME = {
-    "CacheError": "errors", "LawError": "errors", "ModelError": "errors", "NotConverged": "errors", "SingularState": "errors",
-    "TautError": "errors", "dissipation": "formula.law", "energy": "formula.law", "simulate": "run.simulate",
-    "Tolerance": "solve.tolerance", "ImplicitEuler": "step.implicit_euler",
+    "CacheError": "errors", "LawError": "errors", "MeshError": "errors", "ModelError": "errors", "NotConverged": "errors",
+    "SingularState": "errors", "TautError": "errors", "dissipation": "formula.law", "energy": "formula.law",
+    "simulate": "run.simulate", "Tolerance": "solve.tolerance", "ImplicitEuler": "step.implicit_euler",
     "LinearlyImplicitEuler": "step.linearly_implicit_euler", "Report": "step.report", "fixed": "system.constraints",
     "on_line": "system.constraints", "on_plane": "system.constraints", "scripted": "system.constraints",
     "lumped_mass": "system.particles", "State": "system.state", "System": "system.system", "join": "system.system",
 }  # fmt: skip
-_MODULES = ("formula", "laws")
+_MODULES = ("formula", "laws", "mesh")
 
 __all__ = ["__version__", *_MODULES, *_HOME]
 

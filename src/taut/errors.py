@@ -19,6 +19,19 @@ class ModelError(TautError):
     """A System, State or constraint that makes no sense: it names the particle or the keyword."""
 
 
+class MeshError(TautError):
+    """A mesh or mesh file that cannot be used: it names the file, the line and the element, as far as there are any.
+
+    `path`, `line` and `element` hold them for programs.
+    """
+
+    def __init__(self, message: str, *, path: Any = None, line: int | None = None, element: str | None = None) -> None:
+        self.path, self.line, self.element = path, line, element
+        where = [None if path is None else str(path), None if line is None else f"line {line}", element]
+        place = ", ".join(part for part in where if part)
+        super().__init__(f"{place}: {message}" if place else message)
+
+
 class SingularState(TautError):
     """An element whose energy or derivatives are not finite where they were needed: it names law and element."""
 

@@ -1,0 +1,1 @@
+"""Mesh files: one small module per format, each with `read(path, data)` and, where it makes sense, `write(mesh)`."""

@@ -1,0 +1,64 @@
+"""Reading binary files piece by piece; a piece that is not there is an error, whatever the header promised."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from taut.errors import MeshError
+from taut.mesh.files.text import outside
+
+Int = NDArray[np.int64]
+Float = NDArray[np.float64]
+
+
+class Binary:
+    """Bytes of a file from `at` on."""
+
+    def __init__(self, path: Path, data: bytes, at: int = 0) -> None:
+        self.path, self.data, self.at = path, data, at
+
+    @property
+    def left(self) -> int:
+        """How many bytes are left."""
+        return len(self.data) - self.at
+
+    def error(self, message: str, element: str | None = None) -> MeshError:
+        """An error at this place."""
+        return MeshError(f"{message} (byte {self.at})", path=self.path, element=element)
+
+    def take(self, dtype: DTypeLike, count: int, what: str) -> NDArray[Any]:
+        """The next `count` entries, shape (count,)."""
+        kind = np.dtype(dtype)
+        if count < 0:
+            raise self.error(f"{count} is no number of {what}")
+        if count * kind.itemsize > self.left:
+            raise self.error(f"the file ends after {self.left // kind.itemsize} of {count} {what}")
+        values = np.frombuffer(self.data, kind, count, self.at)
+        self.at += count * kind.itemsize
+        return values
+
+    def one(self, dtype: DTypeLike, what: str) -> int:
+        """The next entry as an int."""
+        return int(self.take(dtype, 1, what)[0])
+
+    def finite(self, values: NDArray[Any], what: str) -> Float:
+        """As float64, shape unchanged; one that is not finite is an error."""
+        array = values.astype(np.float64)
+        bad = np.flatnonzero(~np.isfinite(array))
+        if len(bad):
+            raise self.error("a number is not finite", f"{what} {np.unravel_index(bad[0], array.shape)[0]}")
+        return array
+
+    def in_range(self, cells: NDArray[Any], n: int, what: str, base: int = 0) -> Int:
+        """Indices from 0, of cells counted from `base`; one that names no point is an error."""
+        index = cells.astype(np.int64)
+        wrong = outside(index, n, base)
+        if len(wrong):
+            i = int(wrong[0])
+            point = next(v for v in index[i].tolist() if not base <= v < n + base)
+            raise self.error(f"it names point {point}; there are {n} ({base} to {n - 1 + base})", f"{what} {i}")
+        return index - base

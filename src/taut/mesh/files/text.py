@@ -1,0 +1,189 @@
+"""Reading text files of numbers, with the line at hand when something is wrong.
+
+Counts in headers are never trusted with memory: what is kept is bounded by what the file holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taut.errors import MeshError
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+SHOWN = 40  # characters of a bad token that an error repeats
+
+
+class Rows:
+    """A file read line by line: those that say something, without comments. `at` is the next one."""
+
+    def __init__(self, path: Path, data: bytes, comment: bytes = b"#") -> None:
+        self.path = path
+        lines = data.splitlines()
+        if comment and comment in data:
+            lines = [line.partition(comment)[0] for line in lines]
+        self.lines = lines
+        self.told = [i for i, line in enumerate(lines) if line.strip()]
+        self.at = 0
+
+    def error(self, message: str, row: int | None = None, element: str | None = None) -> MeshError:
+        """An error on a row: the number of one of `lines`."""
+        return MeshError(message, path=self.path, line=None if row is None else row + 1, element=element)
+
+    def take(self, count: int, what: str) -> list[int]:
+        """The next `count` rows that say something."""
+        rows = self.told[self.at : self.at + count]
+        if len(rows) < count:
+            raise self.error(f"the file ends after {len(rows)} of {count} {what}", len(self.lines) - 1)
+        self.at += count
+        return rows
+
+    def words(self, what: str) -> tuple[int, list[bytes]]:
+        """The next row and its words."""
+        row = self.take(1, what)[0]
+        return row, self.lines[row].split()
+
+    def ragged(self, rows: Sequence[int], what: str, kind: type[float] | type[int]) -> tuple[NDArray[Any], Int]:
+        """All numbers on these rows, flat, and how many each row has."""
+        parts = [self.lines[row].split() for row in rows]
+        counts = np.fromiter(map(len, parts), np.int64, len(parts))
+        try:
+            values = np.array(list(map(kind, chain.from_iterable(parts))), dtype=np.float64 if kind is float else np.int64)
+        except (ValueError, OverflowError):
+            raise self._bad(rows, parts, what, kind) from None
+        if kind is float and not np.isfinite(values).all():
+            i = int(np.searchsorted(np.cumsum(counts), np.flatnonzero(~np.isfinite(values))[0], side="right"))
+            raise self.error("a number is not finite", rows[i], f"{what} {i}")
+        return values, counts
+
+    def table(
+        self, rows: Sequence[int], columns: int, what: str, kind: type[float] | type[int], *, more: bool = False
+    ) -> NDArray[Any]:
+        """Numbers with the same count on each row, shape (len(rows), columns); with `more`, further ones are ignored."""
+        values, counts = self.ragged(rows, what, kind)
+        wrong = np.flatnonzero(counts < columns if more else counts != columns)
+        if len(wrong):
+            i = int(wrong[0])
+            raise self.error(f"it has {counts[i]} numbers, not {columns}", rows[i], f"{what} {i}")
+        if not more:
+            return values.reshape(len(rows), columns)
+        return values[(np.cumsum(counts) - counts)[:, None] + np.arange(columns)]
+
+    def in_range(self, cells: Int, rows: Sequence[int], n: int, what: str, base: int = 0) -> Int:
+        """The cells, counted from `base` in the file, as indices from 0; one that names no point is an error on its row."""
+        wrong = outside(cells, n, base)
+        if len(wrong):
+            i = int(wrong[0])
+            point = next(v for v in cells[i].tolist() if not base <= v < n + base)
+            raise self.error(f"it names point {point}; there are {n} ({base} to {n - 1 + base})", rows[i], f"{what} {i}")
+        return cells - base
+
+    def _bad(self, rows: Sequence[int], parts: list[list[bytes]], what: str, kind: type) -> MeshError:
+        for i, part in enumerate(parts):
+            for word in part:
+                if not _reads(word, kind):
+                    return self.error(f"{shown(word)} is not {_noun(kind)}", rows[i], f"{what} {i}")
+        raise AssertionError("only called when a word does not read")
+
+
+class Tokens:
+    """A file read word by word, whatever its lines. `at` is the next word."""
+
+    def __init__(self, path: Path, data: bytes, comment: bytes = b"#", first_line: int = 1) -> None:
+        self.path = path
+        if comment and comment in data:
+            data = re.sub(re.escape(comment) + rb"[^\r\n]*", b"", data)
+        self.data = data
+        self.words = data.split()
+        self.first_line = first_line
+        self.at = 0
+
+    @property
+    def left(self) -> int:
+        """How many words are left."""
+        return len(self.words) - self.at
+
+    def line(self, word: int) -> int:
+        """The line on which a word stands."""
+        end = len(self.data)
+        for i, found in enumerate(re.finditer(rb"\S+", self.data)):
+            if i == word:
+                end = found.start()
+                break
+        return self.first_line + len(re.findall(rb"\r\n|\r|\n", self.data[:end]))
+
+    def error(self, message: str, word: int | None = None, element: str | None = None) -> MeshError:
+        """An error at a word (the next one unless told)."""
+        return MeshError(message, path=self.path, line=self.line(self.at if word is None else word), element=element)
+
+    def next(self, what: str) -> bytes:
+        """The next word."""
+        if not self.left:
+            raise self.error(f"the file ends where {what} should stand")
+        self.at += 1
+        return self.words[self.at - 1]
+
+    def count(self, what: str) -> int:
+        """The next word as a number of things; never negative."""
+        word = self.next(f"the number of {what}")
+        if not _reads(word, int) or int(word) < 0:
+            raise self.error(f"{shown(word)} is no number of {what}", self.at - 1)
+        return int(word)
+
+    def numbers(self, count: int, columns: int, what: str, kind: type[float] | type[int]) -> NDArray[Any]:
+        """The next count·columns words as numbers, shape (count, columns)."""
+        if count * columns > self.left:
+            got = self.left // columns if columns else 0
+            raise self.error(f"the file ends after {got} of {count} {what}s", len(self.words))
+        words = self.words[self.at : self.at + count * columns]
+        try:
+            values = np.array(list(map(kind, words)), dtype=np.float64 if kind is float else np.int64)
+        except (ValueError, OverflowError):
+            i = next(i for i, word in enumerate(words) if not _reads(word, kind))
+            raise self.error(f"{shown(words[i])} is not {_noun(kind)}", self.at + i, f"{what} {i // columns}") from None
+        if kind is float and not np.isfinite(values).all():
+            i = int(np.flatnonzero(~np.isfinite(values))[0])
+            raise self.error("a number is not finite", self.at + i, f"{what} {i // columns}")
+        self.at += count * columns
+        return values.reshape(count, columns)
+
+    def in_range(self, cells: Int, word: int, columns: int, n: int, what: str, base: int = 0) -> Int:
+        """The cells, counted from `base`, as indices from 0; cell i stands at word + i·columns of the file."""
+        wrong = outside(cells, n, base)
+        if len(wrong):
+            i = int(wrong[0])
+            point = next(v for v in cells[i].tolist() if not base <= v < n + base)
+            message = f"it names point {point}; there are {n} ({base} to {n - 1 + base})"
+            raise self.error(message, word + i * columns, f"{what} {i}")
+        return cells - base
+
+
+def shown(word: bytes) -> str:
+    """A word of a file as an error repeats it."""
+    text = word[: SHOWN + 1].decode("utf-8", "backslashreplace")
+    return repr(text if len(text) <= SHOWN else text[:SHOWN] + "…")
+
+
+def _noun(kind: type) -> str:
+    return "a number" if kind is float else "a whole number"
+
+
+def outside(cells: Int, n: int, base: int) -> Int:
+    """The numbers of the cells, counted from `base`, that name a point beyond the n there are."""
+    return np.flatnonzero(((cells < base) | (cells >= n + base)).reshape(len(cells), -1).any(axis=1))
+
+
+def _reads(word: bytes, kind: type[float] | type[int]) -> bool:
+    """Whether the word is a number that an array holds."""
+    try:
+        value = kind(word)
+    except ValueError:
+        return False
+    return kind is float or -(2**63) <= value < 2**63

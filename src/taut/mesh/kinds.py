@@ -1,0 +1,82 @@
+"""The kinds of cell: how many corners, which pairs are edges, which cycles are faces.
+
+Corners are numbered as Gmsh and VTK number them. Faces of solids run anticlockwise seen from outside when the volume is positive.
+A polygon with n > 4 corners is of the kind "polygon" followed by n, such as "polygon5".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+Corners = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of cell; dimension 1 is a line, 2 a face, 3 a solid."""
+
+    name: str
+    size: int
+    dimension: int
+    edges: tuple[Corners, ...]
+    faces: tuple[Corners, ...] = ()
+    body_diagonals: tuple[Corners, ...] = ()
+    mirror: Corners = ()  # the same cell with the opposite orientation
+
+
+def _solid(name: str, size: int, faces: tuple[Corners, ...], mirror: Corners, body_diagonals: tuple[Corners, ...] = ()) -> Kind:
+    pairs = {tuple(sorted(pair)) for face in faces for pair in zip(face, face[1:] + face[:1], strict=True)}
+    return Kind(name, size, 3, tuple(sorted(pairs)), faces, body_diagonals, mirror)
+
+
+def _face(name: str, size: int) -> Kind:
+    around = tuple(range(size))
+    return Kind(name, size, 2, tuple((i, (i + 1) % size) for i in around), (around,), mirror=(0, *around[:0:-1]))
+
+
+_FIXED = {
+    kind.name: kind
+    for kind in (
+        Kind("line", 2, 1, ((0, 1),), mirror=(1, 0)),
+        _face("triangle", 3),
+        _face("quad", 4),
+        _solid("tet", 4, ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)), (0, 2, 1, 3)),
+        _solid("pyramid", 5, ((0, 3, 2, 1), (0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)), (0, 3, 2, 1, 4)),
+        _solid("wedge", 6, ((0, 2, 1), (3, 4, 5), (0, 1, 4, 3), (1, 2, 5, 4), (2, 0, 3, 5)), (0, 2, 1, 3, 5, 4)),
+        _solid(
+            "hex",
+            8,
+            ((0, 3, 2, 1), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7)),
+            (0, 3, 2, 1, 4, 7, 6, 5),
+            ((0, 6), (1, 7), (2, 4), (3, 5)),
+        ),
+    )
+}
+NAMES = (*_FIXED, "polygon5, polygon6, …")
+
+
+@cache
+def kind(name: str) -> Kind | None:
+    """The kind of this name, or None."""
+    if name in _FIXED:
+        return _FIXED[name]
+    many = re.fullmatch(r"polygon([1-9]\d*)", name)
+    return _face(name, int(many[1])) if many and int(many[1]) > 4 else None
+
+
+def polygon(size: int) -> str:
+    """The name of the kind of face with this many corners.
+
+    >>> polygon(3), polygon(4), polygon(7)
+    ('triangle', 'quad', 'polygon7')
+    """
+    return {3: "triangle", 4: "quad"}.get(size, f"polygon{size}")
+
+
+def rank(name: str) -> tuple[int, int]:
+    """The order in which kinds are listed: lines, faces, solids, each by size."""
+    known = kind(name)
+    assert known is not None
+    return known.dimension, known.size

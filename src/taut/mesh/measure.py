@@ -1,0 +1,49 @@
+"""Lengths, areas and volumes of cells.
+
+A face with corners p₀…p_{k-1} has the area of its vector area ½ Σ pᵢ × pᵢ₊₁ (for a triangle or a planar polygon the area itself).
+A solid has V = ⅓ Σ over its faces of c · A, c the mean of the corners of a face and A its vector area: exact for a tetrahedron,
+and for a hexahedron with bilinear faces. It is negative for an inverted cell.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taut.mesh.kinds import Kind
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+
+def vector_areas(x: Float, faces: Int) -> Float:
+    """[m²], shape (m, 3), along the normal of each face; x is (n, 3), faces (m, k)."""
+    p = x[faces] - x[faces[:, :1]]  # from the first corner: far coordinates cost no digits
+    total = np.zeros((len(faces), 3))
+    for i in range(1, faces.shape[1] - 1):
+        total += np.cross(p[:, i], p[:, i + 1])
+    return total / 2
+
+
+def measures(x: Float, cells: Int, kind: Kind) -> Float:
+    """Length [m], area [m²] or signed volume [m³] of each cell, shape (m,); x is (n, 3)."""
+    if kind.dimension == 1:
+        return np.linalg.norm(x[cells[:, 1]] - x[cells[:, 0]], axis=1)
+    if kind.dimension == 2:
+        return np.linalg.norm(vector_areas(x, cells), axis=1)
+    p = x[cells] - x[cells[:, :1]]
+    if kind.name == "tet":
+        return np.einsum("ij,ij->i", p[:, 1], np.cross(p[:, 2], p[:, 3])) / 6
+    flat, own = p.reshape(-1, 3), np.arange(p.shape[0] * p.shape[1]).reshape(p.shape[:2])
+    volume = np.zeros(len(cells))
+    for face in kind.faces:
+        centre = p[:, list(face)].mean(axis=1)
+        volume += np.einsum("ij,ij->i", centre, vector_areas(flat, own[:, list(face)]))
+    return volume / 3
+
+
+def enclosed_volume(x: Float, triangles: Int) -> float:
+    """The volume [m³] inside closed triangles that face outwards, (m, 3); x is (n, 3)."""
+    used = np.unique(triangles)
+    p = x[triangles] - (x[used].mean(axis=0) if len(used) else 0.0)
+    return float(np.einsum("ij,ij->", p[:, 0], np.cross(p[:, 1], p[:, 2])) / 6)

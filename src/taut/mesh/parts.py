@@ -1,0 +1,136 @@
+"""What a Mesh is made of, checked: points, cells, groups, data and texture coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from taut.errors import MeshError, did_you_mean
+from taut.mesh.kinds import NAMES, kind, rank
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+Cells = dict[str, Int]
+Groups = dict[str, dict[str, Int]]
+
+
+@dataclass(frozen=True, eq=False)
+class UV:
+    """Texture coordinates per corner of each face, so that a seam does not split a vertex.
+
+    coordinates : shape (k, 2)
+    corners : indices into them by kind, shaped as the cells; -1 where a corner has none
+
+    >>> UV([[0, 0], [1, 0], [0, 1]], {"triangle": [[0, 1, 2]]}).corners
+    {'triangle': [[0, 1, 2]]}
+    """
+
+    coordinates: Any
+    corners: Any
+
+
+def check_points(value: ArrayLike) -> Float:
+    """An own, finite, read-only copy of shape (n, 3) or (n, 2)."""
+    try:
+        array = np.array(value, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise MeshError(f"points are not numbers: {error}") from error
+    if array.ndim != 2 or array.shape[1] not in (2, 3):
+        raise MeshError(f"points have shape {array.shape}, not (n, 3) or (n, 2)")
+    bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    if len(bad):
+        raise MeshError(f"its position {array[bad[0]].tolist()} is not finite", element=f"point {bad[0]}")
+    array.setflags(write=False)
+    return array
+
+
+def check_cells(cells: Mapping[str, ArrayLike], n: int) -> Cells:
+    """Own, read-only index arrays by kind, in the order lines, faces, solids; empty ones are left out."""
+    if not isinstance(cells, Mapping):
+        raise MeshError('cells are given by kind, such as {"triangle": [[0, 1, 2]]}')
+    found: Cells = {}
+    for name, value in cells.items():
+        known = kind(str(name))
+        if known is None:
+            raise MeshError(f"there is no kind of cell '{name}'; there are {', '.join(NAMES)}{did_you_mean(str(name), NAMES)}")
+        array = _indices(value, f"{name} cells")
+        if array.size == 0:
+            continue
+        if array.ndim != 2 or array.shape[1] != known.size:
+            raise MeshError(f"{name} cells have shape {array.shape}, not (m, {known.size})")
+        outside = np.flatnonzero(((array < 0) | (array >= n)).any(axis=1))
+        if len(outside):
+            worst = array[outside[0]]
+            point = worst[(worst < 0) | (worst >= n)][0]
+            raise MeshError(f"it names point {point}; there are {n} (0 to {n - 1})", element=f"{name} {outside[0]}")
+        array.setflags(write=False)
+        found[str(name)] = array
+    return {name: found[name] for name in sorted(found, key=rank)}
+
+
+def check_groups(groups: Mapping[str, Any], n: int, sizes: Mapping[str, int]) -> Groups:
+    """Sorted, distinct indices by name and by "point" or kind."""
+    found: Groups = {}
+    for name, members in groups.items():
+        by_kind = members if isinstance(members, Mapping) else {"point": members}
+        kept: dict[str, Int] = {}
+        for what, value in by_kind.items():
+            count = n if what == "point" else sizes.get(what, 0)
+            array = np.unique(_indices(value, f"group '{name}'"))
+            if array.size and (array[0] < 0 or array[-1] >= count):
+                wrong = array[0] if array[0] < 0 else array[-1]
+                raise MeshError(f"group '{name}' names {what} {wrong}; there are {count}")
+            array.setflags(write=False)
+            kept[what] = array
+        found[str(name)] = kept
+    return found
+
+
+def check_data(name: str, value: ArrayLike, count: int, what: str) -> NDArray[Any]:
+    """A read-only copy with one row per point or cell."""
+    array = np.array(value)
+    if array.dtype.kind not in "biuf":
+        raise MeshError(f"data '{name}' are of type {array.dtype}, not numbers")
+    if array.ndim not in (1, 2) or len(array) != count:
+        raise MeshError(f"data '{name}' have shape {array.shape}; there are {count} {what}")
+    array.setflags(write=False)
+    return array
+
+
+def check_uv(uv: UV | None, cells: Cells) -> UV | None:
+    """Texture coordinates whose corners have the shape of the cells and name existing coordinates."""
+    if uv is None:
+        return None
+    coordinates = np.array(uv.coordinates, dtype=np.float64).reshape(-1, 2)
+    corners: Cells = {}
+    for name, value in uv.corners.items():
+        array = _indices(value, f"uv corners of {name}")
+        if name not in cells or array.shape != cells[name].shape:
+            raise MeshError(f"uv corners of {name} have shape {array.shape}, not {cells[name].shape if name in cells else None}")
+        outside = np.flatnonzero(((array < -1) | (array >= len(coordinates))).any(axis=1))
+        if len(outside):
+            raise MeshError(
+                f"a corner names a texture coordinate that is not there; there are {len(coordinates)}",
+                element=f"{name} {outside[0]}",
+            )
+        array.setflags(write=False)
+        corners[name] = array
+    coordinates.setflags(write=False)
+    return UV(coordinates, corners)
+
+
+def _indices(value: Any, what: str) -> Int:
+    """An own int64 array; whole numbers only."""
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise MeshError(f"{what}: rows of different lengths") from error
+    if array.size == 0:
+        return np.empty(0, np.int64)
+    if not np.issubdtype(array.dtype, np.integer):
+        raise MeshError(f"{what} are indices, not {array.dtype}")
+    return np.array(array, dtype=np.int64, order="C")
