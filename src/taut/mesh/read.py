@@ -19,11 +19,12 @@ FORMATS = {
 }  # fmt: skip
 # signs by which a file's beginning gives its format away
 SIGNS = {
-    b"ply\n": ".ply", b"ply\r": ".ply", b"solid ": ".stl", b"OFF": ".off", b"COFF": ".off", b"NOFF": ".off", b"# vtk DataFile": ".vtk",
-    b"<VTKFile": ".vtu", b"<?xml": ".vtu", b"$MeshFormat": ".msh", b"MeshVersionFormatted": ".mesh", b"glTF": ".glb",
+    b"ply\n": ".ply", b"ply\r": ".ply", b"solid ": ".stl", b"OFF": ".off", b"COFF": ".off", b"NOFF": ".off",
+    b"# vtk DataFile": ".vtk", b"<VTKFile": ".vtu", b"<?xml": ".vtu", b"$MeshFormat": ".msh", b"MeshVersionFormatted": ".mesh",
+    b"glTF": ".glb",
 }  # fmt: skip
-# columns: where the file's x, y and z end up, for each axis that may point up in the file
-_TURNS = {"y": np.eye(3), "z": np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]]), "x": np.array([[0, 1, 0], [-1, 0, 0], [0, 0, 1]]).T}
+# the rotation for each axis that may point up in a file
+_TURNS = {"y": np.eye(3), "z": np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]]), "x": np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]])}
 
 
 def read(path: str | os.PathLike[str], *, scale: float = 1.0, up: str = "y") -> Mesh:

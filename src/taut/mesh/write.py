@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import tempfile
 from pathlib import Path
 
 from taut.errors import MeshError
@@ -38,33 +37,31 @@ def write(mesh: Mesh, path: str | os.PathLike[str]) -> None:
 
 
 def _fits(mesh: Mesh, file: Path, name: str, cells: frozenset[str]) -> None:
-    """Whether the format has all the kinds of cell; "polygon" stands for those of any size."""
+    """Whether the format has all the kinds of cell."""
     if not mesh.cells:
         raise MeshError("the mesh has no cells to write", path=file)
     for kind, array in mesh.cells.items():
-        if kind not in cells and not (kind.startswith("polygon") and "polygon" in cells):
-            could = [
-                e
-                for e in FORMATS
-                if kind in (c := format_module(Path(f"_{e}")).CELLS) or kind.startswith("polygon") and "polygon" in c
-            ]
+        if not _has(cells, kind):
+            could = [extension for extension in FORMATS if _has(format_module(Path(f"_{extension}")).CELLS, kind)]
             raise MeshError(f"{name} cannot hold the {len(array)} {kind} cells; these can: {', '.join(could)}", path=file)
+
+
+def _has(cells: frozenset[str], kind: str) -> bool:
+    """Whether a kind is among those of a format, where "polygon" stands for polygons of any size."""
+    return kind in cells or (kind.startswith("polygon") and "polygon" in cells)
 
 
 def _replace(file: Path, content: bytes) -> None:
     """Write next to the file, then rename over it."""
+    part = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
-        with tempfile.NamedTemporaryFile(dir=file.parent, prefix=f".{file.name}.", delete=False) as part:
-            try:
-                part.write(content)
-                part.flush()
-                os.fsync(part.fileno())
-                umask = os.umask(0)
-                os.umask(umask)
-                os.chmod(part.name, 0o666 & ~umask)
-                os.replace(part.name, file)
-            except BaseException:
-                os.unlink(part.name)
-                raise
+        try:
+            with open(part, "wb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(part, file)
+        finally:
+            part.unlink(missing_ok=True)
     except OSError as error:
         raise MeshError(f"it cannot be written: {error.strerror or error}", path=file) from error
