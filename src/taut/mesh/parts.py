@@ -85,7 +85,8 @@ def check_groups(groups: Mapping[str, Any], n: int, sizes: Mapping[str, int]) ->
                 wrong = array[0] if array[0] < 0 else array[-1]
                 raise MeshError(f"group '{name}' names {what} {wrong}; there are {count}")
             array.setflags(write=False)
-            kept[what] = array
+            if array.size:
+                kept[what] = array
         found[str(name)] = kept
     return found
 

@@ -79,7 +79,7 @@ def grid_skips(edges: Int, together: Int, n: int) -> Int:
         ring = far[start[middle][:, None] + np.arange(v)]
         i, j = np.triu_indices(v, 1)
         ends = np.stack([ring[:, i], ring[:, j]], axis=2)
-        apart = ~np.isin(keys(ends.reshape(-1, 2), n), together).reshape(len(middle), -1)
+        apart = ~np.isin(keys(ends.reshape(-1, 2), n), together).reshape(len(middle), len(i))
         partners = np.zeros((len(middle), v), np.int64)
         for k in range(len(i)):
             partners[:, i[k]] += apart[:, k]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from taut.errors import MeshError
@@ -28,12 +29,25 @@ def write(mesh: Mesh, path: str | os.PathLike[str]) -> None:
     file = Path(path)
     module = format_module(file)
     _fits(mesh, file, module.NAME, module.CELLS)
-    left_out = [name for name in ("groups", "point_data", "cell_data", "uv") if getattr(mesh, name) and name not in module.KEEPS]
-    if left_out:
-        _log.info("%s: %s holds no %s; left out", file, module.NAME, " and no ".join(left_out))
+    lost = _left_out(mesh, module.KEEPS)
+    if lost:
+        _log.info("%s: left out what %s cannot hold: %s", file, module.NAME, ", ".join(lost))
     made = module.write(mesh)
-    for suffix, content in made.items() if isinstance(made, dict) else [(file.suffix, made)]:
+    parts = made if isinstance(made, dict) else {file.suffix: made}
+    for suffix in getattr(module, "SIBLINGS", ()):
+        if suffix not in parts and file.with_suffix(suffix).exists():
+            raise MeshError(
+                "this file of another mesh would be read together with the new ones; move it", path=file.with_suffix(suffix)
+            )
+    for suffix, content in parts.items():
         _replace(file.with_suffix(suffix), content)
+
+
+def _left_out(mesh: Mesh, keeps: frozenset[str]) -> list[str]:
+    """The parts of a mesh that a format does not keep; it may keep only those with some names, such as "point_data.color"."""
+    parts = ["uv"] if mesh.uv is not None else []
+    parts += [f"{part}.{name}" for part in ("groups", "point_data", "cell_data") for name in getattr(mesh, part)]
+    return [part for part in parts if part.partition(".")[0] not in keeps and not any(fnmatchcase(part, k) for k in keeps)]
 
 
 def _fits(mesh: Mesh, file: Path, name: str, cells: frozenset[str]) -> None:

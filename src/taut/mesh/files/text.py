@@ -54,10 +54,7 @@ class Rows:
         """All numbers on these rows, flat, and how many each row has."""
         parts = [self.lines[row].split() for row in rows]
         counts = np.fromiter(map(len, parts), np.int64, len(parts))
-        try:
-            values = np.array(list(map(kind, chain.from_iterable(parts))), dtype=np.float64 if kind is float else np.int64)
-        except (ValueError, OverflowError):
-            raise self._bad(rows, parts, what, kind) from None
+        values = self.values(rows, parts, what, kind)
         if kind is float and not np.isfinite(values).all():
             i = int(np.searchsorted(np.cumsum(counts), np.flatnonzero(~np.isfinite(values))[0], side="right"))
             raise self.error("a number is not finite", rows[i], f"{what} {i}")
@@ -85,12 +82,13 @@ class Rows:
             raise self.error(f"it names point {point}; there are {n} ({base} to {n - 1 + base})", rows[i], f"{what} {i}")
         return cells - base
 
-    def _bad(self, rows: Sequence[int], parts: list[list[bytes]], what: str, kind: type) -> MeshError:
-        for i, part in enumerate(parts):
-            for word in part:
-                if not _reads(word, kind):
-                    return self.error(f"{shown(word)} is not {_noun(kind)}", rows[i], f"{what} {i}")
-        raise AssertionError("only called when a word does not read")
+    def values(self, rows: Sequence[int], parts: list[list[bytes]], what: str, kind: type[float] | type[int]) -> NDArray[Any]:
+        """The words of each row as numbers, flat."""
+        try:
+            return np.array(list(map(kind, chain.from_iterable(parts))), dtype=np.float64 if kind is float else np.int64)
+        except (ValueError, OverflowError):
+            i, word = next((i, word) for i, part in enumerate(parts) for word in part if not reads(word, kind))
+            raise self.error(f"{shown(word)} is not {_noun(kind)}", rows[i], f"{what} {i}") from None
 
 
 class Tokens:
@@ -133,7 +131,7 @@ class Tokens:
     def count(self, what: str) -> int:
         """The next word as a number of things; never negative."""
         word = self.next(f"the number of {what}")
-        if not _reads(word, int) or int(word) < 0:
+        if not reads(word, int) or int(word) < 0:
             raise self.error(f"{shown(word)} is no number of {what}", self.at - 1)
         return int(word)
 
@@ -146,7 +144,7 @@ class Tokens:
         try:
             values = np.array(list(map(kind, words)), dtype=np.float64 if kind is float else np.int64)
         except (ValueError, OverflowError):
-            i = next(i for i, word in enumerate(words) if not _reads(word, kind))
+            i = next(i for i, word in enumerate(words) if not reads(word, kind))
             raise self.error(f"{shown(words[i])} is not {_noun(kind)}", self.at + i, f"{what} {i // columns}") from None
         if kind is float and not np.isfinite(values).all():
             i = int(np.flatnonzero(~np.isfinite(values))[0])
@@ -177,10 +175,10 @@ def _noun(kind: type) -> str:
 
 def outside(cells: Int, n: int, base: int) -> Int:
     """The numbers of the cells, counted from `base`, that name a point beyond the n there are."""
-    return np.flatnonzero(((cells < base) | (cells >= n + base)).reshape(len(cells), -1).any(axis=1))
+    return np.flatnonzero(((cells < base) | (cells >= n + base)).any(axis=tuple(range(1, cells.ndim))))
 
 
-def _reads(word: bytes, kind: type[float] | type[int]) -> bool:
+def reads(word: bytes, kind: type[float] | type[int]) -> bool:
     """Whether the word is a number that an array holds."""
     try:
         value = kind(word)

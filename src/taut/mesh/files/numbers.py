@@ -1,0 +1,30 @@
+"""Numbers as text that reads back to the same bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def rows(array: NDArray[Any], before: str = "") -> list[str]:
+    """One line per row of a (m, k) or (m,) array, with something in front; floats in the shortest form that is exact.
+
+    >>> import numpy as np
+    >>> rows(np.array([[0.1, 2.0]]), "v "), rows(np.array([[1, 2], [3, 4]]))
+    (['v 0.1 2.0'], ['1 2', '3 4'])
+    """
+    table = array.reshape(len(array), -1)
+    words = map(repr if table.dtype.kind == "f" else str, _wide(table).ravel().tolist())
+    return [before + " ".join(row) for row in zip(*[iter(words)] * table.shape[1], strict=True)]
+
+
+def whole(values: NDArray[Any]) -> bool:
+    """Whether all values are integers."""
+    return values.dtype.kind in "biu" or bool((values == np.round(values)).all())
+
+
+def _wide(table: NDArray[Any]) -> NDArray[Any]:
+    """As float64 or int64, since the shortest form of a float32 is not the shortest of its value."""
+    return table.astype(np.float64 if table.dtype.kind == "f" else np.int64)
