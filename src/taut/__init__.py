@@ -39,7 +39,9 @@ if TYPE_CHECKING:
     from taut.system.constraints import on_line as on_line
     from taut.system.constraints import on_plane as on_plane
     from taut.system.constraints import scripted as scripted
-    from taut.system.particles import lumped_mass as lumped_mass
+    from taut.system.mass import areal_mass as areal_mass
+    from taut.system.mass import line_mass as line_mass
+    from taut.system.mass import volume_mass as volume_mass
     from taut.system.state import State as State
     from taut.system.system import System as System
     from taut.system.system import join as join
@@ -52,7 +54,8 @@ _HOME = {
     "simulate": "run.simulate", "Tolerance": "solve.tolerance", "ImplicitEuler": "step.implicit_euler",
     "LinearlyImplicitEuler": "step.linearly_implicit_euler", "Report": "step.report", "fixed": "system.constraints",
     "on_line": "system.constraints", "on_plane": "system.constraints", "scripted": "system.constraints",
-    "lumped_mass": "system.particles", "State": "system.state", "System": "system.system", "join": "system.system",
+    "areal_mass": "system.mass", "line_mass": "system.mass", "volume_mass": "system.mass",
+    "State": "system.state", "System": "system.system", "join": "system.system",
 }  # fmt: skip
 _MODULES = ("formula", "laws", "mesh")
 

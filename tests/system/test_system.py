@@ -271,22 +271,3 @@ def test_state_arrays_cannot_be_changed_behind_its_back():
     assert not state.q.any()
     with pytest.raises(ValueError, match="read-only"):
         state.q[0, 0] = 1.0
-
-
-def test_lumping_refuses_what_has_no_measure():
-    with pytest.raises(taut.ModelError, match="cell 0 has no length, area or volume"):
-        taut.lumped_mass([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], [[0, 1, 2, 3]], 1.0)
-    with pytest.raises(taut.ModelError, match=r"density has shape \(2,\)"):
-        taut.lumped_mass([[0, 0, 0], [1, 0, 0]], [[0, 1]], [1.0, 2.0])
-
-
-@pytest.mark.parametrize(
-    ("points", "cells", "density", "expected"),
-    [
-        ([[0, 0, 0], [4, 0, 0]], [[0, 1]], 0.5, [1.0, 1.0]),
-        ([[0, 0], [2, 0], [0, 3]], [[0, 1, 2]], 2.0, [2.0, 2.0, 2.0]),
-        ([[0, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 3]], [[0, 1, 2, 3]], 8.0, [2.0] * 4),
-    ],
-)
-def test_mass_is_lumped_in_equal_shares(points, cells, density, expected):
-    np.testing.assert_allclose(taut.lumped_mass(points, cells, density), expected)

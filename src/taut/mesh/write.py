@@ -34,11 +34,9 @@ def write(mesh: Mesh, path: str | os.PathLike[str]) -> None:
         _log.info("%s: left out what %s cannot hold: %s", file, module.NAME, ", ".join(lost))
     made = module.write(mesh)
     parts = made if isinstance(made, dict) else {file.suffix: made}
-    for suffix in getattr(module, "SIBLINGS", ()):
-        if suffix not in parts and file.with_suffix(suffix).exists():
-            raise MeshError(
-                "this file of another mesh would be read together with the new ones; move it", path=file.with_suffix(suffix)
-            )
+    for suffix in set(getattr(module, "SIBLINGS", ())) - set(parts):
+        if file.with_suffix(suffix).exists():
+            raise MeshError("this file of another mesh would be read with the new ones; move it", path=file.with_suffix(suffix))
     for suffix, content in parts.items():
         _replace(file.with_suffix(suffix), content)
 

@@ -63,41 +63,6 @@ def masses(value: ArrayLike, n: int) -> Float:
         raise ModelError(f"mass has shape {array.shape}; give one number or one per particle, ({n},)")
     bad = np.flatnonzero(~(np.isfinite(array) & (array > 0)))
     if len(bad):
-        raise ModelError(f"mass of particle {bad[0]} is {array[bad[0]]}; masses are positive and finite")
+        hint = " (is it in no cell that has mass?)" if array[bad[0]] == 0 else ""
+        raise ModelError(f"mass of particle {bad[0]} is {array[bad[0]]}; masses are positive and finite{hint}")
     return array
-
-
-def lumped_mass(points: ArrayLike, cells: ArrayLike, density: ArrayLike) -> Float:
-    """Masses [kg], shape (n,), from cells: each gives equal shares of its own to its particles.
-
-    points : rest positions [m], shape (n, 3) or (n, 2)
-    cells : particle indices, shape (m, 2) for springs, (m, 3) for triangles, (m, 4) for tetrahedra
-    density : per length [kg/m], area [kg/m²] or volume [kg/m³]; one value or one per cell
-
-    >>> lumped_mass([[0, 0, 0], [2, 0, 0], [3, 0, 0]], [[0, 1], [1, 2]], density=0.5)
-    array([0.5 , 0.75, 0.25])
-    """
-    x = positions(points, "points")
-    index = np.atleast_2d(np.asarray(cells))
-    s = index.shape[1]
-    if s not in (2, 3, 4) or not np.issubdtype(index.dtype, np.integer):
-        raise ModelError(f"cells are indices of shape (m, 2), (m, 3) or (m, 4), not {index.dtype} of shape {index.shape}")
-    outside = np.flatnonzero(((index < 0) | (index >= len(x))).any(axis=1))
-    if len(outside):
-        raise ModelError(f"cell {outside[0]} names particles {index[outside[0]].tolist()}; there are {len(x)}")
-    edges = x[index[:, 1:]] - x[index[:, :1]]
-    if s == 2:
-        measure = np.linalg.norm(edges[:, 0], axis=1)
-    elif s == 3:
-        measure = np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1) / 2
-    else:
-        measure = np.abs(np.linalg.det(edges)) / 6
-    flat = np.flatnonzero(~(measure > 0))
-    if len(flat):
-        raise ModelError(f"cell {flat[0]} has no length, area or volume (four particles make a tetrahedron, not a quad)")
-    per_cell = np.asarray(density, dtype=np.float64)
-    if per_cell.shape not in ((), (len(index),)):
-        raise ModelError(f"density has shape {per_cell.shape}; give one value or one per cell, ({len(index)},)")
-    share = np.broadcast_to(per_cell * measure / s, len(index))
-    mass: Float = np.bincount(index.ravel(), weights=np.repeat(share, s), minlength=len(x)).astype(np.float64)
-    return mass

@@ -28,7 +28,7 @@ class System:
     """Particles with masses, energies, damping and constraints.
 
     points : rest positions [m], shape (n, 3), or (n, 2) for a system in the plane z = 0; rest values are measured here
-    mass : [kg], one number for each particle or one per particle (see `taut.lumped_mass`)
+    mass : [kg], one number for each particle or one per particle (see `taut.areal_mass`)
     energies : bound laws, such as `laws.spring(edges, k=100.0)`
     damping : bound dissipations and `laws.rayleigh`
     fixed : particles held where they start (indices or a mask)

@@ -1,8 +1,8 @@
 """What the properties of a PLY file mean.
 
 Further numbers at vertices become maps of their names, those at faces and edges data of cells; lists of equal length become maps
-with several columns. Red, green and blue become the map "color" (0 to 1); s and t, u and v or texture_u and texture_v at vertices and
-`texcoord` at faces become texture coordinates; normals are not kept. Properties named "group:NAME" hold groups.
+with several columns. Red, green and blue become the map "color" (0 to 1); s and t, u and v or texture_u and texture_v at vertices
+and `texcoord` at faces become texture coordinates; normals are not kept. Properties named "group:NAME" hold groups.
 """
 
 from __future__ import annotations

@@ -1,0 +1,179 @@
+"""Surfaces: sheet, disc, cylinder, sphere, torus. Faces look outwards, those of a sheet or disc along the normal of its plane."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taut.errors import MeshError
+from taut.mesh.arguments import choice, count, in_plane, length, lengths
+from taut.mesh.grids import PATTERNS, grid_cells
+from taut.mesh.mesh import Mesh
+from taut.mesh.parts import UV
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+
+def sheet(nx: int, ny: int, size: Any = 1.0, *, pattern: str = "quad", plane: str = "xy") -> Mesh:
+    """A rectangle of nx × ny cells with a corner at the origin, and texture coordinates from 0 to 1.
+
+    size : side lengths [m], one for both or (width, height)
+    pattern : "quad", "one-diagonal", "alternating", or "equilateral": ny rows of equilateral triangles of side width/nx, whose
+        left and right sides are zigzag and whose height follows
+    plane : "xy" (it stands upright), "xz" (it lies, facing up) or "yz"
+
+    >>> sheet(2, 1, size=(2.0, 1.0))
+    Mesh(6 points, 2 quad)
+    >>> sheet(2, 2, pattern="equilateral").lengths.round(12).tolist()[:3]
+    [0.5, 0.5, 0.5]
+    """
+    nx, ny = count(nx, "nx"), count(ny, "ny")
+    choice(pattern, "pattern", (*PATTERNS, "equilateral"))
+    if pattern == "equilateral":
+        if np.ndim(size):
+            raise MeshError("an equilateral sheet has the width size; its height follows from ny")
+        flat, cells = _equilateral(nx, ny, length(size, "size"))
+    else:
+        u, v = np.meshgrid(np.arange(nx + 1) / nx, np.arange(ny + 1) / ny)
+        flat = np.column_stack([u.ravel(), v.ravel()]) * lengths(size, "size", 2)
+        cells = grid_cells(nx, ny, pattern)
+    return Mesh(in_plane(flat, plane), cells, uv=UV(flat / flat.max(axis=0), cells))
+
+
+def _equilateral(nx: int, ny: int, width: float) -> tuple[Float, dict[str, Int]]:
+    """Rows of nx + 1 and nx points in turn, joined by triangles of one shape."""
+    side = width / nx
+    counts = [nx + 1 - row % 2 for row in range(ny + 1)]
+    starts = np.cumsum([0, *counts]).tolist()
+    x = [(np.arange(c) + row % 2 / 2) * side for row, c in enumerate(counts)]
+    y = np.repeat(np.arange(ny + 1) * (side * np.sqrt(3) / 2), counts)
+    points = np.column_stack([np.concatenate(x), y])
+    triangles = []
+    for row in range(ny):
+        low, high = starts[row], starts[row + 1]
+        i, j = np.arange(nx), np.arange(nx - 1)
+        if row % 2 == 0:
+            triangles += [np.column_stack([low + i, low + i + 1, high + i]), np.column_stack([low + j + 1, high + j + 1, high + j])]
+        else:
+            triangles += [np.column_stack([low + i, high + i + 1, high + i]), np.column_stack([low + j, low + j + 1, high + j + 1])]
+    return points, {"triangle": np.concatenate(triangles)}
+
+
+def disc(rings: int, radius: float = 1.0, *, plane: str = "xy") -> Mesh:
+    """A disc of triangles around the origin: ring k has 6k points at equal distances.
+
+    radius : [m]
+    plane : as for `sheet`
+
+    >>> disc(2)
+    Mesh(19 points, 24 triangle)
+    """
+    rings, radius = count(rings, "rings"), length(radius, "radius")
+    k = np.repeat(np.arange(1, rings + 1), 6 * np.arange(1, rings + 1))
+    i = np.concatenate([np.arange(6 * ring) for ring in range(1, rings + 1)])
+    angle = 2 * np.pi * i / (6 * k)
+    flat = np.concatenate([[[0.0, 0.0]], (radius * k / rings)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])])
+    triangles = np.concatenate([_ring(ring) for ring in range(1, rings + 1)])
+    return Mesh(in_plane(flat, plane), {"triangle": triangles})
+
+
+def _ring(k: int) -> Int:
+    """Triangles between ring k - 1 and ring k: in each of six sectors k that point inwards and k - 1 that point outwards."""
+    inner, outer = 1 + 3 * (k - 2) * (k - 1) if k > 1 else 0, 1 + 3 * (k - 1) * k
+
+    def within(step: Int) -> Int:
+        return inner + step % max(6 * (k - 1), 1)
+
+    def around(step: Int) -> Int:
+        return outer + step % (6 * k)
+
+    sector = np.repeat(np.arange(6), k)
+    j = np.tile(np.arange(k), 6)
+    inwards = np.column_stack([around(sector * k + j), around(sector * k + j + 1), within(sector * (k - 1) + j)])
+    sector, j = np.repeat(np.arange(6), k - 1), np.tile(np.arange(k - 1), 6)
+    outwards = np.column_stack([around(sector * k + j + 1), within(sector * (k - 1) + j + 1), within(sector * (k - 1) + j)])
+    return np.concatenate([inwards, outwards])
+
+
+def cylinder(around: int, along: int, radius: float = 1.0, height: float = 1.0, *, pattern: str = "quad") -> Mesh:
+    """An open tube about the y axis, from y = 0 up, of around × along cells.
+
+    radius, height : [m]
+    pattern : "quad", "one-diagonal" or "alternating"
+
+    >>> cylinder(12, 4).boundary_edges.shape
+    (24, 2)
+    """
+    around, along = count(around, "around", 3), count(along, "along")
+    radius, height = length(radius, "radius"), length(height, "height")
+    i, j = (a.ravel() for a in np.meshgrid(np.arange(around), np.arange(along + 1)))
+    angle = -2 * np.pi * i / around  # clockwise seen from above, so that faces look outwards
+    points = np.column_stack([radius * np.cos(angle), height * j / along, radius * np.sin(angle)])
+    return Mesh(points, grid_cells(around, along, pattern, closed_x=True))
+
+
+def torus(around: int, across: int, radius: float = 1.0, tube: float = 0.3, *, pattern: str = "quad") -> Mesh:
+    """A torus about the y axis of around × across cells.
+
+    radius : of the centre line [m]
+    tube : radius of the tube [m], less than `radius`
+    pattern : "quad", "one-diagonal" or "alternating"
+
+    >>> torus(24, 12).boundary_edges.shape
+    (0, 2)
+    """
+    around, across = count(around, "around", 3), count(across, "across", 3)
+    radius, tube = length(radius, "radius"), length(tube, "tube")
+    if tube >= radius:
+        raise MeshError(f"tube = {tube:g} m is not less than radius = {radius:g} m: the torus would run through itself")
+    i, j = (a.ravel() for a in np.meshgrid(np.arange(around), np.arange(across)))
+    u, v = -2 * np.pi * i / around, 2 * np.pi * j / across
+    out = radius + tube * np.cos(v)
+    points = np.column_stack([out * np.cos(u), tube * np.sin(v), out * np.sin(u)])
+    return Mesh(points, grid_cells(around, across, pattern, closed_x=True, closed_y=True))
+
+
+def sphere(n: int, radius: float = 1.0) -> Mesh:
+    """A sphere around the origin: an icosahedron whose edges are divided into n parts, 20 n² triangles and 10 n² + 2 points.
+
+    radius : [m]
+
+    >>> sphere(4)
+    Mesh(162 points, 320 triangle)
+    """
+    n, radius = count(n, "n"), length(radius, "radius")
+    corners, faces = _icosahedron()
+    # a point is named by how many n-th parts of each of the twelve corners it has: equal names are one point
+    i, j = (a.ravel() for a in np.meshgrid(np.arange(n + 1), np.arange(n + 1)))
+    i, j = i[i + j <= n], j[i + j <= n]
+    weights = np.zeros((len(faces), len(i), 12), np.int64)
+    for corner, part in enumerate((n - i - j, i, j)):
+        np.put_along_axis(weights, faces[:, None, corner, None], part[None, :, None], axis=2)
+    names, where = np.unique(weights.reshape(-1, 12), axis=0, return_inverse=True)
+    number = where.reshape(len(faces), -1)
+    at = np.full((n + 1, n + 1), -1)
+    at[i, j] = np.arange(len(i))
+    up = np.column_stack([at[a, b] for a, b in ((i, j), (_up(i, n), j), (i, _up(j, n)))])[i + j < n]
+    down = np.column_stack([at[_up(i, n), j], at[_up(i, n), _up(j, n)], at[i, _up(j, n)]])[i + j < n - 1]
+    triangles = number[:, np.concatenate([up, down])].reshape(-1, 3)
+    points = names @ corners
+    return Mesh(radius * points / np.linalg.norm(points, axis=1, keepdims=True), {"triangle": triangles})
+
+
+def _up(i: Int, n: int) -> Int:
+    """One further, but not beyond n: what lies beyond is not used."""
+    return np.minimum(i + 1, n)
+
+
+def _icosahedron() -> tuple[Float, Int]:
+    """Corners (12, 3) on the unit sphere, one at the top, and faces (20, 3) that look outwards."""
+    turn = 2 * np.pi * np.arange(5) / 5
+    ring = np.column_stack([2 * np.cos(turn), np.ones(5), -2 * np.sin(turn)]) / np.sqrt(5)
+    lower = np.column_stack([2 * np.cos(turn + np.pi / 5), -np.ones(5), -2 * np.sin(turn + np.pi / 5)]) / np.sqrt(5)
+    a, b = np.arange(5), (np.arange(5) + 1) % 5
+    top, bottom = np.zeros(5, np.int64), np.full(5, 11)
+    faces = [(top, 1 + a, 1 + b), (1 + a, 6 + a, 1 + b), (1 + b, 6 + a, 6 + b), (6 + a, bottom, 6 + b)]
+    return np.concatenate([[[0, 1, 0]], ring, lower, [[0, -1, 0]]]), np.concatenate([np.column_stack(f) for f in faces])
