@@ -62,9 +62,4 @@ def delaunay(draw: st.DrawFn, dimension: int = 3) -> Mesh:
 
     n, seed = draw(st.integers(dimension + 2, 60)), draw(st.integers(0, 2**32 - 1))
     points = np.random.default_rng(seed).normal(size=(n, dimension))
-    mesh = Mesh(points, {"triangle" if dimension == 2 else "tet": Delaunay(points).simplices})
-    if dimension == 3:
-        return generators.oriented(mesh)
-    x = points[mesh.cells["triangle"]]
-    turned = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0]) < 0
-    return generators.oriented(mesh) if not turned.all() else mesh
+    return generators.oriented(Mesh(points, {"triangle" if dimension == 2 else "tet": Delaunay(points).simplices}))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taut.errors import MeshError
-from taut.mesh import topology
+from taut.mesh import corners, select, topology
 from taut.mesh.kinds import Kind, kind
 from taut.mesh.measure import enclosed_volume, measures
 from taut.mesh.parts import UV, Cells, Groups, check_cells, check_data, check_groups, check_points, check_uv
@@ -177,6 +177,14 @@ class Mesh:
         """The number of the connected component of each point, shape (n,), in the order of their first points."""
         star = topology.pairs((c, tuple((0, i) for i in range(1, k.size))) for k, c in self.blocks())
         return _kept(topology.components(star, self.n))
+
+    def select(self, what: Any) -> Int:
+        """Points by index, mask or in words, such as "y > 0.9*max" or the name of a group; `taut.mesh.select` says all of them."""
+        return select.select(self, what)
+
+    def corners(self, side: str | None = None) -> Int:
+        """The points nearest to the corners of the bounding box; `side` keeps those of its top, bottom, left, right, front or back."""
+        return corners.corners(self, side)
 
     def measure(self, name: str) -> Float:
         """Length [m], area [m²] or volume [m³] of each cell of a kind, shape (m,); the volume of an inverted cell is negative."""

@@ -1,0 +1,234 @@
+"""The grammar of selections: a string becomes a tree, and nothing is executed.
+
+From the weakest binding to the strongest:
+
+    or    and    not    < <= > >= == !=    + -    * /    -a    ^ (or **)    name  'name'  number  word(a, b…)  ( … )
+
+Comparisons may be chained, ^ binds to the right, and a range a:b may stand among the arguments of a word. Which names there are
+and whether they mean points or numbers is the business of `selection_points` and `selection_numbers`. Operators of one strength
+make one node with all their operands, so the depth of a tree is bounded by `MOST_NESTED` however long the text is.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from taut.errors import MeshError
+
+MOST_CHARACTERS = 10_000
+MOST_NESTED = 100
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+STRENGTH = {"or": 0, "and": 1} | dict.fromkeys(COMPARISONS, 3) | {"+": 4, "-": 4, "*": 5, "/": 5, "^": 7, "**": 7}
+NOT, MINUS = 2, 6  # strengths of the two prefixes
+_SHOWN = 60  # characters of a selection, and of a name in it, that an error repeats
+_TOKEN = re.compile(
+    r"""(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)
+    | (?P<word>[^\W\d]\w*)
+    | (?P<quoted>'[^']*'|"[^"]*")
+    | (?P<sign>\*\*|[<>=!]=|[-+*/^()<>,:])""",
+    re.VERBOSE,
+)
+_INSTEAD = {"&": "and", "|": "or", "!": "not", "~": "not", "=": "=="}
+
+
+@dataclass(frozen=True)
+class Node:
+    """A piece of the text, from the character `start` up to `end`."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Number(Node):
+    """A number as written."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Name(Node):
+    """A bare word, or a quoted name without its quotes."""
+
+    text: str
+    quoted: bool
+
+
+@dataclass(frozen=True)
+class Call(Node):
+    """A word with arguments in parentheses."""
+
+    word: str
+    arguments: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Operation(Node):
+    """Operands with the operators between them, all of one strength; one operand after a prefix. A range is the operator ":"."""
+
+    operators: tuple[str, ...]
+    operands: tuple[Node, ...]
+
+
+def parse(text: str) -> Node:
+    """The tree of a selection; a text that is none is a MeshError with the column.
+
+    >>> parse("not left").operators
+    ('not',)
+    >>> parse("y >")
+    Traceback (most recent call last):
+    taut.errors.MeshError: selection 'y >': at column 4: the selection ends where a name or a number should stand
+    """
+    if len(text) > MOST_CHARACTERS:
+        raise MeshError(f"selection {short(text)}: it has {len(text)} characters; the most are {MOST_CHARACTERS}")
+    return _Parser(text).whole()
+
+
+def problem(text: str, at: int, message: str) -> MeshError:
+    """An error at the character `at` of a selection."""
+    return MeshError(f"selection {short(text)}: at column {at + 1}: {message}")
+
+
+def short(text: str) -> str:
+    """A text as an error repeats it."""
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and all below it, from left to right."""
+    yield node
+    for child in node.operands if isinstance(node, Operation) else node.arguments if isinstance(node, Call) else ():
+        yield from walk(child)
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    at = 0
+    while True:
+        while at < len(text) and text[at].isspace():
+            at += 1
+        if at == len(text):
+            break
+        found = _TOKEN.match(text, at)
+        if found is None:
+            if text[at] in "'\"":
+                raise problem(text, at, "the quotation has no end")
+            use = f"; use {_INSTEAD[text[at]]}" if text[at] in _INSTEAD else ""
+            raise problem(text, at, f"{text[at]!r} has no meaning here{use}")
+        assert found.lastgroup is not None
+        yield _Token(found.lastgroup, found[0], at, found.end())
+        at = found.end()
+    yield _Token("end", "", at, at)
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = list(_tokens(text))
+        self.at = 0
+        self.depth = 0
+
+    @property
+    def token(self) -> _Token:
+        return self.tokens[self.at]
+
+    def take(self) -> _Token:
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def accept(self, *texts: str) -> bool:
+        found = self.token.text in texts
+        self.at += found
+        return found
+
+    def missing(self, what: str) -> MeshError:
+        """The error that something else should stand here."""
+        token = self.token
+        if token.kind == "end":
+            return problem(self.text, token.start, f"the selection ends where {what} should stand")
+        return problem(self.text, token.start, f"{what} should stand here, not {short(token.text)}")
+
+    @property
+    def end(self) -> int:
+        """Where the last token taken ends."""
+        return self.tokens[self.at - 1].end
+
+    def whole(self) -> Node:
+        node = self.operation(0)
+        if self.token.kind != "end":
+            raise self.missing("an operator")
+        return node
+
+    def operation(self, weakest: int) -> Node:
+        """Operands joined by operators that bind at least as strongly as `weakest`."""
+        self.depth += 1
+        if self.depth > MOST_NESTED:
+            raise problem(self.text, self.token.start, f"it is nested more than {MOST_NESTED} deep")
+        start = self.token.start
+        node = self.prefixed()
+        while (strength := STRENGTH.get(self.token.text, -1)) >= weakest:
+            operators, operands = [], [node]
+            while STRENGTH.get(self.token.text) == strength:
+                operators.append(self.take().text.replace("**", "^"))
+                operands.append(self.operation(strength + 1))
+            node = Operation(start, self.end, tuple(operators), tuple(operands))
+        self.depth -= 1
+        return node
+
+    def prefixed(self) -> Node:
+        """An atom, or `not` or a sign and what it applies to."""
+        start = self.token.start
+        if self.token.text in ("-", "+", "not"):
+            sign = self.take().text
+            operand = self.operation(NOT if sign == "not" else MINUS)
+            return operand if sign == "+" else Operation(start, self.end, (sign,), (operand,))
+        return self.atom()
+
+    def atom(self) -> Node:
+        token = self.token
+        if token.kind == "number":
+            self.at += 1
+            if not math.isfinite(float(token.text)):
+                raise problem(self.text, token.start, f"{short(token.text)} is too large")
+            return Number(token.start, token.end, float(token.text))
+        if token.kind == "quoted":
+            self.at += 1
+            return Name(token.start, token.end, token.text[1:-1], True)
+        if token.kind == "word" and token.text not in STRENGTH:
+            self.at += 1
+            if self.accept("("):
+                arguments = self.arguments()
+                return Call(token.start, self.end, token.text, arguments)
+            return Name(token.start, token.end, token.text, False)
+        if self.accept("("):
+            node = self.operation(0)
+            if not self.accept(")"):
+                raise self.missing("an operator or ')'")
+            return node
+        raise self.missing("a name or a number")
+
+    def arguments(self) -> tuple[Node, ...]:
+        """What stands in the parentheses after a word, up to and with the closing one."""
+        found: list[Node] = []
+        while not (not found and self.accept(")")):
+            start = self.token.start
+            node = self.operation(0)
+            if self.accept(":"):
+                last = self.operation(0)
+                node = Operation(start, self.end, (":",), (node, last))
+            found.append(node)
+            if self.accept(")"):
+                break
+            if not self.accept(","):
+                raise self.missing("',' or ')'")
+        return tuple(found)

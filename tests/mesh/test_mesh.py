@@ -1,0 +1,95 @@
+"""What a Mesh is made of, and what it refuses."""
+
+import numpy as np
+import pytest
+
+import taut
+from taut.mesh import UV, Mesh
+
+SQUARE = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("points", "cells", "message"),
+    [
+        ([[0, 0, np.nan]], {}, "point 0: its position .* is not finite"),
+        ([[0, 0, 0], [0, np.inf, 0]], {}, "point 1: its position"),
+        ([0, 0, 0], {}, r"points have shape \(3,\)"),
+        ([["a", "b", "c"]], {}, "points are not numbers"),
+        (SQUARE, {"triangle": [[0, 1, 4]]}, r"triangle 0: it names point 4; there are 4 \(0 to 3\)"),
+        (SQUARE, {"quad": [[0, 1, 2, 3], [0, 1, 2, -1]]}, "quad 1: it names point -1"),
+        (SQUARE, {"triangles": [[0, 1, 2]]}, "no kind of cell 'triangles'.*did you mean 'triangle'"),
+        (SQUARE, {"polygon4": [[0, 1, 2, 3]]}, "no kind of cell 'polygon4'"),
+        (SQUARE, {"triangle": [[0, 1]]}, r"triangle cells have shape \(1, 2\), not \(m, 3\)"),
+        (SQUARE, {"triangle": [[0, 1, 2], [0, 1]]}, "rows of different lengths"),
+        (SQUARE, {"triangle": [[0.0, 1.0, 2.0]]}, "triangle cells are indices, not float64"),
+        (SQUARE, [[0, 1, 2]], "cells are given by kind"),
+    ],
+)
+def test_what_makes_no_mesh(points, cells, message):
+    with pytest.raises(taut.MeshError, match=message):
+        Mesh(points, cells)
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        ({"groups": {"a": {"triangle": [1]}}}, "group 'a' names triangle 1; there are 1"),
+        ({"groups": {"a": [4]}}, "group 'a' names point 4; there are 4"),
+        ({"groups": {"a": [-1]}}, "group 'a' names point -1"),
+        ({"point_data": {"w": [1.0]}}, r"data 'w' have shape \(1,\); there are 4 points"),
+        ({"point_data": {"w": ["a", "b", "c", "d"]}}, "data 'w' are of type"),
+        ({"cell_data": {"t": {"quad": [1.0]}}}, "there are 0 quad cells"),
+        ({"uv": UV([[0, 0]], {"triangle": [[0, 0, 1]]})}, "triangle 0: a corner names a texture coordinate"),
+        ({"uv": UV([[0, 0]], {"quad": [[0, 0, 0, 0]]})}, "uv corners of quad"),
+    ],
+)
+def test_what_does_not_fit_a_mesh(extra, message):
+    with pytest.raises(taut.MeshError, match=message):
+        Mesh(SQUARE, {"triangle": [[0, 1, 2]]}, **extra)
+
+
+def test_errors_carry_their_place():
+    error = taut.MeshError("it is wrong", path="a.obj", line=3, element="face 2")
+    assert str(error) == "a.obj, line 3, face 2: it is wrong"
+    assert (error.path, error.line, error.element) == ("a.obj", 3, "face 2")
+
+
+def test_arrays_are_own_and_read_only():
+    points = np.array(SQUARE, float)
+    mesh = Mesh(points, {"quad": [[0, 1, 2, 3]]}, groups={"a": [0]}, point_data={"w": np.ones(4)})
+    points += 1
+    assert mesh.points[0].tolist() == [0, 0, 0]
+    for array in (mesh.points, mesh.cells["quad"], mesh.edges, mesh.triangles, mesh.groups["a"]["point"], mesh.point_data["w"]):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+
+
+def test_kinds_come_in_one_order():
+    mesh = Mesh(
+        np.random.default_rng(0).normal(size=(8, 3)),
+        {"hex": [range(8)], "tet": [[0, 1, 2, 3]], "line": [[0, 1]], "triangle": [[0, 1, 2]]},
+    )
+    assert list(mesh.cells) == ["line", "triangle", "tet", "hex"]
+    assert repr(mesh) == "Mesh(8 points, 1 line, 1 triangle, 1 tet, 1 hex)"
+
+
+def test_with_changes_what_is_named_only():
+    mesh = Mesh(SQUARE, {"quad": [[0, 1, 2, 3]]}, groups={"a": [0]})
+    moved = mesh.with_(points=np.array(SQUARE) + 1.0)
+    assert moved.groups["a"]["point"].tolist() == [0]
+    assert moved.points[0].tolist() == [1, 1, 1]
+    with pytest.raises(taut.MeshError, match="no 'point' to change"):
+        mesh.with_(point=SQUARE)
+
+
+def test_a_plane_mesh_makes_a_plane_system():
+    mesh = Mesh([[0, 0], [1, 0], [0, 1]], {"triangle": [[0, 1, 2]]})
+    assert mesh.flat
+    assert mesh.positions.shape == (3, 3)
+    assert taut.System(mesh.points, mass=taut.areal_mass(mesh, 1.0)).flat
+
+
+def test_a_measure_of_a_kind_that_is_not_there():
+    with pytest.raises(taut.MeshError, match="no cells of the kind 'tet'; there are quad"):
+        Mesh(SQUARE, {"quad": [[0, 1, 2, 3]]}).measure("tet")

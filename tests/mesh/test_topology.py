@@ -1,0 +1,286 @@
+"""Topology against definitions written out with sets and dictionaries, on random, generated and real meshes."""
+
+from collections import Counter, defaultdict
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import taut
+from taut.mesh import Mesh
+from taut.mesh.kinds import kind
+from tests.mesh.meshes import EVERY, LINES, SOLIDS, SURFACES, delaunay, real, triangle_soups
+
+REAL = ["spot.obj", "horse_quad.obj", "suzanne.obj", "octopus-low.mesh", "inspired_mesh_quads_Smooth.off"]
+
+
+def edges_of(mesh):
+    found = set()
+    for name, cells in mesh.cells.items():
+        for cell in cells.tolist():
+            found |= {frozenset((cell[i], cell[j])) for i, j in kind(name).edges}
+    return {e for e in found if len(e) == 2}
+
+
+def hinges_of(triangles):
+    """For each undirected edge the corners opposite it."""
+    found = defaultdict(list)
+    for a, b, c in triangles.tolist():
+        for i, j, k in ((a, b, c), (b, c, a), (c, a, b)):
+            found[frozenset((i, j))].append(k)
+    return found
+
+
+def check_topology(mesh):
+    edges = [frozenset(e) for e in mesh.edges.tolist()]
+    assert len(edges) == len(set(edges))
+    assert set(edges) == edges_of(mesh)
+    assert (mesh.edges[:, 0] < mesh.edges[:, 1]).all()
+    opposite = hinges_of(mesh.triangles)
+    hinges = Counter(frozenset(h[2:]) for h in mesh.hinges.tolist())
+    for c, d, a, b in mesh.hinges.tolist():
+        assert {c, d} <= set(opposite[frozenset((a, b))])
+        assert len({a, b, c, d}) == 4
+    whole = all(len(set(t)) == 3 for t in mesh.triangles.tolist())
+    for edge, corners in opposite.items() if whole else ():
+        if len(corners) == 2 and corners[0] != corners[1]:
+            assert hinges[edge] == 1, "each interior edge is in exactly one hinge"
+        if len(corners) == 1:
+            assert hinges[edge] == 0
+    for name, pairs in (("diagonals", mesh.diagonals), ("skips", mesh.skips), ("body_diagonals", mesh.body_diagonals)):
+        assert len(np.unique(pairs, axis=0)) == len(pairs), name
+        assert not set(map(frozenset, pairs.tolist())) & set(edges), f"{name} are no edges"
+    parent = list(range(mesh.n))
+
+    def root(i):
+        while parent[i] != i:
+            i = parent[i]
+        return i
+
+    for e in edges:
+        a, b = map(root, e)
+        parent[max(a, b)] = min(a, b)
+    roots = [root(i) for i in range(mesh.n)]
+    order = {r: i for i, r in enumerate(dict.fromkeys(roots))}
+    assert mesh.components.tolist() == [order[r] for r in roots]
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_generated_meshes(name):
+    check_topology(EVERY[name]())
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_meshes(name):
+    check_topology(taut.mesh.read(real(name)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(triangle_soups())
+def test_random_triangle_soups(mesh):
+    check_topology(mesh)
+    once = {
+        e
+        for e, c in Counter(frozenset(p) for t in mesh.triangles.tolist() for p in zip(t, t[1:] + t[:1], strict=True)).items()
+        if c == 1
+    }
+    assert {frozenset(e) for e in mesh.boundary_edges.tolist()} == {e for e in once if len(e) == 2}
+
+
+@settings(max_examples=30, deadline=None)
+@given(delaunay(2))
+def test_random_plane_meshes(mesh):
+    check_topology(mesh)
+    used = len(np.unique(mesh.triangles))
+    assert used - len(mesh.edges) + len(mesh.triangles) == 1, "Euler characteristic of a disc"
+    assert len(mesh.hinges) + len(mesh.boundary_edges) == len(mesh.edges)
+    np.testing.assert_allclose(taut.areal_mass(mesh, 0.7).sum(), 0.7 * mesh.areas.sum(), rtol=1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(delaunay(3))
+def test_random_solid_meshes(mesh):
+    check_topology(mesh)
+    skin = Mesh(mesh.points, mesh.boundary_faces)
+    assert len(skin.boundary_edges) == 0, "the boundary has no boundary"
+    used = len(np.unique(skin.triangles))
+    assert used - len(skin.edges) + len(skin.triangles) == 2, "Euler characteristic of a sphere"
+    assert (mesh.volumes > 0).all()
+    np.testing.assert_allclose(skin.enclosed_volume, mesh.volumes.sum(), rtol=1e-12)
+    np.testing.assert_allclose(taut.volume_mass(mesh, 3.0).sum(), 3.0 * mesh.volumes.sum(), rtol=1e-12)
+    faces = 4 * len(mesh.cells["tet"])
+    interior = (faces - len(skin.triangles)) // 2
+    assert mesh.n - len(mesh.edges) + interior + len(skin.triangles) - len(mesh.cells["tet"]) == 1, "Euler characteristic of a ball"
+
+
+@pytest.mark.parametrize(("name", "euler", "loops"), [
+    ("quad sheet", 1, 1), ("one-diagonal sheet", 1, 1), ("alternating sheet", 1, 1), ("equilateral sheet", 1, 1), ("disc", 1, 1),
+    ("cylinder", 0, 2), ("alternating cylinder", 0, 2), ("sphere", 2, 0), ("torus", 0, 0), ("triangulated torus", 0, 0),
+])  # fmt: skip
+def test_euler_characteristic_and_number_of_boundary_loops(name, euler, loops):
+    mesh = SURFACES[name]()
+    assert mesh.n - len(mesh.edges) + sum(len(c) for c in mesh.cells.values()) == euler
+    boundary = mesh.boundary_edges
+    outline = Mesh(mesh.points, {"line": boundary}) if len(boundary) else None
+    assert (0 if outline is None else len(np.unique(outline.components[boundary]))) == loops
+    if outline is not None:
+        assert (np.bincount(boundary.ravel())[mesh.boundary] == 2).all()
+
+
+@pytest.mark.parametrize("name", SURFACES | SOLIDS | LINES)
+def test_lumped_mass_adds_up(name):
+    mesh = EVERY[name]()
+    for weigh, dimension in ((taut.line_mass, 1), (taut.areal_mass, 2), (taut.volume_mass, 3)):
+        total = sum(mesh.measure(k.name).sum() for k, _ in mesh.blocks(dimension))
+        if total:
+            np.testing.assert_allclose(weigh(mesh, 2.5).sum(), 2.5 * total, rtol=1e-12)
+
+
+def test_a_grid_of_quads_has_the_springs_of_the_textbook():
+    nx, ny = 5, 4
+    sheet = taut.mesh.sheet(nx, ny)
+    number = np.arange((nx + 1) * (ny + 1)).reshape(ny + 1, nx + 1)
+    structural = {
+        frozenset(p)
+        for a, b in ((number[:, :-1], number[:, 1:]), (number[:-1], number[1:]))
+        for p in zip(a.flat, b.flat, strict=True)
+    }
+    shear = {
+        frozenset(p)
+        for a, b in ((number[:-1, :-1], number[1:, 1:]), (number[1:, :-1], number[:-1, 1:]))
+        for p in zip(a.flat, b.flat, strict=True)
+    }
+    bending = {
+        frozenset(p)
+        for a, b in ((number[:, :-2], number[:, 2:]), (number[:-2], number[2:]))
+        for p in zip(a.flat, b.flat, strict=True)
+    }
+    assert {frozenset(e) for e in sheet.edges.tolist()} == structural
+    assert {frozenset(e) for e in sheet.diagonals.tolist()} == shear
+    assert {frozenset(e) for e in sheet.skips.tolist()} == bending
+
+
+def test_a_grid_of_hexes_has_its_diagonals_and_skips():
+    nx, ny, nz = 3, 4, 2
+    block = taut.mesh.block(nx, ny, nz, size=(nx, ny, nz))
+    place = block.points.astype(int)
+
+    def steps(pairs):
+        return Counter(tuple(sorted(abs(place[a] - place[b]).tolist())) for a, b in pairs.tolist())
+
+    def faces(n):
+        return sum(n[i] * n[j] * (n[3 - i - j] + 1) for i, j in combinations(range(3), 2))
+
+    assert steps(block.edges) == {(0, 0, 1): nx * (ny + 1) * (nz + 1) + (nx + 1) * ny * (nz + 1) + (nx + 1) * (ny + 1) * nz}
+    assert steps(block.diagonals) == {(0, 1, 1): 2 * faces((nx, ny, nz))}
+    assert steps(block.body_diagonals) == {(1, 1, 1): 4 * nx * ny * nz}
+    lines = (nx - 1) * (ny + 1) * (nz + 1) + (nx + 1) * (ny - 1) * (nz + 1) + (nx + 1) * (ny + 1) * (nz - 1)
+    assert steps(block.skips) == {(0, 0, 2): lines}
+    assert {k: len(v) for k, v in block.boundary_faces.items()} == {"quad": 2 * (nx * ny + ny * nz + nz * nx)}
+    assert len(block.boundary) == (nx + 1) * (ny + 1) * (nz + 1) - (nx - 1) * (ny - 1) * (nz - 1)
+
+
+def test_hinges_run_as_the_first_triangle_does():
+    mesh = Mesh(np.eye(4, 3), {"triangle": [[2, 0, 1], [1, 0, 3]]})
+    assert mesh.hinges.tolist() == [[2, 3, 0, 1]]
+
+
+def test_an_edge_of_three_triangles_joins_them_all():
+    mesh = Mesh(np.zeros((5, 3)), {"triangle": [[0, 1, 2], [0, 1, 3], [0, 1, 4]]})
+    assert mesh.hinges[:, :2].tolist() == [[2, 3], [3, 4]]
+
+
+def test_skips_across_the_edges_of_triangles():
+    mesh = taut.mesh.sheet(1, 1, pattern="one-diagonal")
+    assert mesh.skips.tolist() == [[1, 2]]
+
+
+def test_rods_bend_where_two_segments_meet():
+    cross = Mesh(np.zeros((6, 3)), {"line": [[0, 1], [1, 2], [2, 3], [2, 4], [5, 0]]})
+    assert cross.rod_hinges.tolist() == [[1, 0, 5], [0, 1, 2]]
+    assert taut.mesh.ring(4).rod_hinges.tolist() == [[1, 0, 3], [0, 1, 2], [1, 2, 3], [0, 3, 2]]
+
+
+def test_a_crowded_point_costs_no_square_of_its_edges():
+    fan = Mesh(np.zeros((40_001, 3)), {"line": np.column_stack([np.zeros(40_000, int), np.arange(1, 40_001)])})
+    assert len(fan.skips) == 0
+    assert len(fan.rod_hinges) == 0
+
+
+def test_mixed_cells_share_their_edges():
+    mesh = Mesh(
+        np.random.default_rng(0).normal(size=(8, 3)),
+        {"quad": [[0, 1, 2, 3]], "triangle": [[1, 4, 2]], "line": [[4, 5], [5, 6]], "polygon5": [[3, 2, 5, 6, 7]]},
+    )
+    check_topology(mesh)
+    assert len(mesh.triangles) == 1 + 2 + 3
+    assert {frozenset(d) for d in mesh.diagonals.tolist()} == {
+        frozenset(p) for p in ((0, 2), (1, 3), (3, 5), (2, 6), (5, 7), (3, 6), (2, 7))
+    }
+
+
+def test_concave_polygons_are_cut_inside():
+    dart = Mesh([[0, 0], [2, 1], [0, 2], [1, 1]], {"quad": [[1, 2, 3, 0]]})  # the diagonal 1-3 of its corners lies outside
+    arrow = Mesh([[0, 0], [4, 0], [4, 4], [2, 1], [0, 4]], {"polygon5": [[4, 0, 1, 2, 3]]})
+    for mesh, area in ((dart, 1.0), (arrow, 10.0)):
+        cut = Mesh(mesh.points, {"triangle": mesh.triangles})
+        np.testing.assert_allclose(cut.areas.sum(), area, rtol=1e-14)
+        np.testing.assert_allclose(mesh.areas, area, rtol=1e-14)
+
+
+def test_volumes_of_every_solid():
+    x = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]]) * (2.0, 3.0, 5.0)
+    mesh = Mesh(x, {"hex": [range(8)], "wedge": [[0, 1, 3, 4, 5, 7]], "pyramid": [[0, 1, 2, 3, 4]], "tet": [[0, 1, 3, 4]]})
+    for name, part in (("hex", 1), ("wedge", 1 / 2), ("pyramid", 1 / 3), ("tet", 1 / 6)):
+        np.testing.assert_allclose(mesh.measure(name), 30.0 * part, rtol=1e-14)
+        mirrored = mesh.cells[name][:, list(kind(name).mirror)]
+        np.testing.assert_allclose(Mesh(x, {name: mirrored}).volumes, -30.0 * part, rtol=1e-14)
+    np.testing.assert_allclose(mesh.volumes.sum(), 30.0 * (1 + 1 / 2 + 1 / 3 + 1 / 6), rtol=1e-14)
+
+
+def test_the_volume_of_a_twisted_hex_is_that_of_its_bilinear_faces():
+    x = np.random.default_rng(3).normal(size=(8, 3)) * 0.1 + [
+        [0, 0, 0],
+        [1, 0, 0],
+        [1, 1, 0],
+        [0, 1, 0],
+        [0, 0, 1],
+        [1, 0, 1],
+        [1, 1, 1],
+        [0, 1, 1],
+    ]
+    node, weight = np.polynomial.legendre.leggauss(3)
+    u, w = (node + 1) / 2, weight / 2
+    signs = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]])
+    volume = 0.0
+    for a, wa in zip(u, w, strict=True):
+        for b, wb in zip(u, w, strict=True):
+            for c, wc in zip(u, w, strict=True):
+                at = np.array([a, b, c])
+                factor = np.where(signs, at, 1 - at)
+                slope = np.where(signs, 1.0, -1.0)
+                gradient = np.column_stack([slope[:, i] * factor[:, (i + 1) % 3] * factor[:, (i + 2) % 3] for i in range(3)])
+                volume += wa * wb * wc * np.linalg.det(x.T @ gradient)
+    np.testing.assert_allclose(Mesh(x, {"hex": [range(8)]}).volumes[0], volume, rtol=1e-13)
+
+
+def test_measures_keep_their_digits_far_from_the_origin():
+    far = taut.mesh.block(1, 1, 1, cells="tet").with_(points=taut.mesh.block(1, 1, 1).points * 0.5 + 2.0**20)
+    np.testing.assert_allclose(far.volumes.sum(), 0.125, rtol=1e-14)
+    ball = taut.mesh.sphere(3)
+    np.testing.assert_allclose(ball.with_(points=ball.points + 1e6).enclosed_volume, ball.enclosed_volume, rtol=1e-8)
+
+
+def test_the_boundary_of_what_has_none_and_of_lines():
+    assert len(taut.mesh.sphere(2).boundary) == 0
+    assert taut.mesh.rope(4).boundary.tolist() == [0, 4]
+    assert len(taut.mesh.ring(5).boundary) == 0
+    assert taut.mesh.sheet(2, 2).boundary.tolist() == [0, 1, 2, 3, 5, 6, 7, 8]
+
+
+def test_no_volume_without_a_closed_surface():
+    with pytest.raises(taut.MeshError, match="4 edges have one face only, such as 0-1"):
+        taut.mesh.sheet(1, 1).enclosed_volume  # noqa: B018
+    with pytest.raises(taut.MeshError, match="there are no faces"):
+        taut.mesh.rope(1).enclosed_volume  # noqa: B018
