@@ -183,7 +183,7 @@ class Mesh:
         return select.select(self, what)
 
     def corners(self, side: str | None = None) -> Int:
-        """The points nearest to the corners of the bounding box; `side` keeps those of its top, bottom, left, right, front or back."""
+        """The points nearest to the corners of the bounding box; `side` ("top", "left", "front"…) keeps those of one side."""
         return corners.corners(self, side)
 
     def measure(self, name: str) -> Float:

@@ -33,12 +33,14 @@ def write(mesh: Mesh, path: str | os.PathLike[str]) -> None:
     if lost:
         _log.info("%s: left out what %s cannot hold: %s", file, module.NAME, ", ".join(lost))
     made = module.write(mesh)
-    parts = made if isinstance(made, dict) else {file.suffix: made}
+    parts = made if isinstance(made, dict) else {file.suffix.lower(): made}
+    if file.suffix.lower() not in parts:
+        raise MeshError(f"the mesh has nothing to stand in a {file.suffix} file; write {', '.join(parts)}", path=file)
     for suffix in set(getattr(module, "SIBLINGS", ())) - set(parts):
         if file.with_suffix(suffix).exists():
             raise MeshError("this file of another mesh would be read with the new ones; move it", path=file.with_suffix(suffix))
     for suffix, content in parts.items():
-        _replace(file.with_suffix(suffix), content)
+        _replace(file if suffix == file.suffix.lower() else file.with_suffix(suffix), content)
 
 
 def _left_out(mesh: Mesh, keeps: frozenset[str]) -> list[str]:

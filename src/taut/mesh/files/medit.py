@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from taut.errors import MeshError
 from taut.mesh.files.numbers import rows as text_rows
+from taut.mesh.files.numbers import whole
 from taut.mesh.files.text import Tokens, shown
 from taut.mesh.mesh import Mesh
 
@@ -67,6 +68,8 @@ def read(path: Path, data: bytes) -> Mesh:
         count, places[word] = tokens.count(word), tokens.at
         if word == "Vertices":
             table = tokens.numbers(count, dimension + 1, "vertex", float)
+            if not whole(table[:, dimension]):
+                raise tokens.error("a reference of a vertex is no whole number", places[word])
             points, refs["point"] = table[:, :dimension], table[:, dimension].astype(np.int64)
         elif word in KINDS:
             kind = KINDS[word]

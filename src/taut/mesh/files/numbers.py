@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+LARGEST = 2.0**53  # up to here every whole number is a float
+
 
 def rows(array: NDArray[Any], before: str = "") -> list[str]:
     """One line per row of a (m, k) or (m,) array, with something in front; floats in the shortest form that is exact.
@@ -21,8 +23,8 @@ def rows(array: NDArray[Any], before: str = "") -> list[str]:
 
 
 def whole(values: NDArray[Any]) -> bool:
-    """Whether all values are integers."""
-    return values.dtype.kind in "biu" or bool((values == np.round(values)).all())
+    """Whether all values are integers, and not too large to be told from others."""
+    return values.dtype.kind in "biu" or bool(((values == np.round(values)) & (np.abs(values) <= LARGEST)).all())
 
 
 def _wide(table: NDArray[Any]) -> NDArray[Any]:

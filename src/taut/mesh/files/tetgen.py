@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import MeshError
+from taut.mesh.files.numbers import LARGEST, whole
 from taut.mesh.files.numbers import rows as text_rows
-from taut.mesh.files.numbers import whole
 from taut.mesh.files.source import load
 from taut.mesh.files.text import Rows
 from taut.mesh.mesh import Mesh
@@ -66,13 +66,13 @@ def _table(rows: Rows, what: str) -> tuple[list[int], NDArray[np.float64], int]:
         "edge": 3 + bool(header[1]),
     }[what]
     table: Any = rows.table(body, columns, what, float, more=True)
-    first = int(table[0, 0]) if len(table) else 0
+    first = float(table[0, 0]) if len(table) else 0.0
     wrong = np.flatnonzero(table[:, 0] != first + np.arange(len(table)))
     if first not in (0, 1) or len(wrong):
         i = int(wrong[0]) if len(wrong) else 0
         raise rows.error(f"it has the number {table[i, 0]:g}; numbers run from 0 or 1 without a gap", body[i], f"{what} {i}")
     rows.at -= len(body)
-    return header, table, first
+    return header, table, int(first)
 
 
 def _cells(rows: Rows, suffix: str, n: int, first: int, cells: dict[str, Int], groups: Groups) -> None:
@@ -87,9 +87,9 @@ def _cells(rows: Rows, suffix: str, n: int, first: int, cells: dict[str, Int], g
         raise rows.error(f"{kind} cells stand in two of the files")
     body = rows.take(len(table), f"{what}s")
     corners = table[:, 1 : 1 + size]
-    fraction = np.flatnonzero((corners != np.round(corners)).any(axis=1))
-    if len(fraction):
-        raise rows.error("a corner is no whole number", body[fraction[0]], f"{what} {fraction[0]}")
+    wrong = np.flatnonzero(((corners != np.round(corners)) | (np.abs(corners) > LARGEST)).any(axis=1))
+    if len(wrong):
+        raise rows.error("a corner is no whole number or too large", body[wrong[0]], f"{what} {wrong[0]}")
     if len(table):
         cells[kind] = rows.in_range(corners.astype(np.int64), body, n, what, base=first)
         for column in range(1 + size, table.shape[1]):

@@ -47,7 +47,10 @@ class Rows:
 
     def words(self, what: str) -> tuple[int, list[bytes]]:
         """The next row and its words."""
-        row = self.take(1, what)[0]
+        if self.at == len(self.told):
+            raise self.error(f"the file ends where {what} should stand", len(self.lines) - 1)
+        row = self.told[self.at]
+        self.at += 1
         return row, self.lines[row].split()
 
     def ragged(self, rows: Sequence[int], what: str, kind: type[float] | type[int]) -> tuple[NDArray[Any], Int]:
@@ -139,7 +142,7 @@ class Tokens:
         """The next count·columns words as numbers, shape (count, columns)."""
         if count * columns > self.left:
             got = self.left // columns if columns else 0
-            raise self.error(f"the file ends after {got} of {count} {what}s", len(self.words))
+            raise self.error(f"the file ends within {what} {got} of {count}", len(self.words))
         words = self.words[self.at : self.at + count * columns]
         try:
             values = np.array(list(map(kind, words)), dtype=np.float64 if kind is float else np.int64)

@@ -1,0 +1,167 @@
+"""Files that mean harm: each gives one MeshError that names the file and the place, and nothing else."""
+
+import os
+import re
+import struct
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import taut
+from benchmarks import hostile
+from taut.mesh.read import FORMATS
+
+SAMPLES = hostile.samples()
+PLY = hostile.BY_HAND["text.ply"]
+FACET = b"solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\n"
+MEDIT = b"MeshVersionFormatted 1\nDimension 3\nVertices 2\n0 0 0 0\n1 0 0 0\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("x.obj", b"v 0 0 0\nv 1 0 0\nv 0 1\nf 1 2 3\n", "line 3, vertex 2: it has 2 numbers, not 3"),
+        ("x.obj", b"v 0 0 0\nv 1 0 nan\nf 1 2\n", "line 2, vertex 1: a number is not finite"),
+        (
+            "x.obj",
+            b"v 0 0 0\nv 1 0 0\nv 0 1 0\n# \n\nf 1 2 4\n",
+            "line 6, face 0: it names a vertex that is not there; there are 3",
+        ),
+        ("x.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 0\n", "line 4, face 0: it names a vertex"),
+        ("x.obj", b"v 0 0 0\nf 1 -2 -1\nv 1 0 0\nv 0 1 0\n", "line 2, face 0: it names a vertex"),
+        ("x.obj", b"v 0 0 0\nv 1 0 0\nf 1\n", "line 3, face 0: it has too few corners"),
+        ("x.obj", b"v 0 0 0\nv 1 0 0\nl 1 2\nf 1 2 x/1\n", "line 4, face 0: 'x/1' is no corner"),
+        ("x.obj", b"v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1/1 2/2 3/3\n", "line 4, face 0: it names a texture coordinate"),
+        ("x.obj", b"v 0 0 0\nvertex 1 2 3\n", "line 2: 'vertex' is no keyword of OBJ"),
+        ("x.obj", b"v 0 0 0\ncurv 0 1 1 2\n", "line 2: 'curv': curves"),
+        ("x.obj", b"v 0 0 0\nv 1 0 0\n", "holds 2 points but no cells"),
+        ("x.off", b"OFF\n3 1 0\n0 0 0\n1 0 0\n", "line 4: the file ends after 2 of 3 vertices"),
+        ("x.off", b"OFF\n3 2 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n", "line 6: the file ends where face 1 of 2 should stand"),
+        ("x.off", b"OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n", r"line 6, face 0: it names point 3; there are 3 \(0 to 2\)"),
+        ("x.off", b"OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 -1\n", "line 6, face 0: it names point -1"),
+        ("x.off", b"OFF\n999999999999 1 0\n0 0 0\n", "ends after 1 of 999999999999 vertices"),
+        ("x.off", b"OFF\n-3 1 0\n", "line 2: -3 vertices"),
+        ("x.off", b"OFF BINARY\n", "line 1: the file begins with 'OFF BINARY'"),
+        ("x.mesh", MEDIT + b"Tetrahedra 1\n1 2 3 4 0\n", "line 7, tet 0: it names point 3"),
+        ("x.mesh", b"MeshVersionFormatted 1\nVertices 99999999\n0 0 0 0\n", "line 4: the file ends within vertex 1 of 99999999"),
+        ("x.mesh", b"MeshVersionFormatted 1\nVertices 1\n0 inf 0 0\n", "line 3, vertex 0: a number is not finite"),
+        ("x.mesh", b"MeshVersionFormatted 1\nDimension 4\n", "line 2: 4 dimensions"),
+        ("x.mesh", b"MeshVersionFormatted 1\nVertexes 4\n", "line 2: 'Vertexes' is no keyword"),
+        ("x.mesh", b"MeshVersionFormatted 1\nDimension 3\nTriangles 0\nEnd\n", "no Vertices"),
+        ("x.stl", FACET + b"endloop\n", "line 6, triangle 0: 'endloop' where vertex"),
+        ("x.stl", FACET + b"vertex 1 x 0\nendloop\nendfacet\nendsolid\n", "line 6, corner 2: 'x' is not a number"),
+        ("x.stl", bytes(80) + struct.pack("<I", 4_000_000_000) + bytes(100), "ends after 2 of 4000000000 triangles"),
+        ("x.stl", bytes(80) + struct.pack("<I", 0), "0 points but no cells"),
+        (
+            "x.stl",
+            bytes(80) + struct.pack("<I", 1) + np.full(12, np.nan, "<f4").tobytes() + b"\0\0",
+            "triangle 0: a number is not finite",
+        ),
+        ("x.ply", PLY.replace(b"3 0 1 2 0.5", b"3 0 1 9 0.5"), "line 24, face 0: it names a vertex that is not there; there are 4"),
+        ("x.ply", PLY.replace(b"element face 2", b"element face 999999999"), "ends after 3 of 999999999 face rows"),
+        ("x.ply", PLY.replace(b"format ascii 1.0", b"format binary 1.0"), "line 2: 'format binary 1.0' does not belong here"),
+        ("x.ply", PLY.replace(b"3 0 1 2 0.5", b"7 0 1 2 0.5"), "line 24, face 0: it has too few or too many numbers"),
+        ("x.ply", hostile.BY_HAND["strips.ply"][:-4], "ends after 5 of 6 entries of vertex_indices"),
+        ("x.node", b"2 3 0 0\n0 0 0 0\n1 1 1 1\n", r"none of x\.ele, x\.face, x\.edge"),
+        ("x.ele", b"1 4 0\n0 0 1 2 3\n", r"x\.node: there is no such file"),
+        ("x.obj", b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "line 1: .* is no keyword of OBJ"),
+        ("x.obj", b"ply\nformat ascii 1.0\n", r"its beginning is that of a \.ply file"),
+        ("x.ply", b"$MeshFormat\n2.2 0 8\n", r"its beginning is that of a \.msh file"),
+        ("x.obj", b"", "the file is empty"),
+        ("x.msh", b"\n \n", "the file is empty"),
+        ("x.txt", b"v 0 0 0\n", r"no format has the extension '\.txt'"),
+    ],
+)
+def test_what_is_wrong_and_where(name, content, message, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(taut.MeshError, match=message) as caught:
+        taut.mesh.read(path)
+    assert str(tmp_path) in str(caught.value)
+
+
+@pytest.mark.parametrize("extension", FORMATS)
+def test_what_is_no_file(extension, tmp_path):
+    path = tmp_path / f"x{extension}"
+    with pytest.raises(taut.MeshError, match="there is no such file"):
+        taut.mesh.read(path)
+    path.mkdir()
+    with pytest.raises(taut.MeshError, match="this is a directory"):
+        taut.mesh.read(path)
+    path.rmdir()
+    os.mkfifo(path)
+    with pytest.raises(taut.MeshError, match="this is a pipe"):
+        taut.mesh.read(path)
+    path.unlink()
+    for target, message in (
+        ("nothing", "no such file .a link to nothing"),
+        (path.name, "a link to"),
+        ("/dev/zero", "this is a device"),
+        (".", "this is a directory"),
+    ):
+        path.symlink_to(target)
+        with pytest.raises(taut.MeshError, match=message) as caught:
+            taut.mesh.read(path)
+        assert path.name in str(caught.value)
+        path.unlink()
+    with pytest.raises(taut.MeshError, match="no file can have this name"):
+        taut.mesh.read(f"a\0{extension}")
+
+
+def test_a_link_to_a_mesh_is_that_mesh(tmp_path):
+    taut.mesh.write(taut.mesh.sphere(1), tmp_path / "x.obj")
+    (tmp_path / "y.obj").symlink_to("x.obj")
+    assert taut.mesh.read(tmp_path / "y.obj").n == 12
+
+
+@pytest.mark.skipif(os.geteuid() == 0 if hasattr(os, "geteuid") else True, reason="the superuser may read anything")
+def test_a_file_that_may_not_be_read(tmp_path):
+    path = tmp_path / "x.obj"
+    path.write_text("v 0 0 0")
+    path.chmod(0)
+    with pytest.raises(taut.MeshError, match="cannot be read: Permission denied"):
+        taut.mesh.read(path)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_samples_are_valid_and_their_halves_are_not(name, tmp_path):
+    for file, content in SAMPLES[name].items():
+        (tmp_path / file).write_bytes(content)
+    path = tmp_path / next(iter(SAMPLES[name]))
+    assert taut.mesh.read(path).cells
+    path.write_bytes(SAMPLES[name][path.name][: len(SAMPLES[name][path.name]) // 3])
+    with pytest.raises(taut.MeshError) as caught:
+        taut.mesh.read(path)
+    assert str(tmp_path) in str(caught.value)
+
+
+def test_huge_counts_take_no_memory(tmp_path):
+    """Every number of every sample in turn is made huge: what is kept is bounded by what the file holds."""
+    for name, files in SAMPLES.items():
+        for file, content in files.items():
+            (tmp_path / file).write_bytes(content)
+        path = tmp_path / next(iter(files))
+        content = files[path.name]
+        places = [m.span() for m in re.finditer(rb"(?<![\w.-])\d+(?![\w.])", content[:2000])]
+        tracemalloc.start()
+        for low, high in places[:60]:
+            path.write_bytes(content[:low] + b"2000000000" + content[high:])
+            try:
+                taut.mesh.read(path)
+            except taut.MeshError:
+                continue
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 20e6, f"{name} took {peak / 1e6:.0f} MB"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_spoilt_files_give_a_mesh_or_a_mesh_error(seed, tmp_path):
+    rng = np.random.default_rng(1000 + seed)
+    refused = 0
+    for files in SAMPLES.values():
+        for _ in range(3):
+            _, fine = hostile.attack(tmp_path, files, rng)
+            refused += not fine
+    assert refused > len(SAMPLES)
