@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -51,7 +54,8 @@ def read(path: str | os.PathLike[str], *, scale: float = 1.0, up: str = "y") -> 
     module = format_module(file)
     data = load(file)
     try:
-        mesh: Mesh = module.read(file, data)
+        with _no_collection():
+            mesh: Mesh = module.read(file, data)
     except MeshError as error:
         raise _placed(error, file, data) from error.__cause__
     except MemoryError:
@@ -59,6 +63,18 @@ def read(path: str | os.PathLike[str], *, scale: float = 1.0, up: str = "y") -> 
     if not mesh.cells:
         raise MeshError(f"the file holds {mesh.n} points but no cells", path=file)
     return mesh if scale == 1.0 and up == "y" else _turned(mesh, scale, up, file)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Parsing makes millions of small lists, none of them garbage; the collector would walk them again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def format_module(file: Path) -> ModuleType:

@@ -47,11 +47,10 @@ class Binary:
 
     def finite(self, values: NDArray[Any], what: str) -> Float:
         """As float64, shape unchanged; one that is not finite is an error."""
-        array = values.astype(np.float64)
-        bad = np.flatnonzero(~np.isfinite(array))
+        bad = np.flatnonzero(~np.isfinite(values))
         if len(bad):
-            raise self.error("a number is not finite", f"{what} {np.unravel_index(bad[0], array.shape)[0]}")
-        return array
+            raise self.error("a number is not finite", f"{what} {np.unravel_index(bad[0], values.shape)[0]}")
+        return values.astype(np.float64)
 
     def in_range(self, cells: NDArray[Any], n: int, what: str, base: int = 0) -> Int:
         """Indices from 0, of cells counted from `base`; one that names no point is an error."""

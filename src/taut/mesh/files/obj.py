@@ -88,7 +88,7 @@ def read(path: Path, data: bytes) -> Mesh:
     lists = _sorted_rows(rows)
     points, point_data = _vertices(rows, lists.v)
     vertex, texture, counts = _corners(rows, lists, len(points))
-    kind = np.frombuffer(b"".join(lists.kinds), "S1") if lists.kinds else np.empty(0, "S1")
+    kind = _letters(lists.kinds)
     cells: dict[str, Int] = {}
     uvs: dict[str, Int] = {}
     ordinals: dict[str, Int] = {}
@@ -115,6 +115,11 @@ def read(path: Path, data: bytes) -> Mesh:
     return Mesh(points, cells, groups=groups, point_data=point_data, uv=uv)
 
 
+def _letters(kinds: list[bytes]) -> NDArray[np.bytes_]:
+    """One letter per element."""
+    return np.frombuffer(b"".join(kinds), "S1") if kinds else np.empty(0, "S1")
+
+
 def _unfolded(found: re.Match[bytes]) -> bytes:
     """A line that goes on after a backslash, as one line, followed by as many empty ones so that numbers of lines stay."""
     return re.sub(rb"\\\r?\n", b" ", found[0]) + b"\n" * found[0].count(b"\n")
@@ -127,9 +132,17 @@ def _sorted_rows(rows: Rows) -> _Lists:
     groups: tuple[str, ...] = ()
     material: tuple[str, ...] = ()
     for i in rows.told:
-        head, _, rest = lines[i].strip().partition(b" ")
-        if b"\t" in head:
-            head, _, rest = lines[i].strip().partition(b"\t")
+        line = lines[i]
+        if line[:2] == b"v ":  # most lines begin so or with f
+            found.v.append(i)
+            lines[i] = line[2:]
+            continue
+        if line[:2] == b"f ":
+            found.elements.append(i)
+            found.kinds.append(b"f")
+            lines[i] = line[2:]
+            continue
+        head, rest = (*line.split(None, 1), b"")[:2]
         if head == b"v":
             found.v.append(i)
             lines[i] = rest
@@ -176,9 +189,10 @@ def _corners(rows: Rows, lists: _Lists, n: int) -> tuple[Int, Int, Int]:
     """Vertex and texture index (-1 for none) of every corner, from 0, and how many corners each element has."""
     parts = [rows.lines[i].split() for i in lists.elements]
     counts = np.fromiter(map(len, parts), np.int64, len(parts))
+    slashes = any(b"/" in rows.lines[i] for i in lists.elements)
     words = list(chain.from_iterable(parts))
     try:
-        if any(b"/" in word for word in words):
+        if slashes:
             split = [word.split(b"/") for word in words]
             vertex = np.array([int(s[0]) for s in split], np.int64)
             texture = np.array([int(s[1]) if len(s) > 1 and s[1] else 0 for s in split], np.int64)
@@ -192,7 +206,7 @@ def _corners(rows: Rows, lists: _Lists, n: int) -> tuple[Int, Int, Int]:
     texture_given = texture != 0
     vertex = _absolute(vertex, np.array(lists.v, np.int64), row)
     texture = _absolute(texture, np.array(lists.vt, np.int64), row)
-    least = np.array([{b"f": 2, b"l": 2, b"p": 1}[k] for k in lists.kinds], np.int64)
+    least = np.where(_letters(lists.kinds) == b"p", 1, 2)
     _refuse(rows, lists, np.flatnonzero(counts < least), "it has too few corners")
     _refuse(rows, lists, owner[(vertex < 0) | (vertex >= n)], f"it names a vertex that is not there; there are {n}")
     missing = texture_given & ((texture < 0) | (texture >= len(lists.vt)))

@@ -30,7 +30,7 @@ class Rows:
         if comment and comment in data:
             lines = [line.partition(comment)[0] for line in lines]
         self.lines = lines
-        self.told = [i for i, line in enumerate(lines) if line.strip()]
+        self.told = [i for i, line in enumerate(lines) if line and not line.isspace()]
         self.at = 0
 
     def error(self, message: str, row: int | None = None, element: str | None = None) -> MeshError:
