@@ -25,7 +25,7 @@ import numpy as np
 import taut
 from benchmarks.hand_written import BY_HAND
 from taut.mesh import UV, Mesh
-from taut.mesh.read import FORMATS
+from taut.mesh.reading import FORMATS
 
 SECONDS = 2.0
 MEMORY = 200e6  # growth [bytes] of the whole process over all files

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 import taut
-from taut.mesh.read import FORMATS, format_module
+from taut.mesh.reading import FORMATS, format_module
 
 TIMES = 3
 READ = """

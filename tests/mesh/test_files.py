@@ -11,7 +11,7 @@ import pytest
 import taut
 from benchmarks import hostile
 from taut.mesh import UV, Mesh
-from taut.mesh.read import FORMATS
+from taut.mesh.reading import FORMATS, format_module
 from tests.mesh.meshes import real
 
 
@@ -94,7 +94,7 @@ ALL = ["line", "triangle", "quad", "polygon5", "tet", "pyramid", "wedge", "hex"]
 
 @pytest.mark.parametrize("extension", [e for e in FORMATS if e != ".ele"])
 def test_round_trips(extension, tmp_path, caplog):
-    module = taut.mesh.read.__globals__["format_module"](Path(f"x{extension}"))
+    module = format_module(Path(f"x{extension}"))
     kinds = [k for k in ALL if k in module.CELLS or (k == "polygon5" and "polygon" in module.CELLS)]
     mesh, path = full(kinds), tmp_path / f"x{extension}"
     taut.mesh.write(mesh, path)

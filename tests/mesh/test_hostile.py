@@ -10,7 +10,7 @@ import pytest
 
 import taut
 from benchmarks import hostile
-from taut.mesh.read import FORMATS
+from taut.mesh.reading import FORMATS
 
 SAMPLES = hostile.samples()
 PLY = hostile.BY_HAND["text.ply"]

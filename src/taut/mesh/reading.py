@@ -13,6 +13,8 @@ from types import ModuleType
 import numpy as np
 
 from taut.errors import MeshError, did_you_mean
+from taut.mesh.files import foreign
+from taut.mesh.files.foreign import EXTENSIONS
 from taut.mesh.files.source import load
 from taut.mesh.mesh import Mesh
 
@@ -36,8 +38,9 @@ def read(path: str | os.PathLike[str], *, scale: float = 1.0, up: str = "y") -> 
     scale : metres per unit of the file; 0.001 for a file in millimetres
     up : the axis that points up in the file, "x", "y" or "z"; it becomes y
 
-    OBJ, PLY, STL, OFF, VTK, VTU, MSH (Gmsh 2 and 4), MESH (Medit), NODE and ELE (TetGen) and GLB are read by taut itself. Vertices
-    keep their order, quads stay quads, and nothing is repaired: see `clean`. A file that cannot be read is a `taut.MeshError`.
+    OBJ, PLY, STL, OFF, VTK, VTU, MSH (Gmsh 2 and 4), MESH (Medit), NODE and ELE (TetGen) and GLB are read by taut itself; those of
+    Abaqus, Nastran, MED, XDMF, Exodus and others by the extra `taut[meshlane]`. Vertices keep their order, quads stay quads, and
+    nothing is repaired: see `clean`. A file that cannot be read is a `taut.MeshError`.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "tile.obj"
@@ -80,8 +83,10 @@ def _no_collection() -> Iterator[None]:
 def format_module(file: Path) -> ModuleType:
     """The module that reads and writes files with this extension."""
     extension = file.suffix.lower()
+    if extension in EXTENSIONS:
+        return foreign
     if extension not in FORMATS:
-        known = ", ".join(FORMATS)
+        known = ", ".join((*FORMATS, *EXTENSIONS))
         raise MeshError(f"no format has the extension '{file.suffix}'; known: {known}{did_you_mean(extension, FORMATS)}", path=file)
     return import_module(f"taut.mesh.files.{FORMATS[extension]}")
 
@@ -90,7 +95,7 @@ def _placed(error: MeshError, file: Path, data: bytes) -> MeshError:
     """The error with its file, and with a hint if the extension does not fit the contents."""
     sign = next((s for s in SIGNS if data.lstrip().startswith(s)), None)
     own = error if error.path is not None else MeshError(str(error), path=file)
-    if sign is None or FORMATS[SIGNS[sign]] == FORMATS[file.suffix.lower()]:
+    if sign is None or FORMATS[SIGNS[sign]] == FORMATS.get(file.suffix.lower()):
         return own
     hint = MeshError(f"{own}; its beginning is that of a {SIGNS[sign]} file")
     hint.path, hint.line, hint.element = own.path, own.line, own.element

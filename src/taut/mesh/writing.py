@@ -9,7 +9,7 @@ from pathlib import Path
 
 from taut.errors import MeshError
 from taut.mesh.mesh import Mesh
-from taut.mesh.read import FORMATS, format_module
+from taut.mesh.reading import FORMATS, format_module
 
 _log = logging.getLogger("taut")
 
