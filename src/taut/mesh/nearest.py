@@ -1,0 +1,119 @@
+"""The nearest triangle or segment to each of many points, and the tetrahedron that holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taut.mesh.box_tree import BoxTree
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+
+def nearest_triangle(x: Float, corners: Float) -> tuple[Int, Float]:
+    """The index of the nearest triangle to each point and the squared distance [m²], shapes (m,).
+
+    x : points [m], (m, 3)
+    corners : of triangles with an area [m], (k, 3, 3), k > 0
+
+    >>> low = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
+    >>> nearest_triangle(np.array([[0.2, 0.2, 0.5]]), np.stack([low, low + [0, 0, 2]]))
+    (array([0]), array([0.25]))
+    """
+    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+    u, v = b - a, c - a
+    normal = np.cross(u, v)
+    square = np.einsum("ij,ij->i", normal, normal)
+    to_second, to_third = np.cross(v, normal) / square[:, None], np.cross(normal, u) / square[:, None]  # gradients of the weights
+
+    def distance(point: Int, triangle: Int) -> Float:
+        r = x[point] - a[triangle]
+        second, third = _dot(r, to_second[triangle]), _dot(r, to_third[triangle])
+        over = (second >= 0) & (third >= 0) & (second + third <= 1)
+        found = _dot(r, normal[triangle]) ** 2 / square[triangle]
+        beside = np.flatnonzero(~over)
+        p, t = x[point[beside]], triangle[beside]
+        found[beside] = np.minimum.reduce([_to_segment(p, q[t], e[t]) for q, e in ((a, u), (a, v), (b, c - b))])
+        return found
+
+    return _nearest(x, corners, distance)
+
+
+def nearest_segment(x: Float, ends: Float) -> tuple[Int, Float]:
+    """The index of the nearest segment to each point and the squared distance [m²], shapes (m,); ends [m], (k, 2, 3), k > 0.
+
+    >>> nearest_segment(np.array([[0.5, 1.0, 0.0]]), np.array([[[0.0, 0, 0], [1, 0, 0]], [[0.0, 3, 0], [1, 3, 0]]]))
+    (array([0]), array([1.]))
+    """
+    start, along = ends[:, 0], ends[:, 1] - ends[:, 0]
+    return _nearest(x, ends, lambda point, segment: _to_segment(x[point], start[segment], along[segment]))
+
+
+def holding_tet(x: Float, corners: Float) -> Int:
+    """The index of a tetrahedron that holds each point, shape (m,), -1 where none does; of several, one it is deepest in.
+
+    x : points [m], (m, 3)
+    corners : of tetrahedra with a volume [m], (k, 4, 3), k > 0
+
+    >>> holding_tet(np.array([[0.1, 0.1, 0.1], [1.0, 1, 1]]), np.array([[[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]]))
+    array([ 0, -1])
+    """
+    first, inverse = corners[:, 0], np.linalg.inv(np.swapaxes(corners[:, 1:] - corners[:, :1], 1, 2))
+    deepest, found = np.zeros(len(x)), np.full(len(x), -1)
+
+    def look(point: Int, tet: Int) -> None:
+        weights = np.einsum("pij,pj->pi", inverse[tet], x[point] - first[tet])
+        least = np.minimum(weights.min(axis=1), 1 - weights.sum(axis=1))
+        inside = least >= 0
+        _keep(deepest, found, point[inside], tet[inside], -least[inside])
+
+    BoxTree(corners.min(axis=1), corners.max(axis=1)).visit(x, np.zeros(len(x)), look)
+    return found
+
+
+def _nearest(x: Float, corners: Float, distance: Callable[[Int, Int], Float]) -> tuple[Int, Float]:
+    """The thing with the smallest squared `distance(points, things)`; corners (k, s, 3).
+
+    With p = Σ wᵢ cᵢ on a thing, |x - p|² = Σ wᵢ |x - cᵢ|² - Σ wᵢ wⱼ |cᵢ - cⱼ|², and the last sum is at most (s - 1)/2s of the
+    longest edge squared. So the corners alone rule out most of the things whose boxes are in reach.
+    """
+    from scipy.spatial import cKDTree
+
+    size = corners.shape[1]
+    edges = corners[:, :, None] - corners[:, None]
+    inward = np.einsum("kabi,kabi->kab", edges, edges).max(axis=(1, 2)) * (size - 1) / (2 * size)
+    found = np.asarray(cKDTree(corners.mean(axis=1)).query(x)[1], dtype=np.int64)  # seldom far from right: little is left in reach
+    best = distance(np.arange(len(x)), found)
+
+    def look(point: Int, thing: Int) -> None:
+        at = x[point]
+        least = np.minimum.reduce([_dot(away, away) for away in (at - corners[thing, k] for k in range(size))])
+        near = least - inward[thing] <= best[point]
+        point, thing = point[near], thing[near]
+        _keep(best, found, point, thing, distance(point, thing))
+
+    BoxTree(corners.min(axis=1), corners.max(axis=1)).visit(x, best, look)
+    return found, best
+
+
+def _keep(best: Float, found: Int, point: Int, thing: Int, value: Float) -> None:
+    """Where a value is the smallest so far of its point, keep it and its thing."""
+    np.minimum.at(best, point, value)
+    won = value == best[point]
+    found[point[won]] = thing[won]
+
+
+def _to_segment(x: Float, start: Float, along: Float) -> Float:
+    """Squared distances [m²] to segments, shape (m,); one without length is a point."""
+    r = x - start
+    square = _dot(along, along)
+    t = (_dot(r, along) / np.where(square > 0, square, 1.0)).clip(0.0, 1.0)
+    away = r - t[:, None] * along
+    return _dot(away, away)
+
+
+def _dot(a: Float, b: Float) -> Float:
+    return np.einsum("ij,ij->i", a, b)
