@@ -1,8 +1,8 @@
 """Where a function changes sign along segments: all of them at once, by interpolate, truncate and project (ITP).
 
-The root is kept between two points of opposite sign. Each step tries the secant, pulled towards the middle and kept near it, so that
-the bracket is below the tolerance after at most one step more than bisection would take, and after a few where the function is
-smooth. A function that is only a sign is bisected.
+The root is kept between two points of opposite sign. Each step tries the secant, pulled towards the middle and kept near it. The
+bracket is below the tolerance after at most one step more than bisection would take, and after a few where the function is smooth.
+A function that is only a sign is bisected.
 """
 
 from __future__ import annotations

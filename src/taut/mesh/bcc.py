@@ -67,12 +67,14 @@ class Lattice:
         return self.origin + self.spacing * (place + 0.5 * centre[:, None])
 
     def colour(self, index: Int) -> Int:
-        """A number from 0 to 3 for each point, such that no two points joined by an edge have the same.
-
-        Its last bit is the parity of the place, which differs between the two ends of every long edge.
-        """
+        """0 or 1 for corners, 2 or 3 for centres, such that no two points joined by an edge have the same."""
         centre, place = self.place(index)
         return 2 * centre + place.sum(axis=1) % 2
+
+    def parity(self, one: Int, other: Int) -> Int:
+        """The parity of short edges: of the number of coordinates in which the corner exceeds the centre."""
+        corner, centre = np.minimum(one, other), np.maximum(one, other)
+        return (self.place(corner)[1] > self.place(centre)[1]).sum(axis=1) % 2
 
     def tets(self) -> Iterator[Int]:
         """All tetrahedra in twelve batches of shape (m, 4): the points 0, 1 and 2, 3 of each end its long edges; positive."""

@@ -1,0 +1,129 @@
+"""A function run in a child interpreter, so that its crash is an error and not the end of ours.
+
+Foreign libraries abort, fill the memory or never return. Here a call of theirs runs in a fresh Python. Arrays and options go there
+and come back through files that hold no code (no pickle); whatever it prints, or writes to its folder, stays there.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from os import environ, pathsep
+from os.path import abspath
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taut.errors import MeshError
+
+Arrays = dict[str, NDArray[Any]]
+_ARRAYS, _FACTS, _CALL, _ERRORS, _DONE = "arrays.npz", "facts.json", "call.json", "stderr.txt", "done"
+
+
+def isolated(
+    function: str, arrays: Mapping[str, NDArray[Any]], options: Mapping[str, Any], *, what: str, timeout: float
+) -> tuple[Arrays, dict[str, Any]]:
+    """Call `function(arrays, **options)` in a child interpreter, and return the arrays and the facts that it returns.
+
+    function : "module:name", of a function at the top of an importable module, which returns (arrays, facts)
+    arrays : numpy arrays by name, none of objects
+    options : what JSON can hold
+    what : what is being done, the beginning of the error message
+    timeout : after so many seconds the child is ended
+
+    A crash, an error, a timeout or a missing result is a `MeshError`. The child works in a folder of its own, which is removed, so
+    paths among the options must be absolute. Its address space is limited to the memory of the machine, where that can be done.
+
+    >>> isolated("taut.mesh.isolated:echo", {"x": np.arange(3)}, {"unit": "m"}, what="trying it out", timeout=60)
+    ({'x': array([0, 1, 2])}, {'unit': 'm'})
+    """
+    with TemporaryDirectory(prefix="taut-") as name:
+        folder = Path(name)
+        (folder / "in").mkdir()
+        (folder / "out").mkdir()
+        _save(folder / "in", arrays, dict(options))
+        (folder / _CALL).write_text(json.dumps(function))
+        path = pathsep.join(abspath(entry) for entry in sys.path)  # the child finds what we find
+        command = [sys.executable, "-P", "-c", "from taut.mesh.isolated import _child; _child()", str(folder)]
+        with (folder / _ERRORS).open("wb") as errors:
+            try:
+                run = subprocess.run(
+                    command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
+                    env={**environ, "PYTHONPATH": path}, timeout=timeout, check=False,
+                )  # fmt: skip
+            except subprocess.TimeoutExpired:
+                raise MeshError(f"{what}: it was ended after {timeout:g} s without a result") from None
+            except OSError as error:
+                raise MeshError(f"{what}: no child interpreter could be started ({error})") from None
+        if run.returncode != 0 or not (folder / _DONE).exists():
+            raise MeshError(f"{what}: {_why(run.returncode, _last_line(folder / _ERRORS))}")
+        return _load(folder / "out")
+
+
+def echo(arrays: Arrays, **options: Any) -> tuple[Arrays, dict[str, Any]]:
+    """What it was given, for trying out `isolated`.
+
+    >>> echo({}, a=1)
+    ({}, {'a': 1})
+    """
+    return arrays, options
+
+
+def _child() -> None:
+    """What the child runs: the function named in the folder of its first argument."""
+    _limit_memory()
+    folder = Path(sys.argv[1])
+    module, _, name = json.loads((folder / _CALL).read_text()).partition(":")
+    function = getattr(importlib.import_module(module), name)
+    arrays, options = _load(folder / "in")
+    _save(folder / "out", *function(arrays, **options))
+    (folder / _DONE).touch()
+
+
+def _limit_memory() -> None:
+    try:
+        import os
+        import resource
+
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (memory if hard == resource.RLIM_INFINITY else min(memory, hard), hard))
+    except (ImportError, ValueError, OSError):  # Windows has no such limit, and some systems refuse it
+        return
+
+
+def _save(folder: Path, arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> None:
+    for name, array in arrays.items():
+        if np.asarray(array).dtype.hasobject:
+            raise MeshError(f"the array '{name}' holds Python objects, which are not passed between interpreters")
+    held: dict[str, Any] = {f"array {name}": array for name, array in arrays.items()}  # savez has parameters such as 'file'
+    np.savez(folder / _ARRAYS, **held)
+    (folder / _FACTS).write_text(json.dumps(dict(facts)))
+
+
+def _load(folder: Path) -> tuple[Arrays, dict[str, Any]]:
+    with np.load(folder / _ARRAYS, allow_pickle=False) as held:
+        arrays = {name.removeprefix("array "): held[name] for name in held.files}
+    return arrays, json.loads((folder / _FACTS).read_text())
+
+
+def _last_line(path: Path) -> str:
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - 2000))  # it may have said much
+        lines = file.read().decode(errors="replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+
+def _why(code: int, last_line: str) -> str:
+    said = f": {last_line}" if last_line else ""
+    if code < 0:
+        known = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+        return f"it crashed with {known}{said}"
+    return f"it ended with exit code {code}{said}" if code else "it ended without a result"

@@ -1,0 +1,159 @@
+"""Tetrahedra inside a surface by isosurface stuffing on a uniform lattice (Labelle & Shewchuk 2007).
+
+1. A function, negative inside, is evaluated on a body-centred cubic lattice (`bcc`).
+2. Each edge from inside to outside has a cut point where the function changes sign (`crossing`).
+3. A lattice point too close to a cut point, nearer than α_long of a long edge or α_short of a short one, is moved to it. It is then
+   on the surface, and the other cut points on its edges are forgotten.
+4. What remains of each lattice tetrahedron inside is divided by a fixed table (`stencils`).
+
+All dihedral angles lie between 10.7° and 164.8°, whatever the shape. There are finitely many cases, each with a few lengths free
+within bounds set by the two α; a test goes through them. The α here make the smallest angle as large as it can be: 10.77°. The
+boundary follows the surface to second order in h. Creases are rounded off over about h, and what is thinner than h may be lost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from taut.errors import MeshError
+from taut.mesh.arguments import length, place
+from taut.mesh.bcc import Lattice
+from taut.mesh.crossing import crossings
+from taut.mesh.stencils import EDGES, POWERS, stencils
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+Function = Callable[[Float], ArrayLike]
+
+SMALLEST_DIHEDRAL = 10.7  # degrees
+LARGEST_DIHEDRAL = 164.8  # degrees
+MOST_POINTS = 20_000_000  # of a lattice
+ALPHA_LONG, ALPHA_SHORT = 0.285, 0.3985
+_BATCH = 1 << 17  # points for which the function is called at a time, which bounds the memory it takes
+
+
+def stuff(inside: Function, low: ArrayLike, high: ArrayLike, spacing: float) -> tuple[Float, Int]:
+    """Tetrahedra that fill the part of a shape within a box.
+
+    inside : a function from positions [m], (m, 3), to values, (m,), negative inside the shape, positive outside and zero on the
+        surface; only its sign and where that changes matter
+    low, high : opposite corners of the box [m], shape (3,). A shape that reaches beyond is cut off there.
+    spacing : side of the cubes of the lattice [m], the length of the longest edges away from the surface
+
+    Returns points [m], (n, 3), all of them used, and tetrahedra (m, 4) with positive volumes. The same call gives the same bits.
+
+    >>> points, tets = stuff(lambda x: np.linalg.norm(x, axis=1) - 1, [-1, -1, -1], [1, 1, 1], 0.5)
+    >>> points.shape, tets.shape
+    ((161, 3), (552, 4))
+    """
+    low, high, spacing = _checked(low, high, spacing)
+    lattice = Lattice.over(low, high, spacing)
+
+    def cut_off(x: Float) -> Float:
+        return np.maximum(_evaluate(inside, x), np.maximum(low - x, x - high).max(axis=1))
+
+    value = np.concatenate([cut_off(lattice.positions(part)) for part in _batches(lattice.count)])
+    sign = np.sign(value).astype(np.int8)
+    tets = np.concatenate([batch[(sign[batch] < 0).any(axis=1)] for batch in lattice.tets()])
+    crossed = (sign[tets] > 0).any(axis=1)
+    whole, cut = tets[~crossed], tets[crossed]
+    edges, edge_of = _cut_edges(cut, sign, lattice.count)
+
+    ends = lattice.positions(edges.ravel()).reshape(-1, 2, 3)
+    fraction = crossings(cut_off, ends[:, 0], ends[:, 1], value[edges[:, 0]], value[edges[:, 1]])
+    cut_points = ends[:, 0] + fraction[:, None] * (ends[:, 1] - ends[:, 0])
+    moved, target = _warp(edges, fraction, lattice, sign)
+
+    pieces = _cut_pieces(cut, edge_of, sign, lattice)
+    whole = whole[(sign[whole] < 0).any(axis=1)]
+    used, local = np.unique(np.concatenate([whole, pieces]), return_inverse=True)
+    if not len(used):
+        raise MeshError(f"nothing is inside at a spacing of {spacing:g} m: the shape is thinner than that, or not in the box")
+    on_lattice = used[used < lattice.count]
+    points = np.concatenate([lattice.positions(on_lattice), cut_points[used[len(on_lattice) :] - lattice.count]])
+    row = np.searchsorted(on_lattice, moved)
+    kept = np.append(on_lattice, -1)[row] == moved
+    points[row[kept]] = cut_points[target[kept]]
+    return points, local.reshape(-1, 4)
+
+
+def _checked(low: ArrayLike, high: ArrayLike, spacing: float) -> tuple[Float, Float, float]:
+    lowest, highest, spacing = place(low, "low"), place(high, "high"), length(spacing, "spacing")
+    if not (lowest < highest).all():
+        raise MeshError(f"the box is empty: low {lowest.tolist()} is not below high {highest.tolist()}")
+    sides = (highest - lowest).tolist()
+
+    def points(spacing: float) -> float:  # in floating point, for they may be very many
+        return 2 * math.prod(side / spacing + 3 for side in sides)
+
+    if points(spacing) > MOST_POINTS:
+        enough = max(spacing, (2 * math.prod(sides) / MOST_POINTS) ** (1 / 3))
+        while points(enough) > MOST_POINTS:
+            enough *= 1.01
+        raise MeshError(
+            f"a spacing of {spacing:g} m takes about {points(spacing):.2g} lattice points, over the limit of {MOST_POINTS:,}; "
+            f"a spacing of {enough:.3g} m would do"
+        )
+    return lowest, highest, spacing
+
+
+def _evaluate(inside: Function, x: Float) -> Float:
+    value = np.asarray(inside(x), np.float64)
+    if value.shape != (len(x),):
+        raise MeshError(f"the function gave shape {value.shape} for {len(x)} points; it must give one value for each")
+    bad = np.flatnonzero(~np.isfinite(value))
+    if len(bad):
+        raise MeshError(f"the function is {value[bad[0]]} at {x[bad[0]].tolist()}")
+    return value
+
+
+def _batches(count: int) -> list[Int]:
+    return [np.arange(first, min(first + _BATCH, count)) for first in range(0, count, _BATCH)]
+
+
+def _cut_edges(tets: Int, sign: NDArray[np.int8], count: int) -> tuple[Int, Int]:
+    """The edges from inside to outside, (k, 2), each once, and which of them the edges of each tetrahedron are, (m, 6), else -1."""
+    pairs = np.sort(tets[:, EDGES], axis=2)
+    crossed = sign[pairs[:, :, 0]] * sign[pairs[:, :, 1]] < 0
+    keys, number = np.unique(pairs[crossed] @ np.array([count, 1]), return_inverse=True)
+    edge_of = np.full(crossed.shape, -1)
+    edge_of[crossed] = number
+    return np.stack(np.divmod(keys, count), axis=1), edge_of
+
+
+def _warp(edges: Int, fraction: Float, lattice: Lattice, sign: NDArray[np.int8]) -> tuple[Int, Int]:
+    """Move lattice points to cut points that are too close, and mark them as on the surface in `sign`.
+
+    A point that moves takes the cut points of its edges away from its neighbours, so neighbours must not move at once: the points
+    go colour by colour, each to its nearest cut point. Returns which points moved and to which cut point.
+    """
+    point = edges.ravel()
+    edge = np.repeat(np.arange(len(edges)), 2)
+    apart = np.stack([fraction, 1 - fraction], axis=1).ravel()
+    colour = lattice.colour(point)
+    long = np.repeat(colour[0::2] // 2 == colour[1::2] // 2, 2)  # a short edge joins a corner to a centre
+    close = np.flatnonzero(apart < np.where(long, ALPHA_LONG, ALPHA_SHORT))
+    distance = apart * np.where(long, 1.0, np.sqrt(0.75))
+    close = close[np.lexsort((distance[close], point[close]))]
+    moved, target = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for now in range(4):
+        ready = close[(colour[close] == now) & (sign[point[close ^ 1]] != 0)]
+        points, first = np.unique(point[ready], return_index=True)
+        sign[points] = 0
+        moved.append(points)
+        target.append(edge[ready[first]])
+    points, targets = np.concatenate(moved), np.concatenate(target)
+    order = np.argsort(points)
+    return points[order], targets[order]
+
+
+def _cut_pieces(tets: Int, edge_of: Int, sign: NDArray[np.int8], lattice: Lattice) -> Int:
+    """What is inside of tetrahedra that were cut, (m, 4): lattice points, and cut points numbered on from them."""
+    table = stencils()[lattice.parity(tets[:, 0], tets[:, 2]), (sign[tets].astype(np.int64) + 1) @ POWERS]
+    names = np.concatenate([tets, lattice.count + edge_of], axis=1)
+    pieces = np.take_along_axis(names, table.reshape(-1, 12), axis=1).reshape(-1, 4)
+    return pieces[table.reshape(-1, 4)[:, 0] >= 0]

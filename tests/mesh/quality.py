@@ -1,0 +1,40 @@
+"""What makes a mesh of tetrahedra good: its angles, its volumes and its boundary."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from taut.mesh.mesh import Mesh
+from taut.mesh.stuffing import LARGEST_DIHEDRAL, SMALLEST_DIHEDRAL
+
+
+def dihedrals(corners):
+    """The six dihedral angles of each tetrahedron [degrees], shape (m, 6); corners (m, 4, 3)."""
+    angles = []
+    for i, j in combinations(range(4), 2):
+        k, l = sorted({0, 1, 2, 3} - {i, j})  # noqa: E741
+        along = corners[:, j] - corners[:, i]
+        first, second = np.cross(along, corners[:, k] - corners[:, i]), np.cross(along, corners[:, l] - corners[:, i])
+        sine = np.linalg.norm(np.cross(first, second), axis=1)
+        angles.append(np.degrees(np.arctan2(sine, np.einsum("ij,ij->i", first, second))))
+    return np.stack(angles, axis=1)
+
+
+def within_the_proven_angles(mesh: Mesh) -> bool:
+    angles = dihedrals(mesh.points[mesh.cells["tet"]])
+    return bool(mesh.volumes.min() > 0 and angles.min() >= SMALLEST_DIHEDRAL and angles.max() <= LARGEST_DIHEDRAL)
+
+
+def euler_characteristic(mesh: Mesh) -> int:
+    """V - E + F of the boundary, which must be a surface in which each edge has two faces."""
+    skin = Mesh(mesh.points, {"triangle": mesh.boundary_faces["triangle"]})
+    assert len(skin.boundary_edges) == 0
+    assert 3 * len(skin.triangles) == 2 * len(skin.edges)
+    return len(np.unique(skin.triangles)) - len(skin.edges) + len(skin.triangles)
+
+
+def order(errors):
+    """Measured orders of convergence of errors at spacings halved in turn."""
+    return np.log2(np.abs(errors[:-1]) / np.abs(errors[1:]))
