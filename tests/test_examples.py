@@ -29,7 +29,13 @@ def check_own_law(module):
     assert result["balance"] == pytest.approx(0.233, abs=0.02)
 
 
-CHECKS = {"00_one_spring": check_one_spring, "01_own_law": check_own_law}
+def check_any_mesh(module):
+    result = module.run(module.taut.mesh.bunny(spacing=0.015))
+    assert result["held"] == pytest.approx(result["weight"], rel=1e-6)
+    assert 1e-5 < result["sunk"] < 1e-2
+
+
+CHECKS = {"00_one_spring": check_one_spring, "01_own_law": check_own_law, "02_any_mesh": check_any_mesh}
 
 
 def test_every_example_is_checked_and_short():

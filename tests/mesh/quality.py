@@ -6,8 +6,8 @@ from itertools import combinations
 
 import numpy as np
 
+from taut.mesh.filling.stuffing import LARGEST_DIHEDRAL, SMALLEST_DIHEDRAL
 from taut.mesh.mesh import Mesh
-from taut.mesh.stuffing import LARGEST_DIHEDRAL, SMALLEST_DIHEDRAL
 
 
 def dihedrals(corners):

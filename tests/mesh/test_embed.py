@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from taut.errors import MeshError
 from taut.mesh import Mesh, read
-from taut.mesh.embed import embed
+from taut.mesh.embedding.embed import embed
+from taut.mesh.embedding.nearest import nearest_triangle
+from taut.mesh.embedding.tetrahedra import skin, tetrahedra
 from taut.mesh.kinds import kind
 from taut.mesh.measure import measures
-from taut.mesh.nearest import nearest_triangle
-from taut.mesh.tetrahedra import skin, tetrahedra
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 SEEDS = st.integers(0, 2**32 - 1)

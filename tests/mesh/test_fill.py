@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from taut.errors import MeshError
-from taut.mesh.boxes import block
-from taut.mesh.fill import fill
+from taut.mesh.filling.fill import fill
+from taut.mesh.filling.winding import Winding, _turn
 from taut.mesh.mesh import Mesh
 from taut.mesh.reading import read
-from taut.mesh.surfaces import cylinder, sheet, sphere, torus
-from taut.mesh.winding import Winding, _turn
+from taut.mesh.shapes.boxes import block
+from taut.mesh.shapes.surfaces import cylinder, sheet, sphere, torus
 from tests.mesh.quality import euler_characteristic, order, within_the_proven_angles
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -156,7 +156,7 @@ def test_what_has_no_inside_is_refused():
 
 
 def test_tetwild_says_how_it_is_installed(monkeypatch):
-    monkeypatch.setattr(importlib.import_module("taut.mesh.fill"), "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.import_module("taut.mesh.filling.fill"), "find_spec", lambda name: None)
     with pytest.raises(MeshError, match=r"pip install 'taut\[tetwild\]'"):
         fill(sphere(8), 0.3, method="tetwild")
 

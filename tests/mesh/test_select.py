@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from taut.errors import MeshError
 from taut.mesh import Mesh, read
-from taut.mesh.corners import corners
-from taut.mesh.select import select
-from taut.mesh.selection_language import MOST_CHARACTERS, MOST_NESTED
+from taut.mesh.selection.corners import corners
+from taut.mesh.selection.language import MOST_CHARACTERS, MOST_NESTED
+from taut.mesh.selection.select import select
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 

@@ -8,11 +8,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from taut.errors import MeshError
-from taut.mesh.crossing import TOLERANCE, crossings
-from taut.mesh.mesh import Mesh
-from taut.mesh.solids import ball, bunny
-from taut.mesh.stencils import EDGES, POWERS, stencils
-from taut.mesh.stuffing import ALPHA_LONG, ALPHA_SHORT, LARGEST_DIHEDRAL, MOST_POINTS, SMALLEST_DIHEDRAL, stuff
+from taut.mesh.filling.crossing import TOLERANCE, crossings
+from taut.mesh.filling.stencils import EDGES, POWERS, stencils
+from taut.mesh.filling.stuffing import ALPHA_LONG, ALPHA_SHORT, LARGEST_DIHEDRAL, MOST_POINTS, SMALLEST_DIHEDRAL, stuff
+from taut.mesh.shapes.solids import ball, bunny
 from tests.mesh.quality import dihedrals, euler_characteristic, order, within_the_proven_angles
 
 
@@ -22,11 +21,6 @@ def _sphere(x):
 
 def _torus(x):
     return np.hypot(np.hypot(x[:, 0], x[:, 2]) - 0.7, x[:, 1]) - 0.25
-
-
-def _stuffed(inside, low, high, spacing):
-    points, tets = stuff(inside, low, high, spacing)
-    return Mesh(points, {"tet": tets})
 
 
 # --- every case there is ---------------------------------------------------------------------------------------------------------
@@ -83,7 +77,7 @@ def test_no_case_leaves_the_proven_angles():
 @pytest.mark.parametrize("spacing", [0.3, 0.17])
 @pytest.mark.parametrize(("inside", "euler"), [(_sphere, 2), (_torus, 0)])
 def test_the_boundary_is_a_closed_surface_of_the_right_kind(inside, euler, spacing):
-    mesh = _stuffed(inside, [-1, -1, -1], [1, 1, 1], spacing)
+    mesh = stuff(inside, [-1, -1, -1], [1, 1, 1], spacing)
     assert within_the_proven_angles(mesh)
     assert euler_characteristic(mesh) == euler
     assert np.abs(inside(mesh.points[mesh.boundary])).max() < 2 * TOLERANCE * spacing
@@ -103,7 +97,7 @@ def test_random_blobs_keep_the_proven_angles(seed, roughness, spacing):
     random = np.random.default_rng(seed)
     waves, phases, level = random.normal(size=(8, 3)) * roughness, random.uniform(0, 6, 8), random.normal()
     try:
-        mesh = _stuffed(lambda x: np.sin(x @ waves.T + phases).sum(axis=1) + level, [-1, -0.9, -1.1], [1, 1, 1], spacing)
+        mesh = stuff(lambda x: np.sin(x @ waves.T + phases).sum(axis=1) + level, [-1, -0.9, -1.1], [1, 1, 1], spacing)
     except MeshError:
         assume(False)
     assert within_the_proven_angles(mesh)
@@ -115,7 +109,7 @@ def test_random_blobs_keep_the_proven_angles(seed, roughness, spacing):
 
 
 def test_a_shape_beyond_the_box_is_cut_off_there():
-    mesh = _stuffed(lambda x: x[:, 0], [-1, -1, -1], [1, 1, 1], 0.25)
+    mesh = stuff(lambda x: x[:, 0], [-1, -1, -1], [1, 1, 1], 0.25)
     assert mesh.volumes.sum() == pytest.approx(4.0, rel=1e-9)  # half of it, exactly: the planes are planes of the lattice
     assert within_the_proven_angles(mesh)
 
@@ -129,7 +123,7 @@ def test_the_same_bits_twice_and_at_another_scale():
 
 def test_only_the_sign_matters():
     """As far as the tolerance of the crossings goes."""
-    exact, sign = ball(spacing=0.4), _stuffed(lambda x: np.sign(_sphere(x)), [-1, -1, -1], [1, 1, 1], 0.4)
+    exact, sign = ball(spacing=0.4), stuff(lambda x: np.sign(_sphere(x)), [-1, -1, -1], [1, 1, 1], 0.4)
     assert (sign.cells["tet"] == exact.cells["tet"]).all()
     assert np.abs(sign.points - exact.points).max() < 2 * TOLERANCE * 0.4
 

@@ -1,16 +1,20 @@
-"""Geometry in: the Mesh, its generators, readers, writers, cleaning and filling."""
+"""Geometry in: the Mesh, its generators, readers, writers, cleaning, filling and embedding."""
 
-from taut.mesh.boxes import block
 from taut.mesh.cleaning import Cleaned, clean
+from taut.mesh.embedding.embed import Embedding, embed
+from taut.mesh.filling.fill import fill
+from taut.mesh.filling.stuffing import stuff
 from taut.mesh.mesh import Mesh
-from taut.mesh.nets import lattice, net, ring, rope, truss
 from taut.mesh.orient import oriented
 from taut.mesh.parts import UV
 from taut.mesh.reading import read
-from taut.mesh.surfaces import cylinder, disc, sheet, sphere, torus
+from taut.mesh.shapes.boxes import block
+from taut.mesh.shapes.nets import lattice, net, ring, rope, truss
+from taut.mesh.shapes.solids import ball, bunny
+from taut.mesh.shapes.surfaces import cylinder, disc, sheet, sphere, torus
 from taut.mesh.writing import write
 
 __all__ = [
-    "UV", "Cleaned", "Mesh", "block", "clean", "cylinder", "disc", "lattice", "net", "oriented", "read", "ring", "rope", "sheet",
-    "sphere", "torus", "truss", "write",
+    "UV", "Cleaned", "Embedding", "Mesh", "ball", "block", "bunny", "clean", "cylinder", "disc", "embed", "fill", "lattice", "net",
+    "oriented", "read", "ring", "rope", "sheet", "sphere", "stuff", "torus", "truss", "write",
 ]  # fmt: skip

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taut.errors import MeshError
-from taut.mesh import corners, select, topology
+from taut.mesh import topology
 from taut.mesh.kinds import Kind, kind
 from taut.mesh.measure import enclosed_volume, measures
 from taut.mesh.parts import UV, Cells, Groups, check_cells, check_data, check_groups, check_points, check_uv
+from taut.mesh.selection.corners import corners
+from taut.mesh.selection.select import select
 from taut.mesh.triangulate import triangulate
 
 Float = NDArray[np.float64]
@@ -179,12 +181,25 @@ class Mesh:
         return _kept(topology.components(star, self.n))
 
     def select(self, what: Any) -> Int:
-        """Points by index, mask or in words, such as "y > 0.9*max" or the name of a group; `taut.mesh.select` says all of them."""
-        return select.select(self, what)
+        """Points, distinct and sorted, by index, by mask or in words.
+
+        what : an index, a sequence of indices (from 0; a negative one is an error), a mask of shape (n,), or a text:
+            all, none, boundary, corners, corners(top), the name of a group (quoted if it is no plain word or one of these),
+            a comparison of coordinates [m] and per-vertex maps, such as `y > 0.9*max`, `0.2 <= x < 0.5`, `hypot(x, z) < 0.1` or
+            `weight >= 0.5`, box(x0, y0, z0, x1, y1, z1) [m], nearest(x, y, z) [m], points(0, 5, 10:20),
+            and all these joined by `and`, `or`, `not` and parentheses
+
+        In a comparison min, max and mean are those of the other side over all points; `max(y)` may stand in any number. Positions
+        count as exact to 1e-9 of the size of the mesh. A text other than "none" that selects no point is an error.
+
+        >>> Mesh([[0, 0], [1, 0], [0, 1], [1, 1]], {"quad": [[0, 1, 3, 2]]}).select("y > 0.9*max")
+        array([2, 3])
+        """
+        return select(self, what)
 
     def corners(self, side: str | None = None) -> Int:
         """The points nearest to the corners of the bounding box; `side` ("top", "left", "front"…) keeps those of one side."""
-        return corners.corners(self, side)
+        return corners(self, side)
 
     def measure(self, name: str) -> Float:
         """Length [m], area [m²] or volume [m³] of each cell of a kind, shape (m,); the volume of an inverted cell is negative."""

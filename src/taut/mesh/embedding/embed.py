@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taut.errors import MeshError
+from taut.mesh.embedding.nearest import holding_tet, nearest_segment, nearest_triangle
+from taut.mesh.embedding.tetrahedra import skin, tetrahedra
 from taut.mesh.mesh import Mesh
-from taut.mesh.nearest import holding_tet, nearest_segment, nearest_triangle
 from taut.mesh.parts import check_points
-from taut.mesh.tetrahedra import skin, tetrahedra
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]

@@ -20,10 +20,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taut.errors import MeshError
-from taut.mesh.arguments import length, place
-from taut.mesh.bcc import Lattice
-from taut.mesh.crossing import crossings
-from taut.mesh.stencils import EDGES, POWERS, stencils
+from taut.mesh.filling.bcc import Lattice
+from taut.mesh.filling.crossing import crossings
+from taut.mesh.filling.stencils import EDGES, POWERS, stencils
+from taut.mesh.mesh import Mesh
+from taut.mesh.shapes.arguments import length, place
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -36,7 +37,7 @@ ALPHA_LONG, ALPHA_SHORT = 0.285, 0.3985
 _BATCH = 1 << 17  # points for which the function is called at a time, which bounds the memory it takes
 
 
-def stuff(inside: Function, low: ArrayLike, high: ArrayLike, spacing: float) -> tuple[Float, Int]:
+def stuff(inside: Function, low: ArrayLike, high: ArrayLike, spacing: float) -> Mesh:
     """Tetrahedra that fill the part of a shape within a box.
 
     inside : a function from positions [m], (m, 3), to values, (m,), negative inside the shape, positive outside and zero on the
@@ -44,11 +45,10 @@ def stuff(inside: Function, low: ArrayLike, high: ArrayLike, spacing: float) -> 
     low, high : opposite corners of the box [m], shape (3,). A shape that reaches beyond is cut off there.
     spacing : side of the cubes of the lattice [m], the length of the longest edges away from the surface
 
-    Returns points [m], (n, 3), all of them used, and tetrahedra (m, 4) with positive volumes. The same call gives the same bits.
+    All points are used and all volumes are positive. The same call gives the same bits.
 
-    >>> points, tets = stuff(lambda x: np.linalg.norm(x, axis=1) - 1, [-1, -1, -1], [1, 1, 1], 0.5)
-    >>> points.shape, tets.shape
-    ((161, 3), (552, 4))
+    >>> stuff(lambda x: np.linalg.norm(x, axis=1) - 1, [-1, -1, -1], [1, 1, 1], 0.5)
+    Mesh(161 points, 552 tet)
     """
     low, high, spacing = _checked(low, high, spacing)
     lattice = Lattice.over(low, high, spacing)
@@ -78,7 +78,7 @@ def stuff(inside: Function, low: ArrayLike, high: ArrayLike, spacing: float) -> 
     row = np.searchsorted(on_lattice, moved)
     kept = np.append(on_lattice, -1)[row] == moved
     points[row[kept]] = cut_points[target[kept]]
-    return points, local.reshape(-1, 4)
+    return Mesh(points, {"tet": local.reshape(-1, 4)})
 
 
 def _checked(low: ArrayLike, high: ArrayLike, spacing: float) -> tuple[Float, Float, float]:

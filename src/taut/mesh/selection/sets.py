@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import MeshError, did_you_mean
-from taut.mesh.corners import SIDES, corners
-from taut.mesh.selection_language import COMPARISONS, Call, Name, Node, Number, Operation, short, walk
-from taut.mesh.selection_numbers import AXES, FUNCTIONS, OVERALL, Numbers, largest
+from taut.mesh.selection.corners import SIDES, corners
+from taut.mesh.selection.language import COMPARISONS, Call, Name, Node, Number, Operation, short, walk
+from taut.mesh.selection.numbers import AXES, FUNCTIONS, OVERALL, Numbers, largest
 
 if TYPE_CHECKING:
     from taut.mesh.mesh import Mesh

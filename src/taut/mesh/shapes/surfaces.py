@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import MeshError
-from taut.mesh.arguments import choice, count, in_plane, length, lengths
-from taut.mesh.grids import PATTERNS, grid_cells
 from taut.mesh.mesh import Mesh
 from taut.mesh.parts import UV
+from taut.mesh.shapes.arguments import choice, count, in_plane, length, lengths
+from taut.mesh.shapes.grids import PATTERNS, grid_cells
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taut.errors import MeshError
-from taut.mesh.arguments import choice, count, in_plane, length, lengths, place
-from taut.mesh.boxes import block
 from taut.mesh.mesh import Mesh
+from taut.mesh.shapes.arguments import choice, count, in_plane, length, lengths, place
+from taut.mesh.shapes.boxes import block
 
 Int = NDArray[np.int64]
 BRACES = ("none", "face", "body", "all")

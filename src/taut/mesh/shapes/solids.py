@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.mesh.arguments import length
+from taut.mesh.filling.stuffing import stuff
 from taut.mesh.mesh import Mesh
-from taut.mesh.stuffing import stuff
+from taut.mesh.shapes.arguments import length
 
 Float = NDArray[np.float64]
 
@@ -33,8 +33,7 @@ def ball(radius: float = 1.0, *, spacing: float | None = None) -> Mesh:
     """
     radius = length(radius, "radius")
     corner = np.full(3, radius)
-    points, tets = stuff(lambda x: np.linalg.norm(x, axis=1) - radius, -corner, corner, radius / 4 if spacing is None else spacing)
-    return Mesh(points, {"tet": tets})
+    return stuff(lambda x: np.linalg.norm(x, axis=1) - radius, -corner, corner, radius / 4 if spacing is None else spacing)
 
 
 def bunny(height: float = 0.18, *, spacing: float | None = None) -> Mesh:
@@ -50,11 +49,12 @@ def bunny(height: float = 0.18, *, spacing: float | None = None) -> Mesh:
     """
     height = length(height, "height")
     low, high = height * _LOW, height * _HIGH
-    points, tets = stuff(lambda x: _bunny(x / height), low, high, height / 17 if spacing is None else spacing)
+    mesh = stuff(lambda x: _bunny(x / height), low, high, height / 17 if spacing is None else spacing)
+    points = mesh.points.copy()
     points[:, 1] = np.where(points[:, 1] < 1e-6 * height, 0.0, points[:, 1])  # cut points on the ground, exactly there
     ears = np.flatnonzero(_distance(_folded(points / height), _EAR) < 0.01)
     feet = np.flatnonzero(points[:, 1] == 0.0)
-    return Mesh(points, {"tet": tets}, groups={"ears": {"point": ears}, "feet": {"point": feet}})
+    return mesh.with_(points=points, groups={"ears": {"point": ears}, "feet": {"point": feet}})
 
 
 class _Ellipsoid(NamedTuple):

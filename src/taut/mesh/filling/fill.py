@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import MeshError
-from taut.mesh.arguments import choice, length
+from taut.mesh.filling.stuffing import stuff
+from taut.mesh.filling.winding import Winding
 from taut.mesh.isolated import Arrays, isolated
 from taut.mesh.mesh import Mesh
-from taut.mesh.stuffing import stuff
-from taut.mesh.winding import Winding
+from taut.mesh.shapes.arguments import choice, length
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -38,7 +38,7 @@ def fill(mesh: Mesh, spacing: float | None = None, *, method: str = "stuffing") 
     spacing : length of the longest edges inside [m]; a thirtieth of the diagonal of the bounding box if not given
     method : "stuffing", or "tetwild", which needs `pip install 'taut[tetwild]'` and takes a surface that is open too
 
-    >>> from taut.mesh.surfaces import sphere
+    >>> from taut.mesh.shapes.surfaces import sphere
     >>> fill(sphere(16), 0.4)
     Mesh(175 points, 648 tet)
     """
@@ -61,8 +61,7 @@ def fill(mesh: Mesh, spacing: float | None = None, *, method: str = "stuffing") 
         number, distance = winding.at(x)
         return np.where(number == 0, 1.0, -1.0) * np.minimum(distance, size)
 
-    filled, tets = stuff(inside, low, high, size)
-    return Mesh(filled, {"tet": tets})
+    return stuff(inside, low, high, size)
 
 
 def _check_closed(triangles: Int, name: Int, positions: Float) -> None:
@@ -88,7 +87,7 @@ def _by_tetwild(points: Float, triangles: Int, spacing: float) -> Mesh:
     if find_spec("pytetwild") is None:
         raise MeshError("method='tetwild' needs the package pytetwild: pip install 'taut[tetwild]'")
     arrays, _ = isolated(
-        "taut.mesh.fill:_tetwild", {"points": points, "triangles": triangles}, {"spacing": spacing},
+        "taut.mesh.filling.fill:_tetwild", {"points": points, "triangles": triangles}, {"spacing": spacing},
         what="filling the surface with tetwild", timeout=_TETWILD_SECONDS,
     )  # fmt: skip
     if not len(arrays["tets"]):

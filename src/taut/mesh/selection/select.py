@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import MeshError
-from taut.mesh.selection_language import Name, parse, short
-from taut.mesh.selection_points import Points
+from taut.mesh.selection.language import Name, parse, short
+from taut.mesh.selection.sets import Points
 
 if TYPE_CHECKING:
     from taut.mesh.mesh import Mesh
@@ -18,16 +18,7 @@ Int = NDArray[np.int64]
 
 
 def select(mesh: Mesh, what: Any) -> Int:
-    """The indices of the points that `what` selects, distinct and sorted.
-
-    what : an index, a sequence of indices (from 0; a negative one is an error), a mask of shape (n,), or a string:
-        all, none, boundary, corners, corners(top), the name of a group (quoted if it is no plain word or is one of these words),
-        a comparison of coordinates [m] and per-vertex maps, such as `y > 0.9*max`, `0.2 <= x < 0.5`, `hypot(x, z) < 0.1` or
-        `weight >= 0.5`, box(x0, y0, z0, x1, y1, z1) [m], nearest(x, y, z) [m], points(0, 5, 10:20),
-        and all these joined by `and`, `or`, `not` and parentheses
-
-    In a comparison min, max and mean are those of the other side over all points; `max(y)` may stand in any number. Positions count
-    as exact to 1e-9 of the size of the mesh. A string other than "none" that selects no point is an error.
+    """The indices of the points that `what` selects; `Mesh.select` says what it may be.
 
     >>> from taut.mesh import Mesh
     >>> sheet = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]], {"triangle": [[0, 1, 2]]}, groups={"left sleeve": [0, 2]})

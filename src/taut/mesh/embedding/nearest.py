@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.mesh.box_tree import BoxTree
+from taut.mesh.embedding.box_tree import BoxTree
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]

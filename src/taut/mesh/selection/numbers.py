@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import MeshError, did_you_mean
-from taut.mesh.selection_language import Call, Name, Node, Number, Operation, problem, short, walk
+from taut.mesh.selection.language import Call, Name, Node, Number, Operation, problem, short, walk
 
 if TYPE_CHECKING:
     from taut.mesh.mesh import Mesh

@@ -1,0 +1,1 @@
+"""A fine mesh that rides on a coarse one."""

@@ -1,0 +1,1 @@
+"""Closed shapes filled with tetrahedra."""

@@ -1,0 +1,1 @@
+"""Points of a mesh by index, by mask, by name or in words."""

@@ -1,0 +1,1 @@
+"""Meshes made from numbers: lines, surfaces, boxes and stuffed solids."""
