@@ -1,12 +1,14 @@
-"""A soft body from any mesh: the springs are its edges, the mass comes from its cells, and the lowest points are held.
+"""A soft body from any mesh: the springs are its edges, the mass comes from its cells, and the highest points are held.
 
     python examples/02_any_mesh.py [FILE]
 
-Without a file it is taut's own bunny. When it has come to rest, what holds it carries its weight: the sum of the forces on the
-held points is -M g, which is compared.
+Without a file it is taut's own bunny, hung by its ears. A closed surface is filled with tetrahedra first. When the body has come
+to rest, what holds it carries its weight: the sum of the forces on the held points is -M g, which is compared.
 """
 
 import sys
+
+import numpy as np
 
 import taut
 from taut import laws
@@ -20,11 +22,12 @@ def body(mesh: taut.mesh.Mesh) -> taut.System:
         mass = taut.areal_mass(mesh, 1.0)
     else:
         mass = taut.line_mass(mesh, 0.1)
+    height = float(np.ptp(mesh.positions[:, 1]))
     return taut.System(
         mesh.points,
         mass=mass,
-        fixed=mesh.select("y <= 0.95*min(y) + 0.05*max(y)"),
-        energies=[laws.spring(mesh.edges, k=2000.0), laws.gravity()],
+        fixed=mesh.select("y >= 0.95*max(y) + 0.05*min(y)"),
+        energies=[laws.spring(mesh.edges, k=1000 * 9.81 * mass.sum() / height), laws.gravity()],
         damping=[laws.drag(alpha=20.0)],
     )
 
@@ -34,12 +37,15 @@ def run(mesh: taut.mesh.Mesh) -> dict[str, float]:
     system = body(mesh)
     *_, (state, report) = taut.simulate(system, taut.ImplicitEuler(), h=0.1, until=3.0)
     held = float(system.f(state)[system.fixed, 1].sum())
-    sunk = float((mesh.positions[:, 1] - state.q[:, 1]).max())
-    return {"held": held, "weight": -9.81 * float(system.mass.sum()), "sunk": sunk, "residual": report.residual}
+    sank = float((mesh.positions[:, 1] - state.q[:, 1]).max())
+    return {"held": held, "weight": -9.81 * float(system.mass.sum()), "sank": sank, "residual": report.residual}
 
 
 if __name__ == "__main__":
     mesh = taut.mesh.read(sys.argv[1]) if len(sys.argv) > 1 else taut.mesh.bunny()
+    if len(mesh.areas) and not len(mesh.volumes) and not len(mesh.boundary_edges):
+        mesh = taut.mesh.fill(mesh)
+    mesh = taut.mesh.clean(mesh, largest=True).mesh  # loose pieces would fall for ever
     print(mesh)
     result = run(mesh)
-    print(f"the held points carry {result['held']:.6f} N of {result['weight']:.6f} N; it sank by {1000 * result['sunk']:.3f} mm")
+    print(f"the held points carry {result['held']:.6f} N of {result['weight']:.6f} N; it sank by {1000 * result['sank']:.3f} mm")
