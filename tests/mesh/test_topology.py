@@ -76,6 +76,17 @@ def test_real_meshes(name):
     check_topology(taut.mesh.read(real(name)))
 
 
+@pytest.mark.parametrize("name", [*REAL, "bunny.mesh", "hand.msh", "stanford-bunny.obj"])
+def test_the_mass_of_real_meshes_adds_up(name):
+    mesh = taut.mesh.read(real(name))
+    np.testing.assert_allclose(taut.areal_mass(mesh, 0.3).sum(), 0.3 * mesh.areas.sum(), rtol=1e-12)
+    if len(mesh.volumes):
+        solid = taut.mesh.clean(mesh, inverted=True).mesh
+        np.testing.assert_allclose(taut.volume_mass(solid, 900.0).sum(), 900.0 * np.abs(mesh.volumes).sum(), rtol=1e-12)
+        skin = Mesh(solid.points, solid.boundary_faces)
+        np.testing.assert_allclose(skin.enclosed_volume, solid.volumes.sum(), rtol=1e-10)
+
+
 @settings(max_examples=60, deadline=None)
 @given(triangle_soups())
 def test_random_triangle_soups(mesh):
