@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.hostile import spoil
 from taut import MeshError
 from taut.mesh import Mesh
 from taut.mesh.files import gmsh
@@ -325,27 +326,6 @@ def test_little_data_for_many_points_do_not_fill_the_memory():
         gmsh.read(HERE, b"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n" + nodes + one * 2000)
 
 
-def mutated(data, rng):
-    """The bytes with one thing done to them that happens to files."""
-    lines = data.split(b"\n")
-    at = int(rng.integers(len(data)))
-    row = int(rng.integers(len(lines)))
-    kind = int(rng.integers(6))
-    if kind == 0:
-        return data[:at]
-    if kind == 1:
-        return data[:at] + bytes(rng.integers(0, 256, int(rng.integers(1, 9)), np.uint8)) + data[at + int(rng.integers(9)) :]
-    if kind == 2:
-        return b"\n".join(lines[:row] + lines[row + 1 :])
-    if kind == 3:
-        return b"\n".join([*lines[:row], lines[row], lines[int(rng.integers(len(lines)))], *lines[row:]])
-    words = lines[row].split(b" ")
-    words[int(rng.integers(len(words)))] = (b"99999999999999999999", b"-1", b"nan", b"1e400", b"", b"7.5", b"0", b"3")[
-        rng.integers(8)
-    ]
-    return b"\n".join([*lines[:row], b" ".join(words), *lines[row + 1 :]])
-
-
 @pytest.mark.parametrize(("version", "how"), [*ENCODINGS, ("written", "")])
 def test_damaged_files_are_meshes_or_mesh_errors(version, how):
     e = encoder("2.2" if version == "written" else version, how)
@@ -356,7 +336,7 @@ def test_damaged_files_are_meshes_or_mesh_errors(version, how):
     refused = 0
     for _ in range(300):
         try:
-            mesh = gmsh.read(HERE, mutated(data, rng))
+            mesh = gmsh.read(HERE, spoil(data, rng))
         except MeshError as error:
             refused += error.path == HERE or "point" in str(error)
         else:
