@@ -6,6 +6,7 @@ import pytest
 import taut
 from taut.mesh import UV, Mesh, clean
 from tests.mesh.meshes import real
+from tests.mesh.test_topology import uv_sphere
 
 
 def soup(mesh):
@@ -32,7 +33,7 @@ def test_welding_within_a_distance():
     np.testing.assert_array_equal(done.mesh.points, points[[0, 1, 2, 4]])
 
 
-@pytest.mark.parametrize("weld", [-1.0, np.nan, np.inf, "a"])
+@pytest.mark.parametrize("weld", [-1.0, np.nan, np.inf, "a", True])
 def test_a_distance_that_is_none(weld):
     with pytest.raises(taut.MeshError, match="weld is a distance"):
         clean(taut.mesh.sphere(1), weld=weld)
@@ -58,6 +59,13 @@ def test_degenerate_cells_are_dropped_with_what_belongs_to_them():
     assert done.mesh.cell_data["thickness"]["triangle"].tolist() == [2.0, 4.0]
     assert done.mesh.uv.corners["triangle"].shape == (2, 3)
     assert str(done) == "3 degenerate cells dropped"
+
+
+def test_collapsed_quads_with_area_stay():
+    globe = uv_sphere()
+    done = clean(globe, degenerate=True)
+    assert done.degenerate == 0
+    assert len(done.mesh.boundary_edges) == 0
 
 
 def test_small_cells_are_not_degenerate():

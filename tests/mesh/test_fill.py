@@ -168,3 +168,9 @@ def test_tetwild_fills_a_surface_even_with_a_hole(missing):
     mesh = fill(Mesh(ball.points, {"triangle": ball.triangles[missing:]}), 0.5, method="tetwild")
     assert mesh.volumes.min() > 0
     assert mesh.volumes.sum() == pytest.approx(ball.enclosed_volume, rel=0.03)
+
+
+def test_a_stray_degenerate_face_is_no_hole():
+    ball = sphere(6)
+    stray = ball.with_(cells={"triangle": np.concatenate([ball.triangles, [[0, 0, 1]]])})
+    np.testing.assert_array_equal(fill(stray, 0.4).points, fill(ball, 0.4).points)

@@ -103,7 +103,7 @@ def test_a_truss_is_just_stiff():
     [
         (lambda: sheet(0, 3), "nx is a whole number from 1 on, not 0"),
         (lambda: sheet(2.5, 3), "nx is a whole number"),
-        (lambda: sheet(10**9, 3), "more than the"),
+        (lambda: sheet(10**9, 3), "at most 50,000,000"),
         (lambda: sheet(2, 2, size=-1.0), "size is a positive length"),
         (lambda: sheet(2, 2, size=(1, 2, 3)), "size is one length .* or 2"),
         (lambda: sheet(2, 2, pattern="diagonal"), "pattern is one of .* did you mean 'one-diagonal'"),
@@ -119,6 +119,9 @@ def test_a_truss_is_just_stiff():
         (lambda: lattice(1, 1, 1, braces="faces"), "did you mean 'face'"),
         (lambda: truss(2, 1.0, 0.0), "positive length"),
         (lambda: sphere(True), "n is a whole number"),
+        (lambda: block(40_000, 40_000, 40_000), "at most 50,000,000"),
+        (lambda: net(10_000, 10_000), "at most 50,000,000"),
+        (lambda: sheet(2, 2, pattern=np.array(["quad", "a"])), "pattern is one of"),
     ],
 )
 def test_what_cannot_be_made(make, message):

@@ -24,6 +24,11 @@ SQUARE = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]
         (SQUARE, {"triangle": [[0, 1, 2], [0, 1]]}, "rows of different lengths"),
         (SQUARE, {"triangle": [[0.0, 1.0, 2.0]]}, "triangle cells are indices, not float64"),
         (SQUARE, [[0, 1, 2]], "cells are given by kind"),
+        ([["1", "2", "3"]], {}, "points are not numbers"),
+        ([[1j, 0, 0]], {}, "points are not numbers"),
+        ([[0, 0, 0], [1, 1]], {}, "points have rows of different lengths"),
+        (SQUARE, {"polygon99999999999999": [[0, 1, 2]]}, "no kind of cell"),
+        (SQUARE, {"line": np.array([[0, 2**64 - 1]], np.uint64)}, "which is no index"),
     ],
 )
 def test_what_makes_no_mesh(points, cells, message):
@@ -41,6 +46,13 @@ def test_what_makes_no_mesh(points, cells, message):
         ({"point_data": {"w": ["a", "b", "c", "d"]}}, "data 'w' are of type"),
         ({"cell_data": {"t": {"quad": [1.0]}}}, "there are 0 quad cells"),
         ({"uv": UV([[0, 0]], {"triangle": [[0, 0, 1]]})}, "triangle 0: a corner names a texture coordinate"),
+        ({"cell_data": {"t": {"triangel": []}}}, "no kind of cell 'triangel'; did you mean 'triangle'"),
+        ({"cell_data": {"t": [1.0]}}, "cell_data 't' are given by name"),
+        ({"groups": ["a"]}, "groups are given by name"),
+        ({"point_data": {"w": [[1.0], [1.0, 2.0]]}}, "data 'w' have rows of different lengths"),
+        ({"uv": UV([[0, 0, 0]], {"triangle": [[0, 0, 0]]})}, r"of shape \(k, 2\), not \(1, 3\)"),
+        ({"uv": UV([[0, np.nan]], {"triangle": [[0, 0, 0]]})}, "uv coordinates are finite"),
+        ({"uv": ([[0, 0]], {})}, "uv is a taut.mesh.UV, not tuple"),
         ({"uv": UV([[0, 0]], {"quad": [[0, 0, 0, 0]]})}, "uv corners of quad"),
     ],
 )

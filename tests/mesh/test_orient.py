@@ -9,6 +9,7 @@ import taut
 from taut.mesh import UV, Mesh, oriented
 from taut.mesh.orient import flipped
 from tests.mesh.meshes import SOLIDS, SURFACES, real
+from tests.mesh.test_topology import uv_sphere
 
 
 def scrambled(mesh, seed):
@@ -66,6 +67,23 @@ def test_two_closed_pieces_both_face_outwards():
     np.testing.assert_allclose(oriented(both).enclosed_volume, 2 * ball.enclosed_volume, rtol=1e-12)
 
 
+def test_two_cubes_that_share_an_edge_both_face_outwards():
+    box = Mesh(taut.mesh.block(1, 1, 1).points, taut.mesh.block(1, 1, 1).boundary_faces)
+    inwards = box.cells["quad"][:, ::-1]
+    beside = box.points + np.array([1, 1, 0])
+    both = Mesh(np.concatenate([box.points, beside]), {"quad": np.concatenate([inwards, inwards + 8])})
+    joined = taut.mesh.clean(both, weld=0.0).mesh
+    assert joined.n == 14
+    assert oriented(joined).enclosed_volume == pytest.approx(2.0, rel=1e-14)
+
+
+def test_a_globe_of_collapsed_quads_is_turned_outwards():
+    globe = uv_sphere()
+    inwards = globe if globe.enclosed_volume < 0 else flipped(globe, {"quad": np.ones(len(globe.cells["quad"]), bool)})
+    assert inwards.enclosed_volume < 0
+    assert oriented(inwards).enclosed_volume == pytest.approx(-inwards.enclosed_volume, rel=1e-14)
+
+
 def test_a_strip_with_one_side_is_refused():
     n = 12
     turn = 2 * np.pi * np.arange(n) / n
@@ -73,7 +91,7 @@ def test_a_strip_with_one_side_is_refused():
     width = 0.2 * np.column_stack([np.cos(turn / 2) * np.cos(turn), np.cos(turn / 2) * np.sin(turn), np.sin(turn / 2)])
     points = np.concatenate([rim - width, rim + width])
     quads = [[i, (i + 1), n + i + 1, n + i] for i in range(n - 1)] + [[n - 1, n, 0, 2 * n - 1]]
-    with pytest.raises(taut.MeshError, match="one side only"):
+    with pytest.raises(taut.MeshError, match="quad 0: the surface has one side only"):
         oriented(Mesh(points, {"quad": quads}))
 
 

@@ -155,10 +155,16 @@ def test_the_bunny_sits_on_the_ground_and_pricks_its_ears():
 
 
 def test_a_finer_bunny_is_the_same_bunny():
-    volumes = [bunny(spacing=0.18 / n).volumes.sum() for n in (9, 18, 36)]
+    volumes = [bunny(spacing=0.18 / n).volumes.sum() for n in (13, 26, 52)]
     assert volumes[0] < volumes[1] < volumes[2]
     assert order(np.diff(volumes)) > 1.5
     assert bunny().volumes.sum() == pytest.approx(volumes[2], rel=0.03)
+
+
+def test_no_bunny_without_ears():
+    assert len(bunny(spacing=0.18 / 12).groups["ears"]["point"]) > 20
+    with pytest.raises(MeshError, match=r"too coarse for the ears; 0\.015 m would do"):
+        bunny(spacing=0.02)
 
 
 # --- crossings -------------------------------------------------------------------------------------------------------------------

@@ -27,6 +27,8 @@ def hinges_of(triangles):
     """For each undirected edge the corners opposite it."""
     found = defaultdict(list)
     for a, b, c in triangles.tolist():
+        if len({a, b, c}) < 3:
+            continue
         for i, j, k in ((a, b, c), (b, c, a), (c, a, b)):
             found[frozenset((i, j))].append(k)
     return found
@@ -42,8 +44,7 @@ def check_topology(mesh):
     for c, d, a, b in mesh.hinges.tolist():
         assert {c, d} <= set(opposite[frozenset((a, b))])
         assert len({a, b, c, d}) == 4
-    whole = all(len(set(t)) == 3 for t in mesh.triangles.tolist())
-    for edge, corners in opposite.items() if whole else ():
+    for edge, corners in opposite.items():
         if len(corners) == 2 and corners[0] != corners[1]:
             assert hinges[edge] == 1, "each interior edge is in exactly one hinge"
         if len(corners) == 1:
@@ -202,6 +203,48 @@ def test_an_edge_of_three_triangles_joins_them_all():
     assert mesh.hinges[:, :2].tolist() == [[2, 3], [3, 4]]
 
 
+def uv_sphere(around=12, along=8):
+    """Quads between circles of latitude, collapsed to triangles at the poles."""
+    i, j = (a.ravel() for a in np.meshgrid(np.arange(around), np.arange(along + 1)))
+    u, w = 2 * np.pi * i / around, np.pi * j / along
+    points = np.column_stack([np.sin(w) * np.cos(u), np.cos(w), np.sin(w) * np.sin(u)])
+    cell = np.array([[j * around + i, j * around + (i + 1) % around, (j + 1) * around + (i + 1) % around, (j + 1) * around + i]
+                     for j in range(along) for i in range(around)])  # fmt: skip
+    cell[cell < around] = 0
+    cell[cell >= along * around] = along * around
+    return taut.mesh.clean(Mesh(points, {"quad": cell}), unused=True).mesh
+
+
+def test_collapsed_and_degenerate_faces_hide_no_hinge():
+    stray = Mesh(np.eye(4, 3), {"triangle": [[0, 1, 2], [0, 1, 1], [1, 0, 3]]})
+    assert stray.hinges.tolist() == [[2, 3, 0, 1]]
+    globe = uv_sphere()
+    check_topology(globe)
+    triangles = [t for t in globe.triangles.tolist() if len(set(t)) == 3]
+    assert len(globe.hinges) == 3 * len(triangles) // 2
+
+
+def test_lines_go_on_where_they_are_straight():
+    net = taut.mesh.net(4, 3, size=(4.0, 3.0))
+    steps = np.abs(net.points[net.skips[:, 1]] - net.points[net.skips[:, 0]])
+    assert len(net.skips) == 3 * 4 + 2 * 5
+    assert set(map(tuple, steps.round(9).tolist())) == {(2.0, 0.0, 0.0), (0.0, 2.0, 0.0)}
+    block = taut.mesh.block(3, 2, 2)
+    np.testing.assert_array_equal(taut.mesh.lattice(3, 2, 2, braces="none").skips, block.skips)
+    braced = taut.mesh.lattice(3, 2, 2, braces="all").skips
+    assert {frozenset(p) for p in block.skips.tolist()} <= {frozenset(p) for p in braced.tolist()}
+    half_way = block.points[braced].mean(axis=1)  # a skip goes straight through a point
+    assert np.abs(half_way[:, None] - block.points).max(axis=2).min(axis=1).max() < 1e-12
+    assert len(taut.mesh.ring(5).skips) == 5
+    assert len(taut.mesh.rope(5).skips) == 4
+
+
+def test_lines_along_the_edges_of_faces_make_no_skips():
+    sheet = taut.mesh.sheet(3, 3, pattern="one-diagonal")
+    rimmed = sheet.with_(cells=sheet.cells | {"line": sheet.boundary_edges})
+    np.testing.assert_array_equal(rimmed.skips, sheet.skips)
+
+
 def test_skips_across_the_edges_of_triangles():
     mesh = taut.mesh.sheet(1, 1, pattern="one-diagonal")
     assert mesh.skips.tolist() == [[1, 2]]
@@ -293,5 +336,9 @@ def test_the_boundary_of_what_has_none_and_of_lines():
 def test_no_volume_without_a_closed_surface():
     with pytest.raises(taut.MeshError, match="4 edges have one face only, such as 0-1"):
         taut.mesh.sheet(1, 1).enclosed_volume  # noqa: B018
-    with pytest.raises(taut.MeshError, match="there are no faces"):
+    ball = taut.mesh.sphere(2)
+    turned = ball.with_(cells={"triangle": np.concatenate([ball.triangles[:1, ::-1], ball.triangles[1:]])})
+    with pytest.raises(taut.MeshError, match=r"3 edges are run through the same way.*see oriented"):
+        turned.enclosed_volume  # noqa: B018
+    with pytest.raises(taut.MeshError, match="enclose no volume: there are none"):
         taut.mesh.rope(1).enclosed_volume  # noqa: B018

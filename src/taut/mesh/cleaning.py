@@ -53,8 +53,9 @@ def clean(
 ) -> Cleaned:
     """Do what is asked for, in this order, and say how much there was to do.
 
-    weld : merge points that are this close [m] to another (0: that coincide); groups of close points merge into their first one
-    degenerate : drop cells with a repeated point, no length, no area or no volume
+    weld : merge points that are this close [m] to another (0: that coincide); close points merge into their first one, whose data
+        stay
+    degenerate : drop cells without length, area or volume; a quad with a repeated corner that has area stays
     inverted : turn over solids with negative volume
     largest : keep only the connected component with the most cells
     unused : drop points of no cell
@@ -98,7 +99,7 @@ def clean(
 
 def _close(mesh: Mesh, distance: float) -> Int:
     """The new number of each point when those within the distance are one, counted in the order of their first."""
-    if not (isinstance(distance, (int, float)) and 0 <= distance < np.inf):
+    if isinstance(distance, bool) or not isinstance(distance, (int, float, np.number)) or not 0 <= distance < np.inf:
         raise MeshError(f"weld is a distance [m], not {distance!r}")
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -121,11 +122,10 @@ def _close(mesh: Mesh, distance: float) -> Int:
 
 
 def _degenerate(mesh: Mesh, name: str, cells: Int) -> NDArray[np.bool_]:
-    """Which cells have a repeated point or, by the measure of their size, none."""
-    ordered = np.sort(cells, axis=1)
+    """Which cells have no measure to speak of beside their size."""
     p = mesh.positions[cells]
     side = np.linalg.norm(p - p[:, :1], axis=2).max(axis=1)
-    return (ordered[:, 1:] == ordered[:, :-1]).any(axis=1) | (np.abs(mesh.measure(name)) <= FLAT * side ** rank(name)[0])
+    return np.abs(mesh.measure(name)) <= FLAT * side ** rank(name)[0]
 
 
 def _renumbered(mesh: Mesh, new: Int) -> Mesh:

@@ -62,7 +62,7 @@ def kind(name: str) -> Kind | None:
     """The kind of this name, or None."""
     if name in _FIXED:
         return _FIXED[name]
-    many = re.fullmatch(r"polygon([1-9]\d*)", name)
+    many = re.fullmatch(r"polygon([1-9]\d{0,5})", name)
     return _face(name, int(many[1])) if many and int(many[1]) > 4 else None
 
 

@@ -13,7 +13,7 @@ from taut.errors import MeshError
 from taut.mesh import topology
 from taut.mesh.kinds import Kind, kind
 from taut.mesh.measure import enclosed_volume, measures
-from taut.mesh.parts import UV, Cells, Groups, check_cells, check_data, check_groups, check_points, check_uv
+from taut.mesh.parts import UV, Cells, Groups, check_cell_data, check_cells, check_data, check_groups, check_points, check_uv, named
 from taut.mesh.selection.corners import corners
 from taut.mesh.selection.select import select
 from taut.mesh.triangulate import triangulate
@@ -57,11 +57,8 @@ class Mesh:
         self.cells: Cells = check_cells(cells, self.n)
         sizes = {name: len(c) for name, c in self.cells.items()}
         self.groups: Groups = check_groups(groups or {}, self.n, sizes)
-        self.point_data = {str(k): check_data(k, v, self.n, "points") for k, v in (point_data or {}).items()}
-        self.cell_data = {
-            str(k): {c: check_data(k, v, sizes.get(c, 0), f"{c} cells") for c, v in by_kind.items()}
-            for k, by_kind in (cell_data or {}).items()
-        }
+        self.point_data = {str(k): check_data(k, v, self.n, "points") for k, v in named(point_data or {}, "point_data").items()}
+        self.cell_data = check_cell_data(cell_data or {}, sizes)
         self.uv: UV | None = check_uv(uv, self.cells)
 
     def with_(self, **changes: Any) -> Mesh:
@@ -120,17 +117,26 @@ class Mesh:
     def skips(self) -> Int:
         """Skip-one pairs, each once, shape (k, 2), that are no edge.
 
-        Along grid lines of lines, quads and hexahedra: the ends of two successive edges, through a point where the line goes on
-        in one way only. Across the edges of triangles: the two corners opposite an edge.
+        Along grid lines of quads and hexahedra: the ends of two successive edges, through a point where the line goes on in one way
+        only. Along lines that are no edges of faces or solids: through a point where each is the other's straightest continuation,
+        turned by less than 45°, or by less than 90° where only two meet. Across the edges of triangles: the two corners opposite.
         """
-        grid = [(k, c) for k, c in self.blocks() if k.name in ("line", "quad", "hex")]
+        grid = [(k, c) for k, c in self.blocks(2, 3) if k.name in ("quad", "hex")]
         edges = topology.unique_pairs(topology.pairs((c, k.edges) for k, c in grid), self.n)
         local = [(c, tuple((i, j) for i in range(k.size) for j in range(i))) for k, c in grid]
         together = np.unique(topology.keys(topology.pairs(local), self.n))
-        along = topology.grid_skips(edges, together, self.n)
-        across = topology.hinges(self.cells.get("triangle", np.empty((0, 3), np.int64)), self.n)[:, :2]
-        found = topology.unique_pairs(np.concatenate([along, across]), self.n)
-        return _kept(topology.without(found, self.edges, self.n))
+        of_cells = topology.unique_pairs(topology.pairs((c, k.edges) for k, c in self.blocks(2, 3)), self.n)
+        lines = topology.without(topology.unique_pairs(self._of("line", 2), self.n), of_cells, self.n)
+        found = [
+            topology.grid_skips(edges, together, self.n),
+            topology.straight_skips(self.positions, lines, self.n),
+            topology.hinges(self._of("triangle", 3), self.n)[:, :2],
+        ]
+        return _kept(topology.without(topology.unique_pairs(np.concatenate(found), self.n), self.edges, self.n))
+
+    def _of(self, name: str, size: int) -> Int:
+        """The cells of a kind; none if there are none."""
+        return self.cells.get(name, np.empty((0, size), np.int64))
 
     @cached_property
     def hinges(self) -> Int:
@@ -144,7 +150,7 @@ class Mesh:
     @cached_property
     def rod_hinges(self) -> Int:
         """Successive lines (a, v, b), shape (k, 3): one at each point v where exactly two lines meet."""
-        return _kept(topology.rod_hinges(self.cells.get("line", np.empty((0, 2), np.int64)), self.n))
+        return _kept(topology.rod_hinges(self._of("line", 2), self.n))
 
     @cached_property
     def boundary_edges(self) -> Int:
@@ -214,7 +220,7 @@ class Mesh:
 
     @cached_property
     def areas(self) -> Float:
-        """Areas [m²] of all faces, in the order of `cells`."""
+        """Areas [m²] of all faces, in the order of `cells`; of a warped quad or polygon, that of its vector area."""
         return _kept(np.concatenate([np.empty(0), *(self.measure(k.name) for k, _ in self.blocks(2))]))
 
     @cached_property
@@ -224,12 +230,17 @@ class Mesh:
 
     @cached_property
     def enclosed_volume(self) -> float:
-        """The volume [m³] inside the faces, which must be closed; negative if they face inwards."""
-        open_edges = self.boundary_edges
-        if not len(self.triangles) or len(open_edges):
-            a, b = open_edges[0].tolist() if len(open_edges) else (None, None)
-            why = f"{len(open_edges)} edges have one face only, such as {a}-{b}" if len(open_edges) else "there are no faces"
-            raise MeshError(f"the faces enclose no volume: {why}")
+        """The volume [m³] inside the faces, which must be closed and consistently turned; negative if they face inwards."""
+        if not len(self.triangles):
+            raise MeshError("the faces enclose no volume: there are none")
+        edges, faces, balance = topology.edge_balance(self.triangles, self.n)
+        for wrong, why in (
+            (faces == 1, "have one face only"),
+            (balance != 0, "are run through the same way by both faces (see oriented)"),
+        ):
+            if wrong.any():
+                a, b = edges[wrong][0].tolist()
+                raise MeshError(f"the faces enclose no volume: {wrong.sum()} edges {why}, such as {a}-{b}", element=f"edge {a}-{b}")
         return enclosed_volume(self.positions, self.triangles)
 
 

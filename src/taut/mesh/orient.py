@@ -59,24 +59,32 @@ def _sides(mesh: Mesh) -> tuple[NDArray[np.bool_], Int, NDArray[np.bool_]]:
     order = np.argsort(edge, kind="stable")
     order = order[count[edge[order]] == 2]  # an edge of more than two faces says nothing about their sides
     first, second = order[0::2], order[1::2]
+    other = owner[first] != owner[second]
+    first, second = first[other], second[other]
     a, b = owner[first], owner[second]
     differ = (tail[first] == tail[second]).astype(np.int64)
     rows, columns = np.concatenate([2 * a, 2 * a + 1]), np.concatenate([2 * b + differ, 2 * b + 1 - differ])
-    faces = int(owner.max()) + 1
+    faces = sum(len(c) for _, c in mesh.blocks(2))
     graph = coo_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(2 * faces, 2 * faces))
     _, label = connected_components(graph, directed=False)
     front, back = label[0::2], label[1::2]
     one_sided = np.flatnonzero(front == back)
     if len(one_sided):
-        raise MeshError("the surface has one side only (a Möbius strip): it cannot be oriented", element=f"face {one_sided[0]}")
+        raise MeshError(
+            "the surface has one side only (a Möbius strip): it cannot be oriented", element=_name(mesh, int(one_sided[0]))
+        )
     _, lead, piece = np.unique(np.minimum(front, back), return_index=True, return_inverse=True)
+    flip = front != front[lead][piece]
+    # closed: within the piece, each edge is run through as often in one direction as in the other
+    key, of = np.unique(piece[owner] * len(count) + edge, return_inverse=True)
+    balance = np.bincount(of, weights=np.where((tail < head) ^ flip[owner], 1.0, -1.0))
     closed = np.ones(len(lead), bool)
-    closed[piece[owner[count[edge] != 2]]] = False
-    return front != front[lead][piece], piece, closed
+    closed[(key // len(count))[balance != 0]] = False
+    return flip, piece, closed
 
 
 def _half_edges(mesh: Mesh) -> tuple[Int, Int, Int]:
-    """Tail, head and face of every edge of every face."""
+    """Tail, head and face of every edge of every face; a corner repeated makes no edge."""
     tails, heads, owners, start = [], [], [], 0
     for k, c in mesh.blocks(2):
         for i, j in k.edges:
@@ -84,7 +92,18 @@ def _half_edges(mesh: Mesh) -> tuple[Int, Int, Int]:
             heads.append(c[:, j])
             owners.append(np.arange(start, start + len(c)))
         start += len(c)
-    return np.concatenate(tails), np.concatenate(heads), np.concatenate(owners)
+    tail, head, owner = np.concatenate(tails), np.concatenate(heads), np.concatenate(owners)
+    real = tail != head
+    return tail[real], head[real], owner[real]
+
+
+def _name(mesh: Mesh, face: int) -> str:
+    """The kind and number of a face counted over all kinds."""
+    for k, c in mesh.blocks(2):
+        if face < len(c):
+            return f"{k.name} {face}"
+        face -= len(c)
+    raise AssertionError("there are not so many faces")
 
 
 def _volumes(mesh: Mesh, flip: NDArray[np.bool_], piece: Int) -> NDArray[np.float64]:

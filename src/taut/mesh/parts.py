@@ -36,9 +36,12 @@ class UV:
 def check_points(value: ArrayLike) -> Float:
     """An own, finite, read-only copy of shape (n, 3) or (n, 2)."""
     try:
-        array = np.array(value, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
-        raise MeshError(f"points are not numbers: {error}") from error
+        given = np.asarray(value)
+    except ValueError as error:
+        raise MeshError("points have rows of different lengths") from error
+    if given.size and given.dtype.kind not in "biuf":
+        raise MeshError(f"points are not numbers but {given.dtype}")
+    array = np.array(given, dtype=np.float64, order="C")
     if array.ndim != 2 or array.shape[1] not in (2, 3):
         raise MeshError(f"points have shape {array.shape}, not (n, 3) or (n, 2)")
     bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
@@ -75,7 +78,7 @@ def check_cells(cells: Mapping[str, ArrayLike], n: int) -> Cells:
 def check_groups(groups: Mapping[str, Any], n: int, sizes: Mapping[str, int]) -> Groups:
     """Sorted, distinct indices by name and by "point" or kind."""
     found: Groups = {}
-    for name, members in groups.items():
+    for name, members in named(groups, "groups").items():
         by_kind = members if isinstance(members, Mapping) else {"point": members}
         kept: dict[str, Int] = {}
         for what, value in by_kind.items():
@@ -93,7 +96,10 @@ def check_groups(groups: Mapping[str, Any], n: int, sizes: Mapping[str, int]) ->
 
 def check_data(name: str, value: ArrayLike, count: int, what: str) -> NDArray[Any]:
     """A read-only copy with one row per point or cell."""
-    array = np.array(value)
+    try:
+        array = np.array(value)
+    except ValueError as error:
+        raise MeshError(f"data '{name}' have rows of different lengths") from error
     if array.dtype.kind not in "biuf":
         raise MeshError(f"data '{name}' are of type {array.dtype}, not numbers")
     if array.ndim not in (1, 2) or len(array) != count:
@@ -102,13 +108,36 @@ def check_data(name: str, value: ArrayLike, count: int, what: str) -> NDArray[An
     return array
 
 
+def check_cell_data(data: Mapping[str, Mapping[str, ArrayLike]], sizes: Mapping[str, int]) -> dict[str, dict[str, NDArray[Any]]]:
+    """Data by name and kind; nothing for the kinds that are not there."""
+    found: dict[str, dict[str, NDArray[Any]]] = {}
+    for name, by_kind in named(data, "cell_data").items():
+        for what in named(by_kind, f"cell_data '{name}'"):
+            if kind(str(what)) is None:
+                raise MeshError(f"cell_data '{name}': there is no kind of cell '{what}'{did_you_mean(str(what), NAMES)}")
+        checked = {what: check_data(name, values, sizes.get(what, 0), f"{what} cells") for what, values in by_kind.items()}
+        found[str(name)] = {what: values for what, values in checked.items() if what in sizes}
+    return found
+
+
+def named(value: Any, what: str) -> Mapping[str, Any]:
+    """Something given by name."""
+    if not isinstance(value, Mapping):
+        raise MeshError(f"{what} are given by name, as a dictionary, not as {type(value).__name__}")
+    return value
+
+
 def check_uv(uv: UV | None, cells: Cells) -> UV | None:
     """Texture coordinates whose corners have the shape of the cells and name existing coordinates."""
     if uv is None:
         return None
-    coordinates = np.array(uv.coordinates, dtype=np.float64).reshape(-1, 2)
+    if not isinstance(uv, UV):
+        raise MeshError(f"uv is a taut.mesh.UV, not {type(uv).__name__}")
+    coordinates = check_data("uv", uv.coordinates, len(uv.coordinates), "of them").astype(np.float64)
+    if coordinates.size and (coordinates.ndim != 2 or coordinates.shape[1] != 2 or not np.isfinite(coordinates).all()):
+        raise MeshError(f"uv coordinates are finite and of shape (k, 2), not {coordinates.shape}")
     corners: Cells = {}
-    for name, value in uv.corners.items():
+    for name, value in named(uv.corners, "uv corners").items():
         array = _indices(value, f"uv corners of {name}")
         if name not in cells or array.shape != cells[name].shape:
             raise MeshError(f"uv corners of {name} have shape {array.shape}, not {cells[name].shape if name in cells else None}")
@@ -134,4 +163,6 @@ def _indices(value: Any, what: str) -> Int:
         return np.empty(0, np.int64)
     if not np.issubdtype(array.dtype, np.integer):
         raise MeshError(f"{what} are indices, not {array.dtype}")
+    if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
+        raise MeshError(f"{what} name {array.max()}, which is no index")
     return np.array(array, dtype=np.int64, order="C")

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Int = NDArray[np.int64]
-GRID_VALENCE = 6  # a particle of a regular grid has at most six edges: two in each direction
+GRID_VALENCE = 6  # a point of a regular grid has at most six edges: two in each direction
+LINE_VALENCE = 26  # a point of a lattice with all its diagonals has as many lines
+STRAIGHT, FORWARD = 0.7071, 0.01  # cosines of the turns that two lines may make: where many meet, and where two do
 
 
 def pairs(blocks: Iterable[tuple[Int, tuple[tuple[int, ...], ...]]]) -> Int:
@@ -41,18 +43,18 @@ def hinges(triangles: Int, n: int) -> Int:
     """Pairs of triangles over an edge as (c, d, a, b), shape (k, 4), sorted by edge: the edge a→b as it runs in the first
     triangle, c opposite it there, d opposite it in the second.
 
-    An edge of two triangles makes one hinge; one of k triangles makes k - 1, between successive ones.
+    An edge of two triangles makes one hinge; one of k triangles makes k - 1, between successive ones. Triangles with a repeated
+    corner make none.
     """
+    a, b, c = triangles.T
+    triangles = triangles[(a != b) & (b != c) & (c != a)]
     a, b, c = (triangles[:, [k, (k + 1) % 3, (k + 2) % 3]].ravel() for k in range(3))
     key = keys(np.column_stack([a, b]), n)
     order = np.argsort(key, kind="stable")
     first, second = order[:-1], order[1:]
-    shared = (key[first] == key[second]) & (a[first] != b[first]) & (c[first] != c[second])
+    shared = (key[first] == key[second]) & (c[first] != c[second])
     first, second = first[shared], second[shared]
-    found = np.column_stack([c[first], c[second], a[first], b[first]])
-    return found[
-        (found[:, 0] != found[:, 2]) & (found[:, 0] != found[:, 3]) & (found[:, 1] != found[:, 2]) & (found[:, 1] != found[:, 3])
-    ]
+    return np.column_stack([c[first], c[second], a[first], b[first]])
 
 
 def rod_hinges(lines: Int, n: int) -> Int:
@@ -86,6 +88,42 @@ def grid_skips(edges: Int, together: Int, n: int) -> Int:
             partners[:, j[k]] += apart[:, k]
         found.append(ends[apart & (partners[:, i] == 1) & (partners[:, j] == 1)])
     return unique_pairs(np.concatenate(found), n)
+
+
+def straight_skips(x: NDArray[np.float64], lines: Int, n: int) -> Int:
+    """Ends (a, c) of two lines a-b, b-c that go on in each other's direction, unique, shape (k, 2); x is (n, 3).
+
+    Each must be the other's straightest continuation. Where just two lines meet they may turn by less than a right angle, elsewhere
+    by less than 45°.
+    """
+    edges = unique_pairs(lines, n)
+    near, far = _ends(edges)
+    start = np.searchsorted(near, np.arange(n + 1))
+    valence = np.diff(start)
+    found = [np.empty((0, 2), np.int64)]
+    for v in range(2, LINE_VALENCE + 1):
+        middle = np.flatnonzero(valence == v)
+        ring = far[start[middle][:, None] + np.arange(v)]
+        d = x[ring] - x[middle][:, None]
+        length = np.linalg.norm(d, axis=2, keepdims=True)
+        d = np.divide(d, length, out=np.zeros_like(d), where=length > 0)
+        straightness = -np.einsum("mik,mjk->mij", d, d)
+        straightness[:, np.arange(v), np.arange(v)] = -1.0
+        best = straightness.argmax(axis=2)
+        row = np.arange(len(middle))[:, None]
+        i = np.arange(v)[None, :]
+        goes_on = (best[row, best] == i) & (i < best) & (straightness[row, i, best] > (STRAIGHT if v > 2 else FORWARD))
+        found.append(np.stack([ring, ring[row, best]], axis=2)[goes_on])
+    return unique_pairs(np.concatenate(found), n)
+
+
+def edge_balance(triangles: Int, n: int) -> tuple[Int, Int, Int]:
+    """Each edge (k, 2), how many triangles have it, and how many more of them run through it forwards than backwards."""
+    pair = pairs([(triangles, ((0, 1), (1, 2), (2, 0)))])
+    pair = pair[pair[:, 0] != pair[:, 1]]
+    key, edge = np.unique(keys(pair, n), return_inverse=True)
+    forwards = np.bincount(edge, weights=np.where(pair[:, 0] < pair[:, 1], 1, -1), minlength=len(key)).astype(np.int64)
+    return np.column_stack([key // n, key % n]) if n else pair, np.bincount(edge, minlength=len(key)), forwards
 
 
 def boundary_edges(faces: Iterable[Int], n: int) -> Int:

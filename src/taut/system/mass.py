@@ -30,7 +30,7 @@ def line_mass(mesh: Mesh, density: ArrayLike) -> Float:
 def areal_mass(mesh: Mesh, density: ArrayLike) -> Float:
     """Masses [kg], shape (n,), of the faces of a mesh.
 
-    density : [kg/m²], one value or one per face (in the order of `mesh.areas`)
+    density : [kg/m²], one value or one per face (in the order of `mesh.areas`, which are what is weighed)
 
     >>> import taut
     >>> areal_mass(taut.mesh.sheet(1, 1), 0.2).tolist()

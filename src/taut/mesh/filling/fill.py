@@ -22,6 +22,7 @@ from taut.mesh.filling.winding import Winding
 from taut.mesh.isolated import Arrays, isolated
 from taut.mesh.mesh import Mesh
 from taut.mesh.shapes.arguments import choice, length
+from taut.mesh.topology import edge_balance
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -66,17 +67,13 @@ def fill(mesh: Mesh, spacing: float | None = None, *, method: str = "stuffing") 
 
 def _check_closed(triangles: Int, name: Int, positions: Float) -> None:
     """Refuse a surface with an edge that is not run through as often in one direction as in the other; `name` is of a point."""
-    start, end = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
-    count = int(triangles.max()) + 1
-    key, edge = np.unique(np.minimum(start, end) * count + np.maximum(start, end), return_inverse=True)
-    faces = np.bincount(edge)
-    balance = np.bincount(edge, weights=np.sign(end - start))
+    edges, faces, balance = edge_balance(triangles, int(triangles.max()) + 1)
     for bad, problem, cure in (
         (faces == 1, "the surface is not closed: {} of its edges have one face only", "; method='tetwild' bridges holes"),
         (balance != 0, "the faces are not all turned the same way out: {} edges disagree", "; taut.mesh.oriented turns them"),
     ):
         if bad.any():
-            a, b = name[list(divmod(int(key[bad.argmax()]), count))].tolist()
+            a, b = name[edges[bad.argmax()]].tolist()
             raise MeshError(
                 f"{problem.format(int(bad.sum()))}, such as that from point {a} to point {b} at {positions[a].tolist()}{cure}",
                 element=f"edge {a}-{b}",

@@ -5,7 +5,7 @@ From the weakest binding to the strongest:
     or    and    not    < <= > >= == !=    + -    * /    -a    ^ (or **)    name  'name'  number  word(a, b…)  ( … )
 
 Comparisons may be chained, ^ binds to the right, and a range a:b may stand among the arguments of a word. Which names there are
-and whether they mean points or numbers is the business of `selection_points` and `selection_numbers`. Operators of one strength
+and whether they mean points or numbers is the business of `sets` and `numbers`. Operators of one strength
 make one node with all their operands, so the depth of a tree is bounded by `MOST_NESTED` however long the text is.
 """
 
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from taut.errors import MeshError
 
 MOST_CHARACTERS = 10_000
-MOST_NESTED = 100
+MOST_NESTED = 30
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 STRENGTH = {"or": 0, "and": 1} | dict.fromkeys(COMPARISONS, 3) | {"+": 4, "-": 4, "*": 5, "/": 5, "^": 7, "**": 7}
 NOT, MINUS = 2, 6  # strengths of the two prefixes

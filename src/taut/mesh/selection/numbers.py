@@ -24,6 +24,7 @@ Float = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 EXACT = 1e-9
+MOST_CHAINED = 4  # comparisons, all of whose sides are held at a time
 AXES = ("x", "y", "z")
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "^": np.power,
@@ -75,6 +76,8 @@ class Numbers:
 
     def comparison(self, node: Operation) -> Mask:
         """Where all comparisons of a chain hold, shape (n,)."""
+        if len(node.operators) > MOST_CHAINED:
+            raise self.error(node, f"{len(node.operators)} comparisons in one chain; the most are {MOST_CHAINED}")
         plain = [None if _relative(operand) else self.values(operand) for operand in node.operands]
         varying = [value for value in plain if value is not None and value.ndim]
         of = varying[0] if len(varying) == 1 else None
@@ -151,17 +154,16 @@ class Numbers:
         return np.asarray(np.abs(values[0]) if node.word == "abs" else np.sqrt(values[0]))
 
     def _arithmetic(self, node: Operation, of: Float | None) -> Float:
-        values = [self.values(operand, of) for operand in node.operands]
-        if len(values) == 1:
-            return np.asarray(-values[0])
+        if len(node.operands) == 1:
+            return np.asarray(-self.values(node.operands[0], of))
         if node.operators[0] == "^":  # from the right: 2^3^2 is 2^9
-            found = values.pop()
-            while values:
-                found = np.power(values.pop(), found)
+            found = self.values(node.operands[-1], of)
+            for operand in node.operands[-2::-1]:
+                found = np.power(self.values(operand, of), found)
             return np.asarray(found)
-        found = values[0]
-        for sign, value in zip(node.operators, values[1:], strict=True):
-            found = ARITHMETIC[sign](found, value)
+        found = self.values(node.operands[0], of)
+        for sign, operand in zip(node.operators, node.operands[1:], strict=True):  # one at a time: a sum may be long
+            found = ARITHMETIC[sign](found, self.values(operand, of))
         return np.asarray(found)
 
 

@@ -48,7 +48,9 @@ class Points:
             for operand in node.operands[1:]:
                 found = found & self.mask(operand) if node.operators[0] == "and" else found | self.mask(operand)
             return found
-        raise self.error(node, f"{self.shown(node)} is a number, not a set of points: compare it with something")
+        raise self.error(
+            node, f"{self.shown(node)} is a number, not a set of points: compare it with something, or quote the name of a group"
+        )
 
     def hint(self, tree: Node) -> str:
         """Where points are: the ranges of what a selection compares, and of the mesh if a box is in it."""

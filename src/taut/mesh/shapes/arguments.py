@@ -22,9 +22,14 @@ def count(value: Any, name: str, least: int = 1) -> int:
     """A whole number, at least so large."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise MeshError(f"{name} is a whole number from {least} on, not {value!r}")
-    if value > MOST:
-        raise MeshError(f"{name} = {value} is more than the {MOST} points a mesh may have")
+    at_most(int(value))
     return int(value)
+
+
+def at_most(points: int) -> None:
+    """Refuse a mesh with too many points."""
+    if points > MOST:
+        raise MeshError(f"the mesh would have {points:,} points; a generated one has at most {MOST:,}")
 
 
 def length(value: Any, name: str) -> float:
@@ -55,9 +60,9 @@ def place(value: ArrayLike, name: str) -> Float:
 
 def choice(value: Any, name: str, among: tuple[str, ...]) -> str:
     """One of some words."""
-    if value not in among:
+    if not isinstance(value, str) or value not in among:
         raise MeshError(f"{name} is one of {', '.join(among)}, not {value!r}{did_you_mean(str(value), among)}")
-    return str(value)
+    return value
 
 
 def in_plane(points: Float, plane: str) -> Float:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.mesh.mesh import Mesh
-from taut.mesh.shapes.arguments import choice, count, lengths
+from taut.mesh.shapes.arguments import at_most, choice, count, lengths
 
 Int = NDArray[np.int64]
 # a cube as five tetrahedra, and its mirror image: neighbours in a chequerboard share the diagonals of their faces
@@ -28,6 +28,7 @@ def block(nx: int, ny: int, nz: int, size: Any = 1.0, *, cells: str = "hex") -> 
     Mesh(27 points, 40 tet)
     """
     n = [count(value, name) for value, name in ((nx, "nx"), (ny, "ny"), (nz, "nz"))]
+    at_most((n[0] + 1) * (n[1] + 1) * (n[2] + 1))
     choice(cells, "cells", ("hex", "tet"))
     k, j, i = (a.ravel() for a in np.meshgrid(*(np.arange(m + 1) for m in reversed(n)), indexing="ij"))
     points = np.column_stack([i, j, k]) / n * lengths(size, "size", 3)

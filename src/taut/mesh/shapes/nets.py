@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from taut.errors import MeshError
 from taut.mesh.mesh import Mesh
-from taut.mesh.shapes.arguments import choice, count, in_plane, length, lengths, place
+from taut.mesh.shapes.arguments import at_most, choice, count, in_plane, length, lengths, place
 from taut.mesh.shapes.boxes import block
 
 Int = NDArray[np.int64]
@@ -57,6 +57,7 @@ def net(nx: int, ny: int, size: Any = 1.0, *, plane: str = "xy") -> Mesh:
     Mesh(9 points, 12 line)
     """
     nx, ny = count(nx, "nx"), count(ny, "ny")
+    at_most((nx + 1) * (ny + 1))
     u, v = np.meshgrid(np.arange(nx + 1) / nx, np.arange(ny + 1) / ny)
     number = np.arange((nx + 1) * (ny + 1)).reshape(ny + 1, nx + 1)
     along = np.stack([number[:, :-1].ravel(), number[:, 1:].ravel()], axis=1)

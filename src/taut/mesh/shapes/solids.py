@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from taut.errors import MeshError
 from taut.mesh.filling.stuffing import stuff
 from taut.mesh.mesh import Mesh
 from taut.mesh.shapes.arguments import length
@@ -40,7 +41,8 @@ def bunny(height: float = 0.18, *, spacing: float | None = None) -> Mesh:
     """A bunny that sits on the plane y = 0 and looks along x, of tetrahedra.
 
     height : from the ground to the tips of the ears [m]
-    spacing : length of the longest edges inside [m]; a seventeenth of the height if not given, which makes some 7700 tetrahedra
+    spacing : length of the longest edges inside [m], at most a twelfth of the height, for else the ears are lost; a seventeenth
+        if not given, which makes some 7700 tetrahedra
 
     The points of the ears are the group "ears", those on the ground "feet".
 
@@ -48,6 +50,8 @@ def bunny(height: float = 0.18, *, spacing: float | None = None) -> Mesh:
     Mesh(1836 points, 7669 tet)
     """
     height = length(height, "height")
+    if spacing is not None and length(spacing, "spacing") > height / 12:
+        raise MeshError(f"a spacing of {spacing:g} m is too coarse for the ears; {height / 12:.3g} m would do")
     low, high = height * _LOW, height * _HIGH
     mesh = stuff(lambda x: _bunny(x / height), low, high, height / 17 if spacing is None else spacing)
     points = mesh.points.copy()

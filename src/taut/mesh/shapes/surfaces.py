@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from taut.errors import MeshError
 from taut.mesh.mesh import Mesh
 from taut.mesh.parts import UV
-from taut.mesh.shapes.arguments import choice, count, in_plane, length, lengths
+from taut.mesh.shapes.arguments import at_most, choice, count, in_plane, length, lengths
 from taut.mesh.shapes.grids import PATTERNS, grid_cells
 
 Float = NDArray[np.float64]
@@ -31,6 +31,7 @@ def sheet(nx: int, ny: int, size: Any = 1.0, *, pattern: str = "quad", plane: st
     [0.5, 0.5, 0.5]
     """
     nx, ny = count(nx, "nx"), count(ny, "ny")
+    at_most((nx + 1) * (ny + 1))
     choice(pattern, "pattern", (*PATTERNS, "equilateral"))
     if pattern == "equilateral":
         if np.ndim(size):
@@ -72,6 +73,7 @@ def disc(rings: int, radius: float = 1.0, *, plane: str = "xy") -> Mesh:
     Mesh(19 points, 24 triangle)
     """
     rings, radius = count(rings, "rings"), length(radius, "radius")
+    at_most(1 + 3 * rings * (rings + 1))
     k = np.repeat(np.arange(1, rings + 1), 6 * np.arange(1, rings + 1))
     i = np.concatenate([np.arange(6 * ring) for ring in range(1, rings + 1)])
     angle = 2 * np.pi * i / (6 * k)
@@ -109,6 +111,7 @@ def cylinder(around: int, along: int, radius: float = 1.0, height: float = 1.0, 
     """
     around, along = count(around, "around", 3), count(along, "along")
     radius, height = length(radius, "radius"), length(height, "height")
+    at_most(around * (along + 1))
     i, j = (a.ravel() for a in np.meshgrid(np.arange(around), np.arange(along + 1)))
     angle = -2 * np.pi * i / around  # clockwise seen from above, so that faces look outwards
     points = np.column_stack([radius * np.cos(angle), height * j / along, radius * np.sin(angle)])
@@ -126,6 +129,7 @@ def torus(around: int, across: int, radius: float = 1.0, tube: float = 0.3, *, p
     (0, 2)
     """
     around, across = count(around, "around", 3), count(across, "across", 3)
+    at_most(around * across)
     radius, tube = length(radius, "radius"), length(tube, "tube")
     if tube >= radius:
         raise MeshError(f"tube = {tube:g} m is not less than radius = {radius:g} m: the torus would run through itself")
@@ -145,6 +149,7 @@ def sphere(n: int, radius: float = 1.0) -> Mesh:
     Mesh(162 points, 320 triangle)
     """
     n, radius = count(n, "n"), length(radius, "radius")
+    at_most(10 * n * n + 2)
     corners, faces = _icosahedron()
     # a point is named by how many n-th parts of each of the twelve corners it has: equal names are one point
     i, j = (a.ravel() for a in np.meshgrid(np.arange(n + 1), np.arange(n + 1)))
