@@ -33,6 +33,7 @@ def check_any_mesh(module):
     result = module.run(module.taut.mesh.bunny(spacing=0.015))
     assert result["held"] == pytest.approx(result["weight"], rel=1e-6)
     assert 1e-5 < result["sank"] < 1e-2
+    assert result["speed"] < 1e-4
 
 
 CHECKS = {"00_one_spring": check_one_spring, "01_own_law": check_own_law, "02_any_mesh": check_any_mesh}

@@ -29,7 +29,12 @@ class MeshError(TautError):
         self.path, self.line, self.element = path, line, element
         where = [None if path is None else str(path), None if line is None else f"line {line}", element]
         place = ", ".join(part for part in where if part)
+        self.message = message
         super().__init__(f"{place}: {message}" if place else message)
+
+    def at(self, path: Any) -> MeshError:
+        """The same with its file, if it names none yet."""
+        return self if self.path is not None else MeshError(self.message, path=path, line=self.line, element=self.element)
 
 
 class SingularState(TautError):

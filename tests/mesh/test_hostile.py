@@ -105,7 +105,7 @@ def test_what_is_no_file(extension, tmp_path):
             taut.mesh.read(path)
         assert path.name in str(caught.value)
         path.unlink()
-    with pytest.raises(taut.MeshError, match="no file can have this name"):
+    with pytest.raises(taut.MeshError, match="no file can have the name"):
         taut.mesh.read(f"a\0{extension}")
 
 

@@ -2,6 +2,7 @@
 
 from taut.mesh.cleaning import Cleaned, clean
 from taut.mesh.embedding.embed import Embedding, embed
+from taut.mesh.faces import surface, triangulated
 from taut.mesh.filling.fill import fill
 from taut.mesh.filling.stuffing import stuff
 from taut.mesh.mesh import Mesh
@@ -16,5 +17,5 @@ from taut.mesh.writing import write
 
 __all__ = [
     "UV", "Cleaned", "Embedding", "Mesh", "ball", "block", "bunny", "clean", "cylinder", "disc", "embed", "fill", "lattice", "net",
-    "oriented", "read", "ring", "rope", "sheet", "sphere", "stuff", "torus", "truss", "write",
+    "oriented", "read", "ring", "rope", "sheet", "sphere", "stuff", "surface", "torus", "triangulated", "truss", "write",
 ]  # fmt: skip

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from taut.errors import MeshError
 from taut.mesh.kinds import rank
+from taut.mesh.measure import FLAT
 from taut.mesh.mesh import Mesh
 from taut.mesh.orient import flipped
 from taut.mesh.parts import UV
 
 Int = NDArray[np.int64]
-FLAT = 1e-12  # a cell smaller than this part of its longest side squared or cubed has no area or volume worth the name
 CROWD = 100  # neighbours of a point, on average, beyond which welding is a slip
 
 

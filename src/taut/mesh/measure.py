@@ -14,6 +14,7 @@ from taut.mesh.kinds import Kind
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
+FLAT = 1e-12  # of the square (cube) of its longest side: a face (solid) with less area (volume) has none worth the name
 
 
 def vector_areas(x: Float, faces: Int) -> Float:

@@ -13,7 +13,19 @@ from taut.errors import MeshError
 from taut.mesh import topology
 from taut.mesh.kinds import Kind, kind
 from taut.mesh.measure import enclosed_volume, measures
-from taut.mesh.parts import UV, Cells, Groups, check_cell_data, check_cells, check_data, check_groups, check_points, check_uv, named
+from taut.mesh.parts import (
+    UV,
+    Cells,
+    Fixed,
+    Groups,
+    check_cell_data,
+    check_cells,
+    check_data,
+    check_groups,
+    check_points,
+    check_uv,
+    named,
+)
 from taut.mesh.selection.corners import corners
 from taut.mesh.selection.select import select
 from taut.mesh.triangulate import triangulate
@@ -54,11 +66,12 @@ class Mesh:
     ) -> None:
         self.points: Float = check_points(points)
         self.n = len(self.points)
-        self.cells: Cells = check_cells(cells, self.n)
+        self.cells: Cells = Fixed(check_cells(cells, self.n))
         sizes = {name: len(c) for name, c in self.cells.items()}
-        self.groups: Groups = check_groups(groups or {}, self.n, sizes)
-        self.point_data = {str(k): check_data(k, v, self.n, "points") for k, v in named(point_data or {}, "point_data").items()}
-        self.cell_data = check_cell_data(cell_data or {}, sizes)
+        self.groups: Groups = _fixed(check_groups(groups or {}, self.n, sizes))
+        maps = named(point_data or {}, "point_data")
+        self.point_data: dict[str, NDArray[Any]] = Fixed({str(k): check_data(k, v, self.n, "points") for k, v in maps.items()})
+        self.cell_data: dict[str, dict[str, NDArray[Any]]] = _fixed(check_cell_data(cell_data or {}, sizes))
         self.uv: UV | None = check_uv(uv, self.cells)
 
     def with_(self, **changes: Any) -> Mesh:
@@ -248,6 +261,11 @@ def _kind(name: str) -> Kind:
     known = kind(name)
     assert known is not None  # the constructor refused every other name
     return known
+
+
+def _fixed(by_name: dict[str, Any]) -> Any:
+    """Read-only, and what is in it too."""
+    return Fixed({name: Fixed(inner) for name, inner in by_name.items()})
 
 
 def _kept(array: NDArray[Any]) -> Any:

@@ -18,6 +18,15 @@ Cells = dict[str, Int]
 Groups = dict[str, dict[str, Int]]
 
 
+class Fixed(dict[str, Any]):
+    """A dictionary that does not change, since what follows from it is kept."""
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise MeshError("a mesh does not change; with_ gives a changed one")
+
+    __setitem__ = __delitem__ = __ior__ = update = pop = popitem = clear = setdefault = _refuse
+
+
 @dataclass(frozen=True, eq=False)
 class UV:
     """Texture coordinates per corner of each face, so that a seam does not split a vertex.

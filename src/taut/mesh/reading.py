@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from taut.mesh.files.foreign import EXTENSIONS
 from taut.mesh.files.source import load
 from taut.mesh.mesh import Mesh
 
+_log = logging.getLogger("taut")
 FORMATS = {
     ".obj": "obj", ".ply": "ply", ".stl": "stl", ".off": "off", ".vtk": "vtk", ".vtu": "vtu", ".msh": "gmsh", ".mesh": "medit",
     ".node": "tetgen", ".ele": "tetgen", ".glb": "glb",
@@ -28,6 +30,7 @@ SIGNS = {
     b"# vtk DataFile": ".vtk", b"<VTKFile": ".vtu", b"<?xml": ".vtu", b"$MeshFormat": ".msh", b"MeshVersionFormatted": ".mesh",
     b"glTF": ".glb",
 }  # fmt: skip
+MOST_SCALE = 1e30  # metres per unit: more is a slip
 # the rotation for each axis that may point up in a file
 _TURNS = {"y": np.eye(3), "z": np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]]), "x": np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]])}
 
@@ -36,7 +39,7 @@ def read(path: str | os.PathLike[str], *, scale: float = 1.0, up: str = "y") -> 
     """The mesh in a file.
 
     scale : metres per unit of the file; 0.001 for a file in millimetres
-    up : the axis that points up in the file, "x", "y" or "z"; it becomes y
+    up : the axis that points up in the file, "x", "y" or "z"; it becomes y (of positions, not of per-vertex maps)
 
     OBJ, PLY, STL, OFF, VTK, VTU, MSH (Gmsh 2 and 4), MESH (Medit), NODE and ELE (TetGen) and GLB are read by taut itself; those of
     Abaqus, Nastran, MED, XDMF, Exodus and others by the extra `taut[meshlane]`. Vertices keep their order, quads stay quads, and
@@ -49,10 +52,10 @@ def read(path: str | os.PathLike[str], *, scale: float = 1.0, up: str = "y") -> 
     >>> tile, tile.points[2].tolist()
     (Mesh(4 points, 1 quad), [1.0, 0.0, -1.0])
     """
-    file = Path(path)
-    if up not in _TURNS:
+    file = file_path(path)
+    if not isinstance(up, str) or up not in _TURNS:
         raise MeshError(f"up is 'x', 'y' or 'z', not {up!r}")
-    if not (isinstance(scale, (int, float)) and np.isfinite(scale) and scale > 0):
+    if isinstance(scale, bool) or not isinstance(scale, (int, float, np.number)) or not 0 < scale < MOST_SCALE:
         raise MeshError(f"scale is a positive number of metres per unit, not {scale!r}")
     module = format_module(file)
     data = load(file)
@@ -80,6 +83,15 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
+def file_path(path: str | os.PathLike[str]) -> Path:
+    """What a user gave as a path."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise MeshError(f"a path is a string or a Path, not {type(path).__name__}")
+    if "\0" in os.fspath(path):
+        raise MeshError(f"no file can have the name {os.fspath(path)!r}")
+    return Path(path)
+
+
 def format_module(file: Path) -> ModuleType:
     """The module that reads and writes files with this extension."""
     extension = file.suffix.lower()
@@ -94,17 +106,23 @@ def format_module(file: Path) -> ModuleType:
 def _placed(error: MeshError, file: Path, data: bytes) -> MeshError:
     """The error with its file, and with a hint if the extension does not fit the contents."""
     sign = next((s for s in SIGNS if data.lstrip().startswith(s)), None)
-    own = error if error.path is not None else MeshError(str(error), path=file)
+    own = error.at(file)
     if sign is None or FORMATS[SIGNS[sign]] == FORMATS.get(file.suffix.lower()):
         return own
-    hint = MeshError(f"{own}; its beginning is that of a {SIGNS[sign]} file")
-    hint.path, hint.line, hint.element = own.path, own.line, own.element
-    return hint
+    hint = f"{own.message}; its beginning is that of a {SIGNS[sign]} file"
+    return MeshError(hint, path=own.path, line=own.line, element=own.element)
 
 
 def _turned(mesh: Mesh, scale: float, up: str, file: Path) -> Mesh:
     """Scaled, and turned so that `up` is y."""
     if mesh.flat and up != "y":
         raise MeshError(f"a mesh in the plane has no axis {up} to turn up", path=file)
-    points = mesh.points * scale
-    return mesh.with_(points=points if up == "y" else points @ _TURNS[up].T)
+    vectors = [name for name, values in mesh.point_data.items() if name != "color" and values.shape == (mesh.n, 3)]
+    if vectors and up != "y":
+        _log.info("%s: turned up %s; maps with three columns are left as they are: %s", file, up, ", ".join(vectors))
+    with np.errstate(over="ignore"):
+        points = mesh.points * float(scale)
+    try:
+        return mesh.with_(points=points if up == "y" else points @ _TURNS[up].T)
+    except MeshError as error:
+        raise error.at(file) from None

@@ -14,6 +14,8 @@ Float = NDArray[np.float64]
 
 def positions(value: ArrayLike, what: str, n: int | None = None) -> Float:
     """An own copy of shape (n, 3), from (n, 3) or (n, 2) (then z = 0); finite."""
+    if hasattr(value, "cells"):
+        raise ModelError(f"{what} are positions; give the points of the mesh, mesh.points")
     try:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -31,6 +33,8 @@ def positions(value: ArrayLike, what: str, n: int | None = None) -> Float:
 
 def particle_indices(value: Any, n: int, what: str, *, ordered: bool = False) -> NDArray[np.int64]:
     """Distinct indices from an int, indices, or a boolean mask of length n: sorted, or `ordered` as given."""
+    if isinstance(value, str):
+        raise ModelError(f"{what}: a system knows no names; select points on the mesh, mesh.select({value!r})")
     array = np.atleast_1d(np.asarray(value))
     if array.size == 0:
         return np.empty(0, dtype=np.int64)

@@ -23,13 +23,14 @@ from numpy.typing import ArrayLike, NDArray
 from taut.errors import MeshError
 from taut.mesh.embedding.nearest import holding_tet, nearest_segment, nearest_triangle
 from taut.mesh.embedding.tetrahedra import skin, tetrahedra
+from taut.mesh.measure import FLAT
 from taut.mesh.mesh import Mesh
 from taut.mesh.parts import check_points
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
-FLAT = 1e-12  # of the cube (square) of its longest edge: a tetrahedron (triangle) with less volume (area) holds nothing
+BATCH = 20_000  # points for which candidates are weighed at a time
 ON_LINE = 1e-9  # of the size of the cage: how far a point may be from a line that carries it
 
 
@@ -47,6 +48,11 @@ class Embedding:
     weights: Float
     offsets: Float
     n: int
+
+    @property
+    def reach(self) -> float:
+        """The largest weight: 1 where the cage holds every point. A point outside moves by so many times the noise of the cage."""
+        return float(np.abs(self.weights).max(initial=0.0))
 
     def __call__(self, q: ArrayLike) -> Float:
         """Positions [m], shape (m, 3), when the cage has the positions q [m], shape (n, 3)."""
@@ -67,7 +73,8 @@ def embed(points: ArrayLike | Mesh, cage: Mesh) -> Embedding:
     points : positions [m], shape (m, 3) or (m, 2), or a mesh, whose points are meant
     cage : its solids carry the points if it has any, else its faces, else its lines
 
-    A point outside of all solids follows the nearest one, extrapolated. On faces it keeps its height above the nearest triangle.
+    A point outside of all solids is extrapolated from one at the nearest boundary triangle, that whose weights are smallest:
+    `reach` says how large they are. On faces it keeps its height above the nearest triangle.
 
     >>> cage = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], {"tet": [[0, 1, 2, 3]]})
     >>> skin = embed([[0.25, 0.25, 0.25], [0.5, 0.5, 0.5]], cage)
@@ -97,11 +104,32 @@ def _in_solids(x: Float, cage: Mesh) -> Embedding:
     held = holding_tet(x, corners)
     outside = np.flatnonzero(held < 0)
     if len(outside):
-        faces, owner = skin(tets, volume[thick] > 0)
-        held[outside] = owner[nearest_triangle(x[outside], cage.positions[faces])[0]]
+        faces = skin(tets, volume[thick] > 0)
+        near = faces[nearest_triangle(x[outside], cage.positions[faces])[0]]
+        held[outside] = _gentlest(x[outside], near, tets, corners[:, 0], edges, cage.n)
     columns = np.swapaxes(edges[held], 1, 2)
     weights = np.linalg.solve(columns, (x - corners[held, 0])[:, :, None])[:, :, 0]
     return _bound(tets[held], weights, np.zeros(len(x)), cage.n)
+
+
+def _gentlest(x: Float, near: Int, tets: Int, origin: Float, edges: Float, n: int) -> Int:
+    """For each point the tetrahedron, among those at the corners of a triangle (m, 3) near it, whose largest weight is least."""
+    order = np.argsort(tets.ravel(), kind="stable")
+    owner, start = order // 4, np.searchsorted(tets.ravel()[order], np.arange(n + 1))
+    inverse = np.linalg.inv(np.swapaxes(edges, 1, 2))
+    found = np.empty(len(x), np.int64)
+    for low in range(0, len(x), BATCH):
+        corner = near[low : low + BATCH]
+        count = (start[corner + 1] - start[corner]).sum(axis=1)
+        first, last = start[corner].ravel(), start[corner + 1].ravel()
+        ends = np.cumsum(last - first)
+        tet = owner[np.arange(ends[-1]) + np.repeat(first - (ends - (last - first)), last - first)]
+        point = np.repeat(np.arange(len(corner)), count)
+        weights = np.einsum("mij,mj->mi", inverse[tet], x[low + point] - origin[tet])
+        largest = np.maximum(np.abs(weights).max(axis=1), np.abs(1 - weights.sum(axis=1)))
+        best = np.lexsort((tet, largest, point))
+        found[low : low + BATCH] = tet[best[np.cumsum(count) - count]]
+    return found
 
 
 def _on_faces(x: Float, cage: Mesh) -> Embedding:

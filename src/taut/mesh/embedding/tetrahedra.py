@@ -26,24 +26,24 @@ def tetrahedra(mesh: Mesh) -> Int:
     return np.concatenate([np.empty((0, 4), np.int64), *(_pulled(cells, kind) for kind, cells in mesh.blocks(3))])
 
 
-def skin(tets: Int, positive: NDArray[np.bool_]) -> tuple[Int, Int]:
-    """The faces with tetrahedra on one side only, shape (k, 3), and a tetrahedron of each, shape (k,).
+def skin(tets: Int, positive: NDArray[np.bool_]) -> Int:
+    """The faces with tetrahedra on one side only, shape (k, 3).
 
     positive : whether each of the tets (m, 4) has a positive volume
 
     A point outside of all tetrahedra is nearest to one of these. Tetrahedra folded onto one side of a face leave it bare.
 
-    >>> faces, owner = skin(np.array([[0, 1, 2, 3], [0, 2, 1, 4]]), np.array([True, True]))
-    >>> sorted(faces[owner == 1].tolist())
+    >>> faces = skin(np.array([[0, 1, 2, 3], [0, 2, 1, 4]]), np.array([True, True]))
+    >>> [face for face in faces.tolist() if 4 in face]
     [[0, 1, 4], [0, 2, 4], [1, 2, 4]]
     """
     around = tets[:, [(1, 2, 3), (0, 3, 2), (0, 1, 3), (0, 2, 1)]].reshape(-1, 3)
     a, b, c = around.T
     side = np.where(np.repeat(positive, 4), 1, -1) * np.sign(b - a) * np.sign(c - b) * np.sign(c - a)
-    faces, first, which = np.unique(np.sort(around, axis=1), axis=0, return_index=True, return_inverse=True)
+    faces, which = np.unique(np.sort(around, axis=1), axis=0, return_inverse=True)
     which = which.reshape(-1)
     bare = (np.bincount(which[side > 0], minlength=len(faces)) == 0) | (np.bincount(which[side < 0], minlength=len(faces)) == 0)
-    return faces[bare], first[bare] // 4
+    return faces[bare]
 
 
 def _pulled(cells: Int, kind: Kind) -> Int:

@@ -20,6 +20,7 @@ class Binary:
 
     def __init__(self, path: Path, data: bytes, at: int = 0) -> None:
         self.path, self.data, self.at = path, data, at
+        self.began = at  # of what was taken last
 
     @property
     def left(self) -> int:
@@ -30,6 +31,10 @@ class Binary:
         """An error at this place."""
         return MeshError(f"{message} (byte {self.at})", path=self.path, element=element)
 
+    def _within(self, message: str, element: str) -> MeshError:
+        """An error in what was taken last."""
+        return MeshError(f"{message} (in what begins at byte {self.began})", path=self.path, element=element)
+
     def take(self, dtype: DTypeLike, count: int, what: str) -> NDArray[Any]:
         """The next `count` entries, shape (count,)."""
         kind = np.dtype(dtype)
@@ -38,6 +43,7 @@ class Binary:
         if count * kind.itemsize > self.left:
             raise self.error(f"the file ends after {self.left // kind.itemsize} of {count} {what}")
         values = np.frombuffer(self.data, kind, count, self.at)
+        self.began = self.at
         self.at += count * kind.itemsize
         return values
 
@@ -49,7 +55,7 @@ class Binary:
         """As float64, shape unchanged; one that is not finite is an error."""
         bad = np.flatnonzero(~np.isfinite(values))
         if len(bad):
-            raise self.error("a number is not finite", f"{what} {np.unravel_index(bad[0], values.shape)[0]}")
+            raise self._within("a number is not finite", f"{what} {np.unravel_index(bad[0], values.shape)[0]}")
         return values.astype(np.float64)
 
     def in_range(self, cells: NDArray[Any], n: int, what: str, base: int = 0) -> Int:
@@ -59,5 +65,5 @@ class Binary:
         if len(wrong):
             i = int(wrong[0])
             point = next(v for v in index[i].tolist() if not base <= v < n + base)
-            raise self.error(f"it names point {point}; there are {n} ({base} to {n - 1 + base})", f"{what} {i}")
+            raise self._within(f"it names point {point}; there are {n} ({base} to {n - 1 + base})", f"{what} {i}")
         return index - base

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.errors import MeshError
+from taut.mesh.files.labels import labelled, labels_of, number
 from taut.mesh.files.numbers import rows as text_rows
 from taut.mesh.files.numbers import whole
 from taut.mesh.files.text import Tokens, shown
@@ -27,9 +27,9 @@ CELLS = frozenset(SIZES)
 # sets of elements, by number
 SETS = {
     "Corners": "point", "RequiredVertices": "point", "Ridges": "line", "RequiredEdges": "line", "RequiredTriangles": "triangle",
-    "RequiredQuadrilaterals": "quad",
+    "RequiredQuadrilaterals": "quad", "RequiredTetrahedra": "tet",
 }  # fmt: skip
-KEEPS = frozenset({"groups.ref[0-9]*", *(f"groups.{name}" for name in SETS)})
+KEEPS: frozenset[str] = frozenset()  # see `held`
 # keywords whose rows say nothing that is kept: how many numbers each row has (0: as many as there are dimensions)
 SKIPPED = {
     "Normals": 0,
@@ -55,6 +55,8 @@ def read(path: Path, data: bytes) -> Mesh:
     while tokens.left:
         word = tokens.next("a keyword").decode("utf-8", "replace")
         if word == "End":
+            if tokens.left:
+                raise tokens.error(f"{shown(tokens.words[tokens.at])} follows the End")
             break
         if word == "Dimension":
             dimension = tokens.count("dimensions")
@@ -63,7 +65,7 @@ def read(path: Path, data: bytes) -> Mesh:
             continue
         if word not in KINDS and word not in SETS and word not in SKIPPED and word != "Vertices":
             raise tokens.error(f"{shown(tokens.words[tokens.at - 1])} is no keyword of Medit", tokens.at - 1)
-        if word in ("Vertices", *KINDS) and (word in places or KINDS.get(word) in cells):
+        if word in places:
             raise tokens.error(f"{word} stand here for the second time", tokens.at - 1)
         count, places[word] = tokens.count(word), tokens.at
         if word == "Vertices":
@@ -88,20 +90,20 @@ def read(path: Path, data: bytes) -> Mesh:
         count = len(points) if SETS[name] == "point" else len(cells.get(SETS[name], ()))
         groups[name] = {SETS[name]: tokens.in_range(members, places[name], 1, count, name, base=1).ravel()}
     for kind, ref in refs.items():
-        for k in np.unique(ref[ref != 0]).tolist():
-            groups.setdefault(f"ref{k}", {})[kind] = np.flatnonzero(ref == k)
+        for k, where in labelled(ref):
+            groups.setdefault(f"ref{k}", {})[kind] = where
     return Mesh(points, cells, groups=groups)
 
 
 def write(mesh: Mesh) -> bytes:
     """The mesh as a Medit file; groups named ref1, ref2… become references."""
     out = ["MeshVersionFormatted 2", f"Dimension {mesh.points.shape[1]}", "Vertices", str(mesh.n)]
-    refs = _references(mesh, "point", mesh.n)
+    refs = labels_of(mesh, "ref", "point", mesh.n)
     out += [f"{row} {ref}" for row, ref in zip(text_rows(mesh.points), refs.tolist(), strict=True)]
     for word, kind in KINDS.items():
         if kind in mesh.cells:
             cells = mesh.cells[kind]
-            out += [word, str(len(cells)), *text_rows(np.column_stack([cells + 1, _references(mesh, kind, len(cells))]))]
+            out += [word, str(len(cells)), *text_rows(np.column_stack([cells + 1, labels_of(mesh, "ref", kind, len(cells))]))]
     for word, kind in SETS.items():
         found = mesh.groups.get(word, {}).get(kind, np.empty(0, np.int64))
         if len(found):
@@ -109,16 +111,10 @@ def write(mesh: Mesh) -> bytes:
     return ("\n".join([*out, "End"]) + "\n").encode()
 
 
-def _references(mesh: Mesh, kind: str, count: int) -> Int:
-    """The reference of each point or cell, 0 for none."""
-    ref = np.zeros(count, np.int64)
-    for name, by_kind in mesh.groups.items():
-        number = name.removeprefix("ref")
-        if name.startswith("ref") and number.lstrip("-").isdigit() and kind in by_kind:
-            taken = by_kind[kind][ref[by_kind[kind]] != 0]
-            if len(taken):
-                raise MeshError(
-                    f"{kind} {taken[0]} is in two groups of references; Medit has one for each", element=f"{kind} {taken[0]}"
-                )
-            ref[by_kind[kind]] = int(number)
-    return ref
+def held(mesh: Mesh) -> list[str]:
+    """The groups that are kept whole: references, and sets of the right kind."""
+    return [
+        f"groups.{name}"
+        for name, by_kind in mesh.groups.items()
+        if number(name, "ref") is not None or (name in SETS and set(by_kind) == {SETS[name]})
+    ]

@@ -29,8 +29,6 @@ def load(path: Path) -> bytes:
         raise MeshError(f"there is no such file{via}", path=path) from None
     except OSError as error:
         raise MeshError(f"it cannot be read: {error.strerror or error}{via}", path=path) from error
-    except ValueError as error:  # a NUL in the name
-        raise MeshError(f"no file can have this name: {error}", path=repr(str(path))) from error
     if not data.strip():
         raise MeshError("the file is empty", path=path)
     return data

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from taut.mesh.arguments import at_most, choice, count, lengths
 from taut.mesh.mesh import Mesh
-from taut.mesh.shapes.arguments import at_most, choice, count, lengths
 
 Int = NDArray[np.int64]
 # a cube as five tetrahedra, and its mirror image: neighbours in a chequerboard share the diagonals of their faces

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import MeshError
-from taut.mesh.shapes.arguments import choice
+from taut.mesh.arguments import choice
 
 Int = NDArray[np.int64]
 PATTERNS = ("quad", "one-diagonal", "alternating")

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taut.errors import MeshError
+from taut.mesh.arguments import at_most, choice, count, in_plane, length, lengths, place
 from taut.mesh.mesh import Mesh
-from taut.mesh.shapes.arguments import at_most, choice, count, in_plane, length, lengths, place
 from taut.mesh.shapes.boxes import block
 
 Int = NDArray[np.int64]

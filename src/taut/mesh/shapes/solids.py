@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import MeshError
+from taut.mesh.arguments import length
 from taut.mesh.filling.stuffing import stuff
 from taut.mesh.mesh import Mesh
-from taut.mesh.shapes.arguments import length
 
 Float = NDArray[np.float64]
 
@@ -40,7 +40,7 @@ def ball(radius: float = 1.0, *, spacing: float | None = None) -> Mesh:
 def bunny(height: float = 0.18, *, spacing: float | None = None) -> Mesh:
     """A bunny that sits on the plane y = 0 and looks along x, of tetrahedra.
 
-    height : from the ground to the tips of the ears [m]
+    height : from the ground to the tips of the ears [m], to within a few per cent of it, for stuffing rounds the tips off
     spacing : length of the longest edges inside [m], at most a twelfth of the height, for else the ears are lost; a seventeenth
         if not given, which makes some 7700 tetrahedra
 

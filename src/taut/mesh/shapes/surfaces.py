@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import MeshError
+from taut.mesh.arguments import at_most, choice, count, in_plane, length, lengths
 from taut.mesh.mesh import Mesh
 from taut.mesh.parts import UV
-from taut.mesh.shapes.arguments import at_most, choice, count, in_plane, length, lengths
 from taut.mesh.shapes.grids import PATTERNS, grid_cells
 
 Float = NDArray[np.float64]
