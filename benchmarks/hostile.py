@@ -64,6 +64,9 @@ def samples() -> dict[str, dict[str, bytes]]:
                 found[path.name] = {p.name: p.read_bytes() for p in files}
                 for p in files:
                     p.unlink()
+    missing = set(FORMATS) - {Path(name).suffix for name in found}
+    if missing:
+        raise AssertionError(f"no sample could be written of {sorted(missing)}")
     return found
 
 

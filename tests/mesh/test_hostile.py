@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import taut
-from benchmarks import hostile
+from benchmarks import heavy, hostile
 from taut.mesh.reading import FORMATS
 
 SAMPLES = hostile.samples()
+HEAVY = heavy.files()
 PLY = hostile.BY_HAND["text.ply"]
 FACET = b"solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\n"
 MEDIT = b"MeshVersionFormatted 1\nDimension 3\nVertices 2\n0 0 0 0\n1 0 0 0\n"
@@ -165,3 +166,14 @@ def test_spoilt_files_give_a_mesh_or_a_mesh_error(seed, tmp_path):
             _, fine = hostile.attack(tmp_path, files, rng)
             refused += not fine
     assert refused > len(SAMPLES)
+
+
+@pytest.mark.parametrize("name", HEAVY)
+def test_files_made_to_be_heavy_are_answered(name, tmp_path):
+    (tmp_path / name).write_bytes(HEAVY[name])
+    try:
+        mesh = taut.mesh.read(tmp_path / name)
+    except taut.MeshError as error:
+        assert str(tmp_path / name) in str(error)
+    else:
+        assert mesh.cells
