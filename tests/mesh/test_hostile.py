@@ -170,10 +170,10 @@ def test_spoilt_files_give_a_mesh_or_a_mesh_error(seed, tmp_path):
 
 @pytest.mark.parametrize("name", HEAVY)
 def test_files_made_to_be_heavy_are_answered(name, tmp_path):
-    (tmp_path / name).write_bytes(HEAVY[name])
+    path, answer = tmp_path / name, ""
+    path.write_bytes(HEAVY[name])
     try:
-        mesh = taut.mesh.read(tmp_path / name)
+        assert taut.mesh.read(path).cells
     except taut.MeshError as error:
-        assert str(tmp_path / name) in str(error)
-    else:
-        assert mesh.cells
+        answer = str(error)
+    assert not answer or str(path) in answer

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from taut.errors import MeshError
-from taut.mesh.files.text import outside
 
-Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 
 
@@ -57,13 +55,3 @@ class Binary:
         if len(bad):
             raise self._within("a number is not finite", f"{what} {np.unravel_index(bad[0], values.shape)[0]}")
         return values.astype(np.float64)
-
-    def in_range(self, cells: NDArray[Any], n: int, what: str, base: int = 0) -> Int:
-        """Indices from 0, of cells counted from `base`; one that names no point is an error."""
-        index = cells.astype(np.int64)
-        wrong = outside(index, n, base)
-        if len(wrong):
-            i = int(wrong[0])
-            point = next(v for v in index[i].tolist() if not base <= v < n + base)
-            raise self._within(f"it names point {point}; there are {n} ({base} to {n - 1 + base})", f"{what} {i}")
-        return index - base

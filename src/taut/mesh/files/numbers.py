@@ -17,6 +17,8 @@ def rows(array: NDArray[Any], before: str = "") -> list[str]:
     >>> rows(np.array([[0.1, 2.0]]), "v "), rows(np.array([[1, 2], [3, 4]]))
     (['v 0.1 2.0'], ['1 2', '3 4'])
     """
+    if not array.size:
+        return [before] * len(array)
     table = array.reshape(len(array), -1)
     words = map(repr if table.dtype.kind == "f" else str, _wide(table).ravel().tolist())
     return [before + " ".join(row) for row in zip(*[iter(words)] * table.shape[1], strict=True)]

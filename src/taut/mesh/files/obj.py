@@ -1,13 +1,13 @@
 """Wavefront OBJ: `v`, `vt`, `f` of any size, `l`, `p`, `g`, `o`, `usemtl`.
 
 A face of two vertices and each piece of an `l` is a line. Indices count from 1, or back from the last vertex if negative. Groups
-and objects become groups, a material becomes the group "material:NAME", vertex colours the map "color". Normals are not kept: they
-follow from the shape.
+and objects become groups, a material becomes the group "material:NAME", vertex colours the map "color". What is not kept, such as
+normals, which follow from the shape, is named on the log.
 """
 
 from __future__ import annotations
 
-import re
+import logging
 from itertools import chain
 from pathlib import Path
 
@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.mesh.files.blocks import by_size, face_kind, members, segments
-from taut.mesh.files.obj_write import MATERIAL, NO_GROUP, NO_MATERIAL
+from taut.mesh.files.obj_lines import Lists, names, plain, sorted_rows
 from taut.mesh.files.obj_write import write as write
-from taut.mesh.files.text import Rows, reads, shown
+from taut.mesh.files.text import BOM, Rows, reads, shown
 from taut.mesh.mesh import Mesh
 from taut.mesh.parts import UV
 
@@ -26,72 +26,20 @@ CELLS = frozenset({"line", "triangle", "quad", "polygon"})
 KEEPS = frozenset({"groups", "uv", "point_data.color"})
 Int = NDArray[np.int64]
 
-_IGNORED = {
-    b"vn",
-    b"s",
-    b"mtllib",
-    b"maplib",
-    b"usemap",
-    b"lod",
-    b"bevel",
-    b"c_interp",
-    b"d_interp",
-    b"shadow_obj",
-    b"trace_obj",
-    b"mg",
-}
-_FREE_FORM = {
-    b"vp",
-    b"cstype",
-    b"deg",
-    b"bmat",
-    b"step",
-    b"curv",
-    b"curv2",
-    b"surf",
-    b"parm",
-    b"trim",
-    b"hole",
-    b"scrv",
-    b"sp",
-    b"end",
-}
-
-
-class _Lists:
-    """The rows of each keyword, and from which element on which names hold."""
-
-    def __init__(self) -> None:
-        self.v: list[int] = []
-        self.vt: list[int] = []
-        self.elements: list[int] = []  # rows of f, l and p
-        self.kinds: list[bytes] = []  # which of the three
-        self.labels: list[tuple[str, ...]] = [()]
-        self.starts: list[int] = [0]
-
-    def element(self, i: int) -> str:
-        """What an error calls an element: its kind and its number among those of its kind."""
-        word = {b"f": "face", b"l": "line", b"p": "point element"}[self.kinds[i]]
-        return f"{word} {self.kinds[:i].count(self.kinds[i])}"
-
-    def label(self, names: tuple[str, ...]) -> None:
-        self.labels.append(names)
-        self.starts.append(len(self.elements))
+_log = logging.getLogger("taut")
 
 
 def read(path: Path, data: bytes) -> Mesh:
     """The mesh in an OBJ file."""
-    if b"\\\n" in data or b"\\\r\n" in data:
-        data = re.sub(rb"(?:[^\n]*\\\r?\n)+[^\n]*", _unfolded, data)
-    rows = Rows(path, data)
-    lists = _sorted_rows(rows)
-    points, point_data = _vertices(rows, lists.v)
+    rows = Rows(path, plain(path, data.removeprefix(BOM)), comment=b"")
+    lists = sorted_rows(rows)
+    points, point_data = _vertices(rows, lists)
     vertex, texture, counts = _corners(rows, lists, len(points))
     kind = _letters(lists.kinds)
     cells: dict[str, Int] = {}
     uvs: dict[str, Int] = {}
     ordinals: dict[str, Int] = {}
-    lines = []
+    lines: list[tuple[Int, Int]] = []
     for size, (which, index) in by_size(np.column_stack([vertex, texture]), counts).items():
         face, line = kind[which] == b"f", kind[which] == b"l"
         if size == 2:
@@ -99,18 +47,20 @@ def read(path: Path, data: bytes) -> Mesh:
         if face.any():
             name = face_kind(size)
             cells[name], uvs[name], ordinals[name] = index[face, :, 0], index[face, :, 1], which[face]
-        lines += [(i, segments(c)) for i, c in zip(which[line].tolist(), index[line, :, 0], strict=True)]
+        if line.any():
+            lines.append((np.repeat(which[line], size - 1), segments(index[line, :, 0])))
     if lines:
-        lines.sort(key=lambda line: line[0])
-        cells["line"] = np.concatenate([s for _, s in lines])
-        ordinals["line"] = np.repeat([i for i, _ in lines], [len(s) for _, s in lines])
-    groups = members(lists.labels, lists.starts, ordinals)
-    _point_groups(groups, lists, kind, vertex, counts)
-    uv = (
-        UV(rows.table(lists.vt, 2, "texture coordinate", float, more=True), uvs)
-        if lists.vt and uvs and (texture >= 0).any()
-        else None
-    )
+        owner = np.concatenate([o for o, _ in lines])
+        order = np.argsort(owner, kind="stable")
+        cells["line"], ordinals["line"] = np.concatenate([s for _, s in lines])[order], owner[order]
+    uv = None
+    if uvs and any((corners >= 0).any() for corners in uvs.values()):
+        uv = UV(rows.table(lists.vt, 2, "texture coordinate", float, more=True), uvs)
+    elif lists.vt:
+        lists.ignored.add("vt")
+    if lists.ignored:
+        _log.info("%s: not kept: %s", path, ", ".join(sorted(lists.ignored)))
+    groups = _groups(lists, ordinals, np.repeat(np.arange(len(counts)), counts), vertex, len(data))
     return Mesh(points, cells, groups=groups, point_data=point_data, uv=uv)
 
 
@@ -119,62 +69,16 @@ def _letters(kinds: list[bytes]) -> NDArray[np.bytes_]:
     return np.frombuffer(b"".join(kinds), "S1") if kinds else np.empty(0, "S1")
 
 
-def _unfolded(found: re.Match[bytes]) -> bytes:
-    """A line that goes on after a backslash, as one line, followed by as many empty ones so that numbers of lines stay."""
-    return re.sub(rb"\\\r?\n", b" ", found[0]) + b"\n" * found[0].count(b"\n")
-
-
-def _sorted_rows(rows: Rows) -> _Lists:
-    """One pass over the file; the keyword is cut off the rows that hold numbers."""
-    found, lines = _Lists(), rows.lines
-    objects: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
-    material: tuple[str, ...] = ()
-    for i in rows.told:
-        line = lines[i]
-        if line[:2] == b"v ":  # most lines begin so or with f
-            found.v.append(i)
-            lines[i] = line[2:]
-            continue
-        if line[:2] == b"f ":
-            found.elements.append(i)
-            found.kinds.append(b"f")
-            lines[i] = line[2:]
-            continue
-        head, rest = (*line.split(None, 1), b"")[:2]
-        if head == b"v":
-            found.v.append(i)
-            lines[i] = rest
-        elif head in (b"f", b"l", b"p"):
-            found.elements.append(i)
-            found.kinds.append(head)
-            lines[i] = rest
-        elif head == b"vt":
-            found.vt.append(i)
-            lines[i] = rest
-        elif head in (b"g", b"o", b"usemtl"):
-            text = rest.decode("utf-8", "replace")
-            if head == b"g":
-                groups = tuple(name for name in text.split() if name != NO_GROUP)
-            elif head == b"o":
-                objects = (text.strip(),) if text.strip() else ()
-            else:
-                material = (MATERIAL + text.strip(),) if text.strip() not in ("", NO_MATERIAL) else ()
-            found.label(tuple(dict.fromkeys(objects + groups + material)))
-        elif head in _FREE_FORM:
-            raise rows.error(f"{shown(head)}: curves and free-form surfaces are not read; save polygons", i)
-        elif head not in _IGNORED:
-            raise rows.error(f"{shown(head)} is no keyword of OBJ", i)
-    return found
-
-
-def _vertices(rows: Rows, v: list[int]) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+def _vertices(rows: Rows, lists: Lists) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
     """Positions, and colours where vertices have them (white for those without)."""
+    v = lists.v
     values, counts = rows.ragged(v, "vertex", float)
     wrong = np.flatnonzero(~np.isin(counts, (3, 4, 6, 7)))
     if len(wrong):
         i = int(wrong[0])
         raise rows.error(f"it has {counts[i]} numbers, not 3 (or 4 with a weight, 6 or 7 with a colour)", v[i], f"vertex {i}")
+    if np.isin(counts, (4, 7)).any():
+        lists.ignored.add("weights of v")
     start = np.cumsum(counts) - counts
     coloured = np.flatnonzero(counts > 4)
     if not len(coloured):
@@ -184,15 +88,19 @@ def _vertices(rows: Rows, v: list[int]) -> tuple[NDArray[np.float64], dict[str, 
     return values[start[:, None] + np.arange(3)], {"color": color}
 
 
-def _corners(rows: Rows, lists: _Lists, n: int) -> tuple[Int, Int, Int]:
+def _corners(rows: Rows, lists: Lists, n: int) -> tuple[Int, Int, Int]:
     """Vertex and texture index (-1 for none) of every corner, from 0, and how many corners each element has."""
     parts = [rows.lines[i].split() for i in lists.elements]
     counts = np.fromiter(map(len, parts), np.int64, len(parts))
     slashes = any(b"/" in rows.lines[i] for i in lists.elements)
     words = list(chain.from_iterable(parts))
     try:
+        if rows.underscores and b"_" in b"".join(words):  # Python takes 1_0 for a number
+            raise ValueError
         if slashes:
             split = [word.split(b"/") for word in words]
+            if max(map(len, split)) > 3:
+                raise ValueError
             vertex = np.array([int(s[0]) for s in split], np.int64)
             texture = np.array([int(s[1]) if len(s) > 1 and s[1] else 0 for s in split], np.int64)
         else:
@@ -221,7 +129,7 @@ def _absolute(index: Int, definitions: Int, row: Int) -> Int:
     return found
 
 
-def _refuse(rows: Rows, lists: _Lists, elements: Int, why: str) -> None:
+def _refuse(rows: Rows, lists: Lists, elements: Int, why: str) -> None:
     """An error on the first of these elements, if there is one."""
     if len(elements):
         i = int(elements[0])
@@ -229,19 +137,24 @@ def _refuse(rows: Rows, lists: _Lists, elements: Int, why: str) -> None:
         raise rows.error(f"{why}: {words}", lists.elements[i], lists.element(i))
 
 
-def _bad_corner(rows: Rows, lists: _Lists, parts: list[list[bytes]]) -> Exception:
+def _bad_corner(rows: Rows, lists: Lists, parts: list[list[bytes]]) -> Exception:
     for i, words in enumerate(parts):
         for word in words:
-            fields = word.split(b"/")[:2]
-            if not all(reads(field, int) for field in fields[:1] + [f for f in fields[1:] if f]):
+            vertex, *others = word.split(b"/")
+            if not reads(vertex, int) or len(others) > 2 or not all(reads(f, int) for f in others[:1] if f) or b"_" in word:
                 return rows.error(f"{shown(word)} is no corner", lists.elements[i], lists.element(i))
     raise AssertionError("only called when a corner does not read")
 
 
-def _point_groups(groups: dict[str, dict[str, Int]], lists: _Lists, kind: NDArray[np.bytes_], vertex: Int, counts: Int) -> None:
-    """Points named by `p` join the groups that hold there."""
-    owner = np.repeat(np.arange(len(counts)), counts)
-    dots = np.flatnonzero(kind[owner] == b"p") if len(owner) else owner
-    found = members(lists.labels, lists.starts, {"point": owner[dots]})
-    for name, by_kind in found.items():
-        groups.setdefault(name, {})["point"] = vertex[dots[by_kind["point"]]]
+def _groups(lists: Lists, ordinals: dict[str, Int], owner: Int, vertex: Int, size: int) -> dict[str, dict[str, Int]]:
+    """The groups that hold for each cell, and for the points that `p` names; owner and vertex belong to every corner."""
+    dots = np.flatnonzero((_letters(lists.kinds) == b"p")[owner])
+    groups: dict[str, dict[str, Int]] = {}
+    for head, labels in lists.labels.items():
+        held = [names(head, text) for text in labels.texts]
+        for name, by_kind in members(held, labels.starts, ordinals | {"point": owner[dots]}, size).items():
+            group = groups.setdefault(name, {})
+            for kind, index in by_kind.items():
+                found = vertex[dots[index]] if kind == "point" else index
+                group[kind] = np.concatenate([group[kind], found]) if kind in group else found
+    return groups

@@ -6,14 +6,16 @@ use. Each named solid of a text file becomes a group. Normals follow from the tr
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from taut.errors import MeshError
 from taut.mesh.files.binary import Binary
 from taut.mesh.files.blocks import members
-from taut.mesh.files.text import Rows, shown
+from taut.mesh.files.text import BOM, Rows, shown
 from taut.mesh.measure import vector_areas
 from taut.mesh.mesh import Mesh
 
@@ -22,16 +24,26 @@ CELLS = frozenset({"triangle"})
 KEEPS: frozenset[str] = frozenset()
 HEADER = 80
 FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
-# the words that begin the lines of one facet, and how many words each line has
-LINES = ((b"facet", 5), (b"outer", 2), (b"vertex", 4), (b"vertex", 4), (b"vertex", 4), (b"endloop", 1), (b"endfacet", 1))
+# the words that begin the lines of one facet, and how many numbers follow them
+LINES = (
+    ([b"facet", b"normal"], 3),
+    ([b"outer", b"loop"], 0),
+    ([b"vertex"], 3),
+    ([b"vertex"], 3),
+    ([b"vertex"], 3),
+    ([b"endloop"], 0),
+    ([b"endfacet"], 0),
+)
 Float = NDArray[np.float64]
+_log = logging.getLogger("taut")
 
 
 def read(path: Path, data: bytes) -> Mesh:
     """The mesh in an STL file. It is text if it begins with `solid` and its length is not that of a binary one."""
     count = int.from_bytes(data[HEADER : HEADER + 4], "little")
     fits = len(data) == HEADER + 4 + count * FACET.itemsize
-    return _read_text(path, data) if data.lstrip()[:5] == b"solid" and not fits else _read_binary(path, data)
+    text = data.removeprefix(BOM).lstrip()[:5].lower() == b"solid"
+    return _read_text(path, data) if text and not fits else _read_binary(path, data)
 
 
 def _read_binary(path: Path, data: bytes) -> Mesh:
@@ -40,6 +52,8 @@ def _read_binary(path: Path, data: bytes) -> Mesh:
     facets = binary.take(FACET, binary.one("<u4", "number of triangles"), "triangles")
     if binary.left:
         raise binary.error(f"{binary.left} bytes follow the {len(facets)} triangles that were announced")
+    if facets["attribute"].any():
+        _log.info("%s: not kept: attributes of triangles", path)
     return _joined(binary.finite(facets["corners"], "triangle"), {})
 
 
@@ -48,11 +62,13 @@ def _read_text(path: Path, data: bytes) -> Mesh:
     names: list[tuple[str, ...]] = []
     starts: list[int] = []
     vertices: list[int] = []
+    normals: list[int] = []
     step, inside = 0, False
     for i in rows.told:
         words = rows.lines[i].split()
-        if step == 0 and words[0] in (b"solid", b"endsolid"):
-            if inside == (words[0] == b"solid"):
+        head = words[0].lower()
+        if step == 0 and head in (b"solid", b"endsolid"):
+            if inside == (head == b"solid"):
                 raise rows.error(f"{shown(words[0])} does not belong here", i)
             inside = not inside
             if inside:
@@ -60,20 +76,22 @@ def _read_text(path: Path, data: bytes) -> Mesh:
                 names.append((name,) if name else ())
                 starts.append(len(vertices) // 3)
             continue
-        expected, length = LINES[step]
-        if words[0].lower() != expected or len(words) != length or not inside:
-            said = f"{expected.decode()} with {length - 1} words" if inside else "solid"
+        expected, numbers = LINES[step]
+        begin = len(expected)
+        if len(words) != begin + numbers or head != expected[0] or words[begin - 1].lower() != expected[-1] or not inside:
+            said = b" ".join(expected).decode() + (f" and {numbers} numbers" if numbers else "") if inside else "solid"
             raise rows.error(f"{shown(b' '.join(words))} where {said} should stand", i, f"triangle {len(vertices) // 3}")
-        if expected == b"vertex":
-            rows.lines[i] = b" ".join(words[1:])
-            vertices.append(i)
+        if numbers:
+            rows.lines[i] = b" ".join(words[begin:])
+            (vertices if begin == 1 else normals).append(i)
         step = (step + 1) % len(LINES)
     if step or inside:
         raise rows.error(
             f"the file ends within a {'triangle' if step else 'solid'}", len(rows.lines) - 1, f"triangle {len(vertices) // 3}"
         )
+    rows.values(normals, [rows.lines[i].split() for i in normals], "triangle", float)  # numbers, though perhaps not finite
     corners = rows.table(vertices, 3, "corner", float).reshape(-1, 3, 3)
-    return _joined(corners, members(names, starts, {"triangle": np.arange(len(corners))}))
+    return _joined(corners, members(names, starts, {"triangle": np.arange(len(corners))}, len(data)))
 
 
 def _joined(corners: Float, groups: dict[str, dict[str, NDArray[np.int64]]]) -> Mesh:
@@ -90,9 +108,14 @@ def _joined(corners: Float, groups: dict[str, dict[str, NDArray[np.int64]]]) -> 
 def write(mesh: Mesh) -> bytes:
     """The mesh as a binary STL file: coordinates in single precision."""
     triangles = mesh.cells["triangle"]
+    with np.errstate(over="ignore"):
+        corners = mesh.positions[triangles].astype(np.float32)
+    beyond = np.flatnonzero(~np.isfinite(corners).all(axis=(1, 2)))
+    if len(beyond):
+        raise MeshError("it has a corner too far away for the single precision of STL", element=f"triangle {beyond[0]}")
     area = vector_areas(mesh.positions, triangles)
     length = np.linalg.norm(area, axis=1, keepdims=True)
     facets = np.zeros(len(triangles), FACET)
     facets["normal"] = np.divide(area, length, out=np.zeros_like(area), where=length > 0)
-    facets["corners"] = mesh.positions[triangles]
+    facets["corners"] = corners
     return b"taut".ljust(HEADER) + len(facets).to_bytes(4, "little") + facets.tobytes()

@@ -19,6 +19,7 @@ from taut.errors import MeshError
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 SHOWN = 40  # characters of a bad token that an error repeats
+BOM = b"\xef\xbb\xbf"  # with which some programs begin a text file
 
 
 class Rows:
@@ -26,7 +27,8 @@ class Rows:
 
     def __init__(self, path: Path, data: bytes, comment: bytes = b"#") -> None:
         self.path = path
-        lines = data.splitlines()
+        self.underscores = b"_" in data
+        lines = data.removeprefix(BOM).splitlines()
         if comment and comment in data:
             lines = [line.partition(comment)[0] for line in lines]
         self.lines = lines
@@ -76,19 +78,23 @@ class Rows:
             return values.reshape(len(rows), columns)
         return values[(np.cumsum(counts) - counts)[:, None] + np.arange(columns)]
 
-    def in_range(self, cells: Int, rows: Sequence[int], n: int, what: str, base: int = 0) -> Int:
-        """The cells, counted from `base` in the file, as indices from 0; one that names no point is an error on its row."""
-        wrong = outside(cells, n, base)
-        if len(wrong):
-            i = int(wrong[0])
-            point = next(v for v in cells[i].tolist() if not base <= v < n + base)
-            raise self.error(f"it names point {point}; there are {n} ({base} to {n - 1 + base})", rows[i], f"{what} {i}")
+    def in_range(
+        self, cells: Int, rows: Sequence[int], n: int, what: str, base: int = 0, numbers: Sequence[int] | Int | None = None
+    ) -> Int:
+        """The cells, counted from `base` in the file, as indices from 0; one that names no point is an error on its row.
+
+        numbers : the number of each cell in the file, if they are not all the cells there
+        """
+        wrong = misnamed(cells, n, base)
+        if wrong is not None:
+            i, message = wrong
+            raise self.error(message, rows[i], f"{what} {i if numbers is None else numbers[i]}")
         return cells - base
 
     def values(self, rows: Sequence[int], parts: list[list[bytes]], what: str, kind: type[float] | type[int]) -> NDArray[Any]:
         """The words of each row as numbers, flat."""
         try:
-            return np.array(list(map(kind, chain.from_iterable(parts))), dtype=np.float64 if kind is float else np.int64)
+            return _array(list(chain.from_iterable(parts)), kind, self.underscores)
         except (ValueError, OverflowError):
             i, word = next((i, word) for i, part in enumerate(parts) for word in part if not reads(word, kind))
             raise self.error(f"{shown(word)} is not {_noun(kind)}", rows[i], f"{what} {i}") from None
@@ -99,6 +105,8 @@ class Tokens:
 
     def __init__(self, path: Path, data: bytes, comment: bytes = b"#", first_line: int = 1) -> None:
         self.path = path
+        self.underscores = b"_" in data
+        data = data.removeprefix(BOM)
         if comment and comment in data:
             data = re.sub(re.escape(comment) + rb"[^\r\n]*", b"", data)
         self.data = data
@@ -145,7 +153,7 @@ class Tokens:
             raise self.error(f"the file ends within {what} {got} of {count}", len(self.words))
         words = self.words[self.at : self.at + count * columns]
         try:
-            values = np.array(list(map(kind, words)), dtype=np.float64 if kind is float else np.int64)
+            values = _array(words, kind, self.underscores)
         except (ValueError, OverflowError):
             i = next(i for i, word in enumerate(words) if not reads(word, kind))
             raise self.error(f"{shown(words[i])} is not {_noun(kind)}", self.at + i, f"{what} {i // columns}") from None
@@ -157,11 +165,9 @@ class Tokens:
 
     def in_range(self, cells: Int, word: int, columns: int, n: int, what: str, base: int = 0) -> Int:
         """The cells, counted from `base`, as indices from 0; cell i stands at word + i·columns of the file."""
-        wrong = outside(cells, n, base)
-        if len(wrong):
-            i = int(wrong[0])
-            point = next(v for v in cells[i].tolist() if not base <= v < n + base)
-            message = f"it names point {point}; there are {n} ({base} to {n - 1 + base})"
+        wrong = misnamed(cells, n, base)
+        if wrong is not None:
+            i, message = wrong
             raise self.error(message, word + i * columns, f"{what} {i}")
         return cells - base
 
@@ -181,8 +187,27 @@ def outside(cells: Int, n: int, base: int) -> Int:
     return np.flatnonzero(((cells < base) | (cells >= n + base)).any(axis=tuple(range(1, cells.ndim))))
 
 
+def misnamed(cells: Int, n: int, base: int = 0) -> tuple[int, str] | None:
+    """The first of the cells, counted from `base`, that names a point beyond the n there are, and what an error says of it."""
+    wrong = outside(cells, n, base)
+    if not len(wrong):
+        return None
+    i = int(wrong[0])
+    point = next(v for v in cells[i].ravel().tolist() if not base <= v < n + base)
+    return i, f"it names point {point}; there are {n} ({base} to {n - 1 + base})"
+
+
+def _array(words: list[bytes], kind: type[float] | type[int], underscores: bool) -> NDArray[Any]:
+    """The words as numbers; a ValueError if one is none. Python takes 1_0 for a number, files do not."""
+    if underscores and b"_" in b"".join(words):
+        raise ValueError
+    return np.array(list(map(kind, words)), dtype=np.float64 if kind is float else np.int64)
+
+
 def reads(word: bytes, kind: type[float] | type[int]) -> bool:
     """Whether the word is a number that an array holds."""
+    if b"_" in word:
+        return False
     try:
         value = kind(word)
     except ValueError:
