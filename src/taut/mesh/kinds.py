@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 Corners = tuple[int, ...]
 
@@ -57,7 +57,7 @@ _FIXED = {
 NAMES = (*_FIXED, "polygon5, polygon6, …")
 
 
-@cache
+@lru_cache(maxsize=64)  # few kinds are met, but a hostile file may name many
 def kind(name: str) -> Kind | None:
     """The kind of this name, or None."""
     if name in _FIXED:

@@ -2,11 +2,15 @@
 
 Further numbers at vertices become maps of their names, those at faces and edges data of cells; lists of equal length become maps
 with several columns. Red, green and blue become the map "color" (0 to 1); s and t, u and v or texture_u and texture_v at vertices
-and `texcoord` at faces become texture coordinates; normals are not kept. Properties named "group:NAME" hold groups.
+and `texcoord` at faces become texture coordinates; normals are not kept. Properties of 0 and 1 named "group:NAME" hold groups,
+those named "only:KIND:NAME" data of one kind of cell. What is not kept is named on the log.
 """
 
 from __future__ import annotations
 
+import logging
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,139 +19,161 @@ from numpy.typing import NDArray
 
 from taut.errors import MeshError
 from taut.mesh.files.blocks import by_size, face_kind
-from taut.mesh.files.ply_body import Columns
+from taut.mesh.files.ply_body import Columns, Table
+from taut.mesh.files.ply_corners import face_uv, strip_triangles, vertex_uv
+from taut.mesh.files.ply_names import decode
 from taut.mesh.files.text import outside
+from taut.mesh.kinds import kind as kind_of
 from taut.mesh.mesh import Mesh
-from taut.mesh.parts import UV, Cells, Groups
+from taut.mesh.parts import Cells, Groups
 
 GROUP = "group:"
+ONLY = re.compile(r"only:([a-z]+\d*):(.+)")
 TEXTURE_LIST = "texcoord"
 CORNERS = ("vertex_indices", "vertex_index")
+ENDS = ("vertex1", "vertex2")
 COLOUR = ("red", "green", "blue")
-TEXTURE = (("s", "t"), ("u", "v"), ("texture_u", "texture_v"))
 NORMAL = ("nx", "ny", "nz")
+NAMED = 20  # parts that are left out, as many as the log names
+# data and groups are kept by kind of cell: how many such parts there may be; larger files may have more
+PARTS = 2**16
+BYTES_PER_PART = 24
 Int = NDArray[np.int64]
 Maps = dict[str, NDArray[Any]]
+_log = logging.getLogger("taut")
 
 
 class _Building:
     """The mesh so far."""
 
-    def __init__(self, path: Path, lines: dict[str, list[int]]) -> None:
-        self.path, self.lines = path, lines
+    def __init__(self, path: Path, size: int, tables: dict[str, Table]) -> None:
+        self.path, self.size, self.tables = path, size, tables
         self.n = 0
         self.cells: Cells = {}
-        self.uv_corners: Cells = {}
         self.groups: Groups = {}
         self.cell_data: dict[str, Maps] = {}
+        self.left_out: list[str] = []
 
-    def error(self, message: str, element: str, i: int) -> MeshError:
-        line = self.lines[element][i] + 1 if element in self.lines else None
-        return MeshError(message, path=self.path, line=line, element=f"{element} {i}")
+    def columns(self, element: str) -> Columns:
+        """The columns of an element; none if it is not there."""
+        return self.tables[element].columns if element in self.tables else {}
 
-    def add(self, element: str, which: Int, index: NDArray[Any], maps: Maps) -> None:
-        """Cells of one size: rows `which` of an element, with these corners."""
-        if not len(index):
-            return
-        if index.shape[1] < 2:
-            raise self.error(f"it has {index.shape[1]} corners", element, int(which[0]))
+    def add(self, element: str, sized: Iterable[tuple[Int, NDArray[Any]]], maps: Maps) -> None:
+        """Cells by their size: rows of an element, and their corners."""
+        blocks = {face_kind(index.shape[1]): (which, index) for which, index in sized if len(index)}
+        if len(blocks) * len(maps) > max(PARTS, self.size // BYTES_PER_PART):
+            message = f"{len(maps)} properties of {len(blocks)} kinds of cell are too many for a file of {self.size} bytes"
+            raise MeshError(message, path=self.path, element=f"element {element}")
+        single = _of_one_kind(maps, set(blocks))
+        groups = {name for name, values in maps.items() if _is_group(name, values)}
+        for kind, (which, index) in blocks.items():
+            self._add_kind(element, kind, which, index)
+            for name, values in maps.items():
+                part = values[which]
+                if name in groups:
+                    self.groups.setdefault(decode(name.removeprefix(GROUP)), {})[kind] = np.flatnonzero(part)
+                elif name not in single:
+                    self.cell_data.setdefault(decode(name), {})[kind] = part
+                elif single[name][0] == kind:
+                    self.cell_data.setdefault(single[name][1], {})[kind] = part
+
+    def _add_kind(self, element: str, kind: str, which: Int, index: NDArray[Any]) -> None:
+        """Cells of one kind: rows `which` of an element, with these corners."""
+        error = self.tables[element].error
+        if kind_of(kind) is None:
+            raise error(f"it has {index.shape[1]} corners", int(which[0]))
+        if index.dtype.kind == "f" and not (whole := (index == np.round(index)).all(axis=1)).all():
+            raise error("a corner is no whole number", int(which[np.argmin(whole)]))
         wrong = outside(index, self.n, 0)
         if len(wrong):
-            raise self.error(f"it names a vertex that is not there; there are {self.n}", element, int(which[wrong[0]]))
-        kind = face_kind(index.shape[1])
+            raise error(f"it names a vertex that is not there; there are {self.n}", int(which[wrong[0]]))
         if kind in self.cells:
-            raise self.error(f"{kind} cells stand in two elements of the file", element, int(which[0]))
+            raise error(f"{kind} cells stand in two elements of the file", int(which[0]))
         self.cells[kind] = index.astype(np.int64)
-        for name, values in maps.items():
-            if name.startswith(GROUP):
-                self.groups.setdefault(name.removeprefix(GROUP), {})[kind] = np.flatnonzero(values[which])
+
+    def maps(self, element: str, apart: set[str]) -> Maps:
+        """Columns of numbers by name, with colours as one; lists whose lengths differ from row to row are none."""
+        found: Maps = {}
+        for name, column in self.columns(element).items():
+            if name in apart:
+                continue
+            if isinstance(column, tuple):
+                flat, counts = column
+                if len(counts) and (counts == counts[0]).all() and counts[0] > 0:
+                    found[name] = flat.reshape(len(counts), -1)
+                elif len(counts):
+                    self.left_out.append(f"{element}.{name} (lists of different lengths)" if len(flat) else f"{element}.{name}")
             else:
-                self.cell_data.setdefault(name, {})[kind] = values[which]
+                found[name] = column
+        if all(name in found and found[name].ndim == 1 for name in COLOUR) and "color" not in found:
+            color = np.column_stack([found.pop(name) for name in COLOUR])
+            bytewise = color.dtype.kind in "iu" or (color.size and color.max() > 1)
+            found["color"] = color / 255 if bytewise else color.astype(np.float64)
+        return found
 
 
-def mesh_from(path: Path, columns: dict[str, Columns], lines: dict[str, list[int]]) -> Mesh:
-    """The mesh from the columns of all elements; lines[element][i] is the line of row i, in a text file."""
-    made = _Building(path, lines)
-    vertex = columns.get("vertex", {})
+def mesh_from(path: Path, size: int, tables: dict[str, Table]) -> Mesh:
+    """The mesh from the columns of all elements; `size` is that of the file [bytes]."""
+    made = _Building(path, size, tables)
+    vertex = made.columns("vertex")
     if not all(isinstance(vertex.get(axis), np.ndarray) for axis in "xyz"):
         raise MeshError("the header names no vertices with x, y and z", path=path)
     points = np.column_stack([vertex[axis].astype(np.float64) for axis in "xyz"])
     made.n = len(points)
-    bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
-    if len(bad):
-        raise made.error("a number is not finite", "vertex", int(bad[0]))
-    point_data = _maps(vertex, {*"xyz", *NORMAL})
-    for name in [name for name in point_data if name.startswith(GROUP)]:
-        made.groups[name.removeprefix(GROUP)] = {"point": np.flatnonzero(point_data.pop(name))}
-    face, edge = columns.get("face", {}), columns.get("edge", {})
-    listed = next((face[name] for name in CORNERS if isinstance(face.get(name), tuple)), None)
-    uv = None
-    if listed is not None:
-        maps = _maps(face, {*CORNERS, TEXTURE_LIST})
-        for which, index in by_size(*listed).values():
-            made.add("face", which, index, maps)
-        uv = _face_uv(face.get(TEXTURE_LIST), *listed)
-    if all(isinstance(edge.get(end), np.ndarray) for end in ("vertex1", "vertex2")):
-        ends = np.column_stack([edge["vertex1"], edge["vertex2"]])
-        made.add("edge", np.arange(len(ends)), ends, _maps(edge, {"vertex1", "vertex2"}))
-    if isinstance(strips := columns.get("tristrips", {}).get("vertex_indices"), tuple):
-        triangles = np.concatenate([np.empty((0, 3), np.int64), *map(_strip, np.split(strips[0], np.cumsum(strips[1])[:-1]))])
-        made.add("tristrips", np.zeros(len(triangles), np.int64), triangles, {})
-    vertex_uv = _vertex_uv(point_data, made.cells)
-    return Mesh(points, made.cells, groups=made.groups, point_data=point_data, cell_data=made.cell_data, uv=uv or vertex_uv)
-
-
-def _maps(columns: Columns, apart: set[str]) -> Maps:
-    """Columns of numbers by name, with colours as one; lists whose lengths differ from row to row are none."""
-    found: Maps = {}
-    for name, column in columns.items():
-        if name in apart:
-            continue
-        if isinstance(column, tuple):
-            flat, counts = column
-            if len(counts) and (counts == counts[0]).all() and counts[0] > 0:
-                found[name] = flat.reshape(len(counts), -1)
+    finite = np.isfinite(points).all(axis=1)
+    if not finite.all():
+        raise tables["vertex"].error("a number is not finite", int(np.argmin(finite)))
+    made.left_out += [f"vertex.{name}" for name in NORMAL if name in vertex]
+    point_data: Maps = {}
+    for name, values in made.maps("vertex", {*"xyz", *NORMAL}).items():
+        if _is_group(name, values):
+            made.groups[decode(name.removeprefix(GROUP))] = {"point": np.flatnonzero(values)}
         else:
-            found[name] = column
-    if all(name in found and found[name].ndim == 1 for name in COLOUR):
-        color = np.column_stack([found.pop(name) for name in COLOUR])
-        found["color"] = color / 255 if color.dtype.kind in "iu" or (color.size and color.max() > 1) else color.astype(np.float64)
-    return found
+            point_data[decode(name)] = values
+    uv = _add_cells(made)
+    if uv is None:
+        uv = vertex_uv(point_data, made.cells)
+    if made.left_out:
+        more = len(made.left_out) - NAMED
+        named = ", ".join(made.left_out[:NAMED]) + (f" and {more} more" if more > 0 else "")
+        _log.info("%s: left out what a mesh does not hold: %s", path, named)
+    return Mesh(points, made.cells, groups=made.groups, point_data=point_data, cell_data=made.cell_data, uv=uv)
 
 
-def _vertex_uv(point_data: Maps, cells: Cells) -> UV | None:
-    """Texture coordinates given at the vertices, which are then no maps any more."""
-    for pair in TEXTURE:
-        if all(name in point_data and point_data[name].ndim == 1 for name in pair):
-            coordinates = np.column_stack([point_data.pop(name) for name in pair]).astype(np.float64)
-            return UV(coordinates, {kind: c for kind, c in cells.items() if kind != "line"})
-    return None
+def _add_cells(made: _Building) -> Any:
+    """Add faces, edges and strips; texture coordinates come back if the faces have any."""
+    uv = None
+    used = {"vertex"}
+    face, edge, strips = made.columns("face"), made.columns("edge"), made.columns("tristrips").get(CORNERS[0])
+    corners = next((name for name in CORNERS if isinstance(face.get(name), tuple)), None)
+    if corners is not None:
+        used.add("face")
+        listed = face[corners]
+        textured = isinstance(face.get(TEXTURE_LIST), tuple)
+        maps = made.maps("face", {corners, TEXTURE_LIST} if textured else {corners})
+        made.add("face", by_size(*listed).values(), maps)
+        if textured:
+            uv, odd = face_uv(*face[TEXTURE_LIST], *listed)
+            made.left_out += [f"face.{TEXTURE_LIST} of {odd} faces that have not two numbers for each corner"] if odd else []
+    if all(isinstance(edge.get(end), np.ndarray) for end in ENDS):
+        used.add("edge")
+        ends = np.column_stack([edge[end] for end in ENDS])
+        made.add("edge", [(np.arange(len(ends)), ends)], made.maps("edge", {*ENDS}))
+    if isinstance(strips, tuple):
+        used.add("tristrips")
+        triangles, which = strip_triangles(*strips)
+        made.add("tristrips", [(which, triangles)], {})
+        made.left_out += [f"tristrips.{name}" for name in made.columns("tristrips") if name != CORNERS[0]]
+    made.left_out += [f"the element {name}" for name in made.tables if name not in used]
+    return uv
 
 
-def _face_uv(column: Any, flat: NDArray[Any], counts: Int) -> UV | None:
-    """Texture coordinates given at the faces: two numbers per corner, or none for a face without."""
-    if not isinstance(column, tuple) or not len(column[0]):
-        return None
-    numbers, lengths = column
-    coordinates = numbers[: len(numbers) // 2 * 2].reshape(-1, 2).astype(np.float64)
-    start = (np.cumsum(lengths) - lengths) // 2
-    corners: Cells = {}
-    for size, (which, _) in by_size(flat, counts).items():
-        if size > 2:
-            whole = lengths[which] == 2 * size
-            corners[face_kind(size)] = np.where(whole[:, None], start[which][:, None] + np.arange(size), -1)
-    missing = ~np.isfinite(coordinates).all(axis=1)
-    corners = {kind: np.where((c >= 0) & missing[c], -1, c) for kind, c in corners.items()}
-    return UV(np.where(missing[:, None], 0.0, coordinates), corners)
+def _is_group(name: str, values: NDArray[Any]) -> bool:
+    """Whether the property marks the members of a group."""
+    return name.startswith(GROUP) and values.ndim == 1 and values.dtype.kind in "iu" and bool(((values == 0) | (values == 1)).all())
 
 
-def _strip(indices: NDArray[Any]) -> Int:
-    """The triangles of strips, one after the other with -1 between them; every second one is turned."""
-    found = [np.empty((0, 3), np.int64)]
-    for strip in np.split(indices.astype(np.int64), np.flatnonzero(indices == -1)):
-        corners = strip[strip != -1]
-        if len(corners) > 2:
-            triangles = np.column_stack([corners[:-2], corners[1:-1], corners[2:]])
-            triangles[1::2] = triangles[1::2, [1, 0, 2]]
-            found.append(triangles)
-    return np.concatenate(found)
+def _of_one_kind(maps: Maps, kinds: set[str]) -> dict[str, tuple[str, str]]:
+    """The kind and the name of data that one kind alone has, by their property; where others have such data too, it is none."""
+    found = {name: only for name in maps if (only := ONLY.fullmatch(name)) is not None}
+    return {name: (only[1], decode(only[2])) for name, only in found.items() if only[1] in kinds and only[2] not in maps}
