@@ -3,6 +3,7 @@
 import base64
 import copy
 import json
+import logging
 import struct
 from pathlib import Path
 
@@ -258,6 +259,39 @@ def test_what_floats_of_32_bits_cannot_hold():
         glb.write(Mesh([[0, 0], [1, 0]], {"line": [[0, 1]]}, point_data={"x": np.zeros((2, 5))}))
 
 
+def test_data_with_gaps_are_left_out_of_a_file(caplog):
+    # only one of two meshes has heat
+    maker = one()
+    maker.mesh({"attributes": {"POSITION": 0, "_HEAT": maker.accessor([1, 2, 3, 4, 5.5])}, "indices": 1})
+    mesh = maker.read()
+    np.testing.assert_array_equal(mesh.point_data["heat"], [np.nan] * 5 + [1, 2, 3, 4, 5.5])
+    given = mesh.with_(point_data=mesh.point_data | {"far": [np.inf] * 10, "id": np.arange(10)})
+    with caplog.at_level(logging.INFO, "taut"):
+        back = glb.read(HERE, glb.write(given))
+    assert {name: values.tolist() for name, values in back.point_data.items()} == {"id": list(range(10))}
+    message = "left out what is not finite everywhere, as glTF asks for: point_data.heat, point_data.far"
+    assert [r.getMessage() for r in caplog.records] == [message]
+
+
+def test_what_is_not_kept_is_named_once(caplog):
+    maker = scene()
+    attributes = maker.document["meshes"][0]["primitives"][0]["attributes"]
+    attributes |= dict.fromkeys(("TEXCOORD_1", "COLOR_1", "WEIGHTS_0", "JOINTS_0", "NORMAL"), attributes["_HEAT"])
+    maker.document["meshes"][0]["primitives"][0]["targets"] = [{"POSITION": 0}]
+    maker.document |= {"skins": [{"joints": [0]}], "animations": [{}]}
+    with caplog.at_level(logging.INFO, "taut"):
+        assert maker.read().n == 10
+        named = "skins, animations, COLOR_1, JOINTS_0, TEXCOORD_1, WEIGHTS_0, morph targets"
+        assert [r.getMessage() for r in caplog.records] == [f"some.glb: left out: {named}"]
+        caplog.clear()
+        attributes |= {f"MORE_{i}": 0 for i in range(93)}
+        maker.read()
+        assert caplog.records[0].getMessage().endswith(" and 80 more")
+        caplog.clear()
+        scene().read()
+        assert not caplog.records
+
+
 def changed(change, maker=scene):
     made = maker()
     change(made.document)
@@ -336,6 +370,51 @@ def test_instances_do_not_fill_the_memory():
     maker.document["nodes"] = [{"mesh": 0}] * 5000
     with pytest.raises(MeshError, match="too many instances"):
         maker.read()
+
+
+def test_one_point_may_have_many_data():
+    # each name compared with all before it: 2e8 comparisons
+    maker = one()
+    heat = maker.accessor([1, 2, 3, 4, 5.5], "f4")
+    maker.document["meshes"][0]["primitives"][0]["attributes"] |= {f"_A{i}": heat for i in range(20_000)}
+    assert len(maker.read().point_data) == 20_000
+
+
+def many(nodes=(), primitives=1, attributes=0, **more):
+    """A maker with instances of one mesh, in few bytes."""
+    maker = one()
+    mesh = maker.document["meshes"][0]
+    mesh["primitives"][0]["attributes"] |= {f"A{i}": 0 for i in range(attributes)}
+    mesh |= {"primitives": mesh["primitives"] * primitives, **more}
+    maker.document["nodes"] = list(nodes)
+    return maker
+
+
+@pytest.mark.parametrize(
+    ("maker", "where"),
+    [
+        (lambda: many([{"mesh": 0}] * 20_000), "mesh 0"),
+        (lambda: many([{"mesh": 0}] * 2000, primitives=2000), "mesh 0"),
+        (lambda: many([{"mesh": 0}] * 2000, primitives=0), None),
+        (lambda: many([{"mesh": 0}] * 2000, attributes=5000), "mesh 0, primitive 0"),
+        (lambda: many([{"mesh": 0}] * 2000, extras={"taut": {"groups": {f"g{i}": {} for i in range(5000)}}}), "mesh 0"),
+    ],
+)
+def test_instances_do_not_take_forever(maker, where):
+    made = maker()
+    if where is None:
+        assert made.read().n == 0
+        return
+    with pytest.raises(MeshError, match="the file places more than") as caught:
+        made.read()
+    assert caught.value.element == where
+
+
+def test_a_long_chain_of_nodes_that_do_not_move():
+    chain = [{"children": [i + 1]} for i in range(30_000)]
+    mesh = many([*chain, {"mesh": 0, "rotation": [0, 0, 2, 2], "scale": [1, 1, -3], "translation": [5, 0, 0]}]).read()
+    assert mesh.points.tolist() == [[5 - y, x, -3 * z] for x, y, z in CORNERS]
+    assert mesh.cells["triangle"].tolist() == [[0, 2, 1]]
 
 
 def places(value, path=()):

@@ -1,6 +1,7 @@
 """MSH files: one mesh in every version and encoding is read alike, what is written is read back, and damage is one MeshError."""
 
 import logging
+import re
 import struct
 from pathlib import Path
 
@@ -152,10 +153,11 @@ def test_line_ends_of_windows(version):
 def test_entities_after_the_elements_and_sections_of_no_use(caplog):
     data = encoder("4.1", "").out
     start, end = data.index(b"$Entities"), data.index(b"$Nodes")
-    moved = data[:start] + data[end:] + data[start:end] + b"$Periodic\n0\n$EndPeriodic\n$Mine\nanything\n$EndMine\n"
+    moved = data[:start] + data[end:] + data[start:end] + b"$Periodic\n0\n$EndPeriodic\n"
+    moved += b"$Mine\nanything\n$EndMine\n" * 2 + b"$Yours\n$EndYours\n"
     with caplog.at_level(logging.INFO, "taut"):
         assert_is_the_mesh(gmsh.read(HERE, moved))
-    assert [r.getMessage() for r in caplog.records] == ["some.msh: section $Mine left out"]
+    assert [r.getMessage() for r in caplog.records] == ["some.msh: left out: $Mine, $Yours"]
 
 
 def data_section(e, name, title, width, rows):
@@ -216,7 +218,7 @@ def everything():
         cells,
         groups={
             "a b": {"triangle": [0, 2, 3], "tet": [1, 5]},
-            'say "so"': {"triangle": [2, 3, 4], "point": [3, 7]},
+            "say 'so'": {"triangle": [2, 3, 4], "point": [3, 7]},
             "pins": [7, 9, 11],
             "physical1": {"quad": [5], "hex": [0], "line": [0, 1]},
             "none": [],
@@ -227,7 +229,11 @@ def everything():
             "of 3": rng.normal(size=(20, 3)),
             "gaps": np.where(rng.random(20) < 0.5, np.nan, 1.0),
         },
-        cell_data={"s": {"triangle": rng.normal(size=6), "tet": rng.normal(size=(6, 9))}, "$End": {"hex": rng.normal(size=6)}},
+        cell_data={
+            "s": {"triangle": rng.normal(size=6), "tet": rng.normal(size=(6, 9)), "hex": rng.normal(size=6)},
+            "$End": {"hex": rng.normal(size=6)},
+            "id": {kind: np.arange(6.0) + size for kind, size in sizes.items()},
+        },
     )
 
 
@@ -256,9 +262,26 @@ def test_data_that_are_no_floats_keep_their_values():
     assert (back.point_data["on"].tolist(), back.point_data["id"].tolist()) == ([1.0, 0.0], [3.0, -(2.0**40)])
 
 
-def test_a_name_with_a_line_break_cannot_be_written():
-    with pytest.raises(MeshError, match="line break"):
-        gmsh.write(Mesh([[0, 0], [1, 0]], {"line": [[0, 1]]}, groups={"a\nb": [0]}))
+def test_values_of_all_kinds_share_a_section_if_they_have_the_same_width():
+    data = gmsh.write(everything())
+    assert [data.count(b'$ElementData\n1\n"%s"\n' % name) for name in (b"s", b"$End", b"id")] == [2, 1, 1]
+
+
+def test_floats_of_more_than_64_bits_are_written_as_numbers():
+    line = Mesh([[0, 0], [1, 0]], {"line": [[0, 1]]}, cell_data={"w": {"line": np.array([0.1], np.longdouble)}})
+    back = gmsh.read(HERE, gmsh.write(line.with_(point_data={"t": np.array([1.0, 2.5], np.longdouble)})))
+    assert (back.point_data["t"].tolist(), back.cell_data["w"]["line"].tolist()) == ([1.0, 2.5], [float(np.longdouble(0.1))])
+    if np.isfinite(huge := np.longdouble("1e400")):
+        with pytest.raises(MeshError, match="beyond the floats of 64 bits"):
+            gmsh.write(line.with_(point_data={"t": np.array([1.0, huge])}))
+
+
+@pytest.mark.parametrize("name", ["a\nb", 'say "so"', "half\ud800"])
+def test_names_that_cannot_be_written_are_refused(name):
+    line = Mesh([[0, 0], [1, 0]], {"line": [[0, 1]]})
+    for what, changed in [("group", line.with_(groups={name: [0]})), ("data", line.with_(point_data={name: [0, 1]}))]:
+        with pytest.raises(MeshError, match=f"cannot hold the {what} {re.escape(repr(name))}"):
+            gmsh.write(changed)
 
 
 def bad2(old, new):
@@ -273,6 +296,7 @@ def bad4(old, new):
     return data.replace(old, new, 1)
 
 
+ELEMENT = b"$EndElements\n$ElementData\n0\n0\n3\n0\n1\n0\n$EndElementData\n"
 DATA = b"$EndElements\n$NodeData\n0\n0\n3\n0\n%s\n$EndNodeData\n"
 # a damaged file, what the error says, what the line begins with on which it is said to be, and the element it names
 WRONG = {
@@ -288,7 +312,14 @@ WRONG = {
     "shifted 4.1": (bad4(b"10 30 9 4\n", b"10 30 9\n"), "it has 3 numbers, not 4", b"10 30 9", "element 10"),
     "second order": (bad2(b"6 2 2 1 1 30 7 9", b"6 9 2 1 1 30 7 9 4 4 4"), "6 nodes.*ElementOrder = 1", b"6 9 2", "element 6"),
     "second order 4.1": (bad4(b"3 1 4 2\n", b"3 1 11 2\n"), "10 nodes.*ElementOrder = 1", b"3 1 11 2", "element block"),
-    "node twice": (bad2(b"\n7 1.0", b"\n30 1.0"), "node 30 is there twice", None, None),
+    "node twice": (bad2(b"\n7 1.0", b"\n30 1.0"), "node 30 is there twice", b"30 1.0", "point 1"),
+    "node twice 4.1": (bad4(b"2 1 0 3\n30\n7\n", b"2 1 0 3\n30\n30\n"), "node 30 is there twice", b"30\n9\n", "point 1"),
+    "element twice": (
+        bad2(b"\n10 2", b"\n6 2").replace(b"$EndElements\n", ELEMENT),
+        "element 6 is there twice",
+        b"6 2 2 1 2",
+        "element 6",
+    ),
     "more than announced": (bad2(b"$Nodes\n5", b"$Nodes\n4"), "more than it announces", b"100 0.3", None),
     "fewer than announced": (bad2(b"$Nodes\n5", b"$Nodes\n6"), "ends after 5 of 6 nodes", b"$EndNodes", None),
     "a huge count": (bad4(b"2 1 0 3\n", b"2 1 0 9000000000000000\n"), "ends after", b"$EndNodes", None),
@@ -324,6 +355,51 @@ def test_little_data_for_many_points_do_not_fill_the_memory():
     one = b"$NodeData\n0\n0\n3\n0\n1\n1\n1 1\n$EndNodeData\n"
     with pytest.raises(MeshError, match="many times larger than the file"):
         gmsh.read(HERE, b"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n" + nodes + one * 2000)
+
+
+SMALL = b"$Nodes\n1 3 1 3\n2 1 0 3\n1\n2\n3\n0 0 0\n1 0 0\n0 1 0\n$EndNodes\n"
+HEAD = b"$MeshFormat\n4.1 0 8\n$EndMeshFormat\n"
+
+
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [
+        (b"$A%d\n$EndA%d\n", "more than 1000 sections"),
+        (b"$Elements\n0 0 0 0\n$EndElements\n", "more than 1000 sections"),
+        (b"$NodeData\n0\n0\n3\n0\n1\n0\n$EndNodeData\n", "more than 10000 sections of data"),
+    ],
+)
+def test_many_small_sections_are_refused(section, message, caplog):
+    many = b"".join(section.replace(b"%d", b"%d" % i) for i in range(10_001))
+    with caplog.at_level(logging.INFO, "taut"), pytest.raises(MeshError, match=message) as caught:
+        gmsh.read(HERE, HEAD + SMALL + many)
+    assert caught.value.line > 1000
+    assert not caplog.records
+
+
+def groups_on_one_entity(count):
+    numbers = b" ".join(b"%d" % i for i in range(1, count + 1))
+    return HEAD + b"$Entities\n0 0 1 0\n1 0 0 0 0 0 0 %d %s 0\n$EndEntities\n" % (count, numbers) + SMALL
+
+
+def test_an_entity_of_many_groups_may_have_many_blocks():
+    # each group looked at for each block: 1e9 of them
+    groups, blocks = 19_000, 60_000
+    elements = b"$Elements\n%d 1 1 1\n" % blocks + b"2 1 2 0\n" * (blocks - 1) + b"2 1 2 1\n1 1 2 3\n$EndElements\n"
+    mesh = gmsh.read(HERE, groups_on_one_entity(groups) + elements)
+    assert len(mesh.groups) == groups
+    assert lists(mesh.groups["physical19000"]) == {"triangle": [0]}
+
+
+def test_more_groups_than_are_read_are_not_written_either():
+    elements = b"$Elements\n1 1 1 1\n2 1 2 1\n1 1 2 3\n$EndElements\n"
+    with pytest.raises(MeshError, match="it has 20001 physical groups"):
+        gmsh.read(HERE, groups_on_one_entity(20_001) + elements)
+    line = Mesh([[0, 0], [1, 0]], {"line": [[0, 1]]})
+    with pytest.raises(MeshError, match="20000 groups at most"):
+        gmsh.write(line.with_(groups={str(i): [] for i in range(20_001)}))
+    with pytest.raises(MeshError, match="10000 names at most"):
+        gmsh.write(line.with_(point_data={str(i): [0, 1] for i in range(10_001)}))
 
 
 @pytest.mark.parametrize(("version", "how"), [*ENCODINGS, ("written", "")])

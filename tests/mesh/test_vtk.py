@@ -3,6 +3,7 @@
 import logging
 import lzma
 import re
+import tracemalloc
 import zlib
 from base64 import b64encode
 from pathlib import Path
@@ -346,6 +347,41 @@ def test_compressed_nothing_does_not_fill_the_memory(compressor):
         arrays["connectivity"] = ('type="Int64" format="binary"', content.decode())
         with pytest.raises(taut.MeshError, match=message):
             vtu.read(HERE, xml(arrays, f'compressor="{compressor}" header_type="{width}"'))
+
+
+@pytest.mark.parametrize("bits", [False, True])
+def test_arrays_that_share_their_bytes_do_not_fill_the_memory(bits):
+    n = 20_000
+    size = 24 * n
+    whole = 'type="Float64" NumberOfComponents="3" format="appended" offset="0"'
+    shared = 'type="Bit" NumberOfComponents="192" format="appended" offset="0"' if bits else whole
+    arrays = text_arrays() | {"points": ('type="Float64" format="appended" offset="0"', "")}
+    arrays = {k: v for k, v in arrays.items() if k != "T"} | {f"a{i}": (shared, "") for i in range(4000)}
+    content = (np.array([size], "<u4").tobytes() + bytes(size)).decode("latin-1")
+    data = xml(arrays, appended=f'<AppendedData encoding="raw">_{content}</AppendedData>', n=n)
+    tracemalloc.start()
+    with pytest.raises(taut.MeshError, match="times as large as the file"):
+        vtu.read(HERE, data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1e8  # all of them would be 2 GB and more
+
+
+@pytest.mark.parametrize("what", ["POINT", "CELL"])
+def test_arrays_beyond_number_are_refused(what):
+    body = "DATASET POLYDATA\nPOINTS 1 float\n0 0 0\nVERTICES 1 2\n1 0\n"
+    field = "".join(f"a{i} 1 1 int 0\n" for i in range(6000))
+    with pytest.raises(taut.MeshError, match=f"line 5011: there are more than 5000 arrays on {what.lower()}s"):
+        legacy(f"{body}{what}_DATA 1\nFIELD f 6000\n{field}")
+    tile = Mesh(TRUSS[:3], {"triangle": [[0, 1, 2]]}, groups={f"g{i}": {"triangle": [0], "point": [0]} for i in range(5001)})
+    for module in (vtk, vtu):
+        with pytest.raises(taut.MeshError, match="5000 groups and data at most"):
+            module.write(tile)
+    one = '<DataArray type="Int8" Name="%d">1 1 1</DataArray>'
+    with pytest.raises(taut.MeshError, match="more than 5000 arrays on points"):
+        vtu.read(
+            HERE, xml(text_arrays()).replace(b"</PointData>", "".join(one % i for i in range(5000)).encode() + b"</PointData>")
+        )
 
 
 def test_cell_data_of_long_poly_lines_do_not_multiply():

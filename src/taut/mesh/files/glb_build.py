@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 DRACO = "KHR_draco_mesh_compression"
+_QUIET = ("POSITION", "NORMAL", "TANGENT")  # kept, or a matter of shading
 OWN = "taut"  # the key in `extras` of what glTF itself has no place for
 
 
@@ -35,6 +37,9 @@ class Builder:
         self.corners: list[Int] = [np.empty((0, 3), np.int64)]
         self.data: dict[str, list[tuple[Any, Float]]] = {}  # rows and their values
         self.groups: dict[str, dict[str, list[Int]]] = {}
+        # what is not kept, each thing once
+        self.left_out = dict.fromkeys(key for key in ("skins", "animations") if document.array(document.root, key, "the file"))
+        self._met: set[int] = set()
         self._values: dict[tuple[int, tuple[str, ...]], Float] = {}
 
     def add(self, placed: Placed) -> None:
@@ -44,9 +49,14 @@ class Builder:
         before, first = dict(self.counts), self.n
         extras = mesh.get("extras")
         own = self.document.object(extras, OWN, where) if isinstance(extras, dict) else {}
+        groups = self.document.object(own, "groups", where)
+        primitives = self.document.array(mesh, "primitives", where)
+        # the first time groups are but a part of the file
+        self.document.part(where, max(1, len(primitives)) + (len(groups) if placed.mesh in self._met else 0))
+        self._met.add(placed.mesh)
         names = {name for name in (placed.name, self.document.name(mesh)) if name}
         blocks: dict[int, tuple[int, int, dict[str, int]]] = {}  # by POSITION: first point, count, accessor by name
-        for i, primitive in enumerate(self.document.array(mesh, "primitives", where)):
+        for i, primitive in enumerate(primitives):
             here = f"{where}, primitive {i}"
             if not isinstance(primitive, dict):
                 raise self.document.error("it is not an object", here)
@@ -56,7 +66,7 @@ class Builder:
         for name in sorted(names):
             for kind, count in before.items():
                 self._join(name, kind, np.arange(count, self.counts[kind]), where)
-        self._own_groups(self.document.object(own, "groups", where), before | {"point": first}, where)
+        self._own_groups(groups, before | {"point": first}, where)
 
     def _join(self, name: str, kind: str, members: Int, where: str) -> None:
         self.document.use(members.nbytes, where)
@@ -84,6 +94,7 @@ class Builder:
         """Add one primitive; the points that it draws as dots are returned."""
         document = self.document
         attributes = document.object(primitive, "attributes", where)
+        document.part(where, len(attributes) // 4)  # an attribute costs less than the rest
         position = document.whole(attributes, "POSITION", where)
         compressed = DRACO in document.object(primitive, "extensions", where)
         if compressed and "bufferView" not in document.item("accessors", position, where):
@@ -99,7 +110,7 @@ class Builder:
             if len(bad):
                 raise document.error(f"index {bad[0]} names point {order[bad[0]]}; there are {count} (0 to {count - 1})", where)
         kind, local = cells_of(document, document.whole(primitive, "mode", where, 4), order, where)
-        if kind == "triangle" and np.linalg.det(placed.matrix[:3, :3] / (np.abs(placed.matrix[:3, :3]).max() or 1.0)) < 0:
+        if kind == "triangle" and placed.place.mirrors:
             local = local[:, [0, 2, 1]]  # a mirror turns faces inside out, and glTF says that they are not
         document.use(2 * local.nbytes, where)
         if kind == "triangle":
@@ -107,7 +118,9 @@ class Builder:
         if kind in KINDS:
             self.cells[kind].append(first + local)
             self.counts[kind] += len(local)
-        for key, name in _data_names(attributes, names).items():
+        data = _data_names(attributes, names)
+        self._leave_out(primitive, attributes.keys() - data.keys() - ({"TEXCOORD_0"} if kind == "triangle" else set()))
+        for key, name in data.items():
             index = document.whole(attributes, key, where)
             if known.get(name) != index:
                 # points shared with another primitive that has other values there: only those drawn here
@@ -117,13 +130,20 @@ class Builder:
                 known.setdefault(name, index)
         return first + local[:, 0] if kind == "point" else np.empty(0, np.int64)
 
+    def _leave_out(self, primitive: Object, attributes: Set[str]) -> None:
+        """Note what of a primitive is not kept."""
+        self.left_out |= dict.fromkeys(sorted(attributes - set(_QUIET)))
+        if "targets" in primitive:
+            self.left_out["morph targets"] = None
+
     def _points(self, position: int, placed: Placed, where: str) -> int:
         """Add the points of an accessor, placed; how many there are."""
         found = self._read(position, where, ("VEC3",))
         self.document.use(found.nbytes, where)
-        if not np.array_equal(placed.matrix, np.eye(4)):
+        if placed.place.moves:
+            matrix = placed.place.matrix
             with np.errstate(all="ignore"):
-                found = found @ placed.matrix[:3, :3].T + placed.matrix[:3, 3]
+                found = found @ matrix[:3, :3].T + matrix[:3, 3]
             if not np.isfinite(found).all():
                 raise self.document.error("a point is not finite once it is placed", placed.where)
         self.points.append(found)
@@ -184,12 +204,13 @@ class Builder:
 def _data_names(attributes: Object, names: Object) -> dict[str, str]:
     """What an attribute is called as data, for those that are: COLOR_0, and the ones of an application, which begin with "_"."""
     found: dict[str, str] = {}
+    taken = {"color"} if "COLOR_0" in attributes else set()
     for key in attributes:
         if key == "COLOR_0":
             found[key] = "color"
         elif key.startswith("_"):
             noted = names.get(key)
             name = noted if isinstance(noted, str) else key[1:].lower()
-            taken = name in found.values() or (name == "color" and "COLOR_0" in attributes)
-            found[key] = key if taken else name
+            found[key] = key if name in taken else name
+            taken.add(found[key])
     return found

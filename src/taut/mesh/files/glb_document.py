@@ -18,6 +18,7 @@ from taut.mesh.files.binary import Binary
 MAGIC, JSON, BIN = 0x46546C67, 0x4E4F534A, 0x004E4942
 _ROOM = 64  # bytes of mesh that each byte of a file may become, instances counted
 _SPARE = 1 << 24
+_PARTS, _BYTES = 10_000, 150  # meshes and primitives that a file may place, or one for so many bytes, since each costs time
 _COMPRESSED = ("KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_meshopt_compression", "EXT_mesh_gpu_instancing")
 _EMBEDDED = "data:"
 
@@ -31,6 +32,7 @@ class Document:
         self.path = path
         text, self.chunk = _chunks(path, data)
         self.room = _ROOM * len(data) + _SPARE
+        self.parts = self.most = max(_PARTS, len(data) // _BYTES)
         try:
             self.root = json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -51,6 +53,12 @@ class Document:
         self.room -= size
         if self.room < 0:
             raise self.error(f"the mesh would be more than {_ROOM} times as large as the file; it has too many instances", where)
+
+    def part(self, where: str, count: int = 1) -> None:
+        """Count parts of the mesh in, since however small it is each costs time."""
+        self.parts -= count
+        if self.parts < 0:
+            raise self.error(f"the file places more than {self.most} meshes, primitives and groups; join or split them", where)
 
     def array(self, of: Object, key: str, where: str) -> list[Any]:
         """A list, empty if there is none."""
@@ -83,8 +91,10 @@ class Document:
         return items[index]
 
     def floats(self, of: Object, key: str, default: list[float], where: str) -> list[float]:
-        """Finite numbers, as many as the default has."""
-        values = self.array(of, key, where) if key in of else default
+        """Finite numbers, as many as the default has; the default if there are none."""
+        if key not in of:
+            return default
+        values = self.array(of, key, where)
         fits = len(values) == len(default)
         if not (fits and all(isinstance(v, (int, float)) and not isinstance(v, bool) and _finite(v) for v in values)):
             raise self.error(f"'{key}' is not {len(default)} finite numbers", where)

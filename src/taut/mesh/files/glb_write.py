@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import struct
 from typing import Any
 
@@ -18,6 +19,7 @@ from taut.mesh.parts import UV
 
 Int = NDArray[np.int64]
 _TYPES = {width: name for name, width in reversed(WIDTHS.items())}
+_log = logging.getLogger("taut")
 _FLOAT, _UNSIGNED = 5126, 5125
 _MODES = {"triangle": 4, "line": 1}
 
@@ -53,7 +55,11 @@ def packed(mesh: Mesh) -> bytes:
     low, high = (f(points, axis=0).tolist() if mesh.n else [0.0] * 3 for f in (np.min, np.max))
     attributes = {"POSITION": buffer.add(points, _FLOAT, min=low, max=high)}
     names = {}
-    for name, values in mesh.point_data.items():
+    finite = {name: values for name, values in mesh.point_data.items() if np.isfinite(values).all()}
+    gaps = [f"point_data.{name}" for name in mesh.point_data if name not in finite]
+    if gaps:
+        _log.info("left out what is not finite everywhere, as glTF asks for: %s", ", ".join(gaps))
+    for name, values in finite.items():
         table = values if values.ndim == 2 else values[:, None]
         if table.shape[1] not in _TYPES:
             raise MeshError(

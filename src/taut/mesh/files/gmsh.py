@@ -4,7 +4,7 @@ A file is a row of sections, `$Name … $EndName`. Physical groups become groups
 "physical1", or "physical1_2d" where the number occurs in several dimensions. Physical points become points of a group. Points keep
 the order of the file, whatever their numbers, and so do the cells of each kind. Values at nodes and elements become `point_data`
 and `cell_data`, NaN where a section has none; a second section of the same name is "name@1". Other sections are left out: those
-that only serve Gmsh, such as `$Periodic`, without a word, any other one with a line on the log.
+that only serve Gmsh, such as `$Periodic`, without a word, the others with a line on the log.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ def read(path: Path, data: bytes) -> Mesh:
     """
     major, minor, types, after = _head(path, data)
     raw = Raw()
+    left_out: dict[str, None] = {}
     for section in sorted(sections(path, data, types is not None, after), key=lambda s: s.name not in _FIRST):
         if section.name == "PhysicalNames":
             read_names(raw, section)
@@ -55,9 +56,12 @@ def read(path: Path, data: bytes) -> Mesh:
         elif section.name == "ElementData":
             raw.element_data.append(read_data(section, types))
         elif major == 2:
-            _read2(raw, section, types)
+            _read2(raw, section, types, left_out)
         else:
-            _read4(raw, section, types, minor == 0)
+            _read4(raw, section, types, left_out, minor == 0)
+    names = [f"${name[:40]}" for name in left_out if name not in _QUIET]
+    if names:
+        _log.info("%s: left out: %s", path, ", ".join(names))
     if not raw.nodes:
         raise MeshError("it has no nodes: there is no section $Nodes, or it is empty", path=path)
     return build(raw, path, len(data))
@@ -102,8 +106,8 @@ def _head(path: Path, data: bytes) -> tuple[int, int, dict[str, str] | None, int
     return *version, {"int": f"{order}i4", "size": f"{order}u{size}", "double": f"{order}f8"}, after
 
 
-def _read2(raw: Raw, section: Section, types: dict[str, str] | None) -> None:
-    """Add a section of MSH 2."""
+def _read2(raw: Raw, section: Section, types: dict[str, str] | None, left_out: dict[str, None]) -> None:
+    """Add a section of MSH 2, or its name to `left_out`."""
     if section.name == "Nodes":
         gmsh2.read_nodes(raw, section, types)
     elif section.name == "Elements":
@@ -111,18 +115,13 @@ def _read2(raw: Raw, section: Section, types: dict[str, str] | None) -> None:
     elif section.name == "ParametricNodes":
         raise section.error("nodes with parameters are not read in MSH 2; save with Mesh.SaveParametric = 0", section.start)
     else:
-        _left_out(section)
+        left_out[section.name] = None
 
 
-def _read4(raw: Raw, section: Section, types: dict[str, str] | None, old: bool) -> None:
-    """Add a section of MSH 4; `old` is 4.0."""
+def _read4(raw: Raw, section: Section, types: dict[str, str] | None, left_out: dict[str, None], old: bool) -> None:
+    """Add a section of MSH 4, or its name to `left_out`; `old` is 4.0."""
     if section.name in ("Entities", "PartitionedEntities", "Nodes", "Elements"):
         stream = Ascii(section) if types is None else Bytes(section, types)
         gmsh4.read_section(raw, section, stream, old=old)
     else:
-        _left_out(section)
-
-
-def _left_out(section: Section) -> None:
-    if section.name not in _QUIET:
-        _log.info("%s: section $%s left out", section.path, section.name)
+        left_out[section.name] = None

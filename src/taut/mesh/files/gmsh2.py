@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from taut.mesh.files.gmsh_ascii import Ascii, Fields, spread
 from taut.mesh.files.gmsh_bytes import Bytes
 from taut.mesh.files.gmsh_sections import Section
-from taut.mesh.files.gmsh_types import DIMENSIONS, KINDS, SIZES, Block, Int, Raw, refusal
+from taut.mesh.files.gmsh_types import DIMENSIONS, KINDS, SIZES, Block, Int, Nodes, Raw, refusal
 
 NODE: Fields = (("int", 1), ("double", 3))
 
@@ -22,12 +22,14 @@ def read_nodes(raw: Raw, section: Section, types: dict[str, str] | None) -> None
     """Add the nodes; `types` tell how numbers are stored, None that they are text."""
     count, start = section.whole(section.start, "a number of nodes")
     stream = Ascii(section, start) if types is None else Bytes(section, types, start)
+    at = stream.at
     tags, points = stream.records(count, NODE, "node")
+    stride = (stream.at - at) // max(count, 1)
     bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
     if len(bad):
         raise stream.error("a coordinate is not finite", int(stream.where(count, NODE)[bad[0]]), f"point {bad[0]}")
     stream.finish()
-    raw.nodes.append((tags[:, 0], points))
+    raw.nodes.append(Nodes(tags[:, 0], points, stream, at, stride))
 
 
 def read_elements(raw: Raw, section: Section, types: dict[str, str] | None) -> None:

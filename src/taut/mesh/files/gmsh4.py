@@ -13,7 +13,7 @@ from taut.errors import MeshError
 from taut.mesh.files.gmsh_ascii import Ascii, Fields
 from taut.mesh.files.gmsh_bytes import Stream
 from taut.mesh.files.gmsh_sections import Section
-from taut.mesh.files.gmsh_types import KINDS, SIZES, Block, Raw, refusal
+from taut.mesh.files.gmsh_types import KINDS, SIZES, Block, Nodes, Raw, refusal
 
 
 def read_entities(raw: Raw, stream: Stream, *, old: bool, partitioned: bool) -> None:
@@ -52,13 +52,16 @@ def read_nodes(raw: Raw, stream: Stream, *, old: bool) -> None:
         fields: Fields = (("int", 1), ("double", width)) if old else (("double", width),)
         if count == 0:
             continue
+        at = stream.at
         tags = None if old else stream.take("size", count, "node")
+        end_of_tags = stream.at
         *before, points = stream.records(count, fields, "node")
-        bad = np.flatnonzero(~np.isfinite(points[:, :3]).all(axis=1))
-        if len(bad):
-            i = int(bad[0])
+        stride = ((stream.at if old else end_of_tags) - at) // count
+        finite = np.isfinite(points[:, :3])
+        if not finite.all():
+            i = int(np.flatnonzero(~finite.all(axis=1))[0])
             raise stream.error("a coordinate is not finite", int(stream.where(count, fields)[i]), f"point {done + i}")
-        raw.nodes.append((before[0][:, 0] if tags is None else tags, points[:, :3]))
+        raw.nodes.append(Nodes(before[0][:, 0] if tags is None else tags, points[:, :3], stream, at, stride))
         done += count
     stream.finish()
 
@@ -74,7 +77,7 @@ def read_elements(raw: Raw, stream: Stream, *, old: bool) -> None:
             count = stream.one("size", "the number of elements in a block")
             if code not in SIZES:
                 raise stream.error(refusal(code), at, "element block")
-            heads.append((stream.at, count, code, raw.part(raw.entities.get((second, first) if old else (first, second), ()))))
+            heads.append((stream.at, count, code, raw.part_of((second, first) if old else (first, second))))
             stream.skip(kind, count * (1 + SIZES[code]), f"{count} {KINDS[code]}s")
         stream.finish()
     except MeshError:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import MeshError
-from taut.mesh.files.gmsh_types import DIMENSIONS, KINDS, VERTEX, Block, Data, Float, Int, Raw
+from taut.mesh.files.gmsh_types import DIMENSIONS, KINDS, MOST_GROUPS, VERTEX, Block, Data, Float, Int, Nodes, Raw
 from taut.mesh.mesh import Mesh
 
+Piece = TypeVar("Piece", Nodes, Block)
 _ROOM = 32  # bytes of groups and data that each byte of the file may become
 
 
@@ -23,7 +24,7 @@ class Tags:
         self.order = np.argsort(tags, kind="stable")
         self.sorted = tags[self.order]
         twice = np.flatnonzero(self.sorted[1:] == self.sorted[:-1])
-        self.twice = int(self.sorted[twice[0]]) if len(twice) else None
+        self.twice = int(self.order[twice[0] + 1]) if len(twice) else None  # the first tag that stands there once more
 
     def find(self, tags: Int) -> Int:
         """The place of each tag, shape unchanged; -1 where it is not there."""
@@ -49,10 +50,11 @@ class Room:
 def build(raw: Raw, path: Path, size: int) -> Mesh:
     """The mesh of a file of this size [bytes]."""
     room = Room(path, size)
-    points = np.concatenate([np.empty((0, 3)), *(p for _, p in raw.nodes)])
-    nodes = Tags(np.concatenate([np.empty(0, np.int64), *(t for t, _ in raw.nodes)]))
+    points = np.concatenate([np.empty((0, 3)), *(some.points for some in raw.nodes)])
+    nodes = Tags(np.concatenate([np.empty(0, np.int64), *(some.tags for some in raw.nodes)]))
     if nodes.twice is not None:
-        raise MeshError(f"node {nodes.twice} is there twice", path=path)
+        some, i = _holder(raw.nodes, nodes.twice)
+        raise some.stream.error(f"node {some.tags[i]} is there twice", some.at + i * some.stride, f"point {nodes.twice}")
     by_code: dict[int, list[Block]] = {}
     for block in raw.blocks:
         by_code.setdefault(block.code, []).append(block)
@@ -65,7 +67,7 @@ def build(raw: Raw, path: Path, size: int) -> Mesh:
     for data in raw.node_data:
         rows = _known(data, nodes, "node")
         point_data[_free(data.name, point_data, steps)] = _filled(data, rows, np.arange(len(rows)), len(points), room)
-    cell_data = _cell_data(raw.element_data, by_code, ranks, cells, room, path)
+    cell_data = _cell_data(raw.element_data, by_code, ranks, cells, room)
     return Mesh(points, cells, groups=groups, point_data=point_data, cell_data=cell_data)
 
 
@@ -75,14 +77,19 @@ def _cells(blocks: list[Block], nodes: Tags) -> Int:
     index = nodes.find(tags)
     bad = np.flatnonzero((index < 0).any(axis=1))
     if len(bad):
-        i = first = int(bad[0])
-        for block in blocks:
-            if i < len(block.nodes):
-                missing = block.nodes[i][index[first] < 0][0]
-                message = f"element {block.tags[i]} names node {missing}, which is not there"
-                raise block.stream.error(message, int(block.where[i]), f"{KINDS[block.code]} {first}")
-            i -= len(block.nodes)
+        first = int(bad[0])
+        block, i = _holder(blocks, first)
+        missing = block.nodes[i][index[first] < 0][0]
+        message = f"element {block.tags[i]} names node {missing}, which is not there"
+        raise block.stream.error(message, int(block.where[i]), f"{KINDS[block.code]} {first}")
     return index[~np.concatenate([b.repeats for b in blocks])]
+
+
+def _holder(pieces: Sequence[Piece], index: int) -> tuple[Piece, int]:
+    """The piece that a number over all pieces falls into, and the number within it."""
+    ends = np.cumsum([len(piece.tags) for piece in pieces])
+    which = int(np.searchsorted(ends, index, side="right"))
+    return pieces[which], index - int(ends[which]) + len(pieces[which].tags)
 
 
 def _groups(
@@ -96,6 +103,8 @@ def _groups(
             for key in part:
                 room.use(len(cells), "the groups")
                 members.setdefault(key, {}).setdefault(KINDS[code], []).append(cells)
+    if len(members) > MOST_GROUPS:
+        raise MeshError(f"it has {len(members)} physical groups, more than {MOST_GROUPS}; leave some out", path=room.path)
     many: dict[int, set[int]] = {}
     for dimension, number in members:
         many.setdefault(number, set()).add(dimension)
@@ -144,14 +153,17 @@ def _filled(data: Data, rows: Int, of: Int, count: int, room: Room) -> Float:
 
 
 def _cell_data(
-    sections: list[Data], by_code: dict[int, list[Block]], ranks: dict[int, Int], cells: dict[str, Int], room: Room, path: Path
+    sections: list[Data], by_code: dict[int, list[Block]], ranks: dict[int, Int], cells: dict[str, Int], room: Room
 ) -> dict[str, dict[str, Float]]:
     """Values at elements by name and kind; those at points that are elements belong to no cell."""
     if not sections:
         return {}
-    tags = Tags(np.concatenate([np.empty(0, np.int64), *(b.tags for blocks in by_code.values() for b in blocks)]))
+    every = [block for blocks in by_code.values() for block in blocks]
+    tags = Tags(np.concatenate([np.empty(0, np.int64), *(block.tags for block in every)]))
     if tags.twice is not None:
-        raise MeshError(f"element {tags.twice} is there twice, so that values at it are ambiguous", path=path)
+        block, i = _holder(every, tags.twice)
+        message = f"element {block.tags[i]} is there twice, so that values at it are ambiguous"
+        raise block.stream.error(message, int(block.where[i]), f"element {block.tags[i]}")
     found: dict[str, dict[str, Float]] = {}
     steps: dict[str, int] = {}
     for data in sections:

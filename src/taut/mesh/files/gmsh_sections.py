@@ -10,8 +10,12 @@ from pathlib import Path
 from taut.errors import MeshError
 from taut.mesh.files.text import shown
 
-_BREAK = rb"(?:\r\n|\n|\r)"
-_OPENING = re.compile(rb"\$(\w+)[ \t]*" + _BREAK)
+_BREAK = re.compile(rb"\r\n|\n|\r")
+_BLANK = re.compile(rb"\s*")
+_OPENING = re.compile(rb"\$(\w+)[ \t]*(?:\r\n|\n|\r)")
+# each section costs time however small it is; of values there may be one for each step in time
+DATA = ("NodeData", "ElementData", "ElementNodeData")
+_MOST, MOST_DATA = 1000, 10_000
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,7 @@ class Section:
 
     def error(self, message: str, at: int, element: str | None = None) -> MeshError:
         """An error on the line of a byte."""
-        line = 1 + len(re.findall(_BREAK, self.data[:at]))
+        line = 1 + len(_BREAK.findall(self.data, 0, at))
         place = f" (in ${self.name})" if self.name else ""
         return MeshError(message + place, path=self.path, line=line, element=element)
 
@@ -34,7 +38,7 @@ class Section:
         """The line from byte `at` on, without blanks around it, and where the next one begins."""
         if at >= self.end:
             raise self.error(f"the section ends where {what} should stand", self.end)
-        found = re.compile(_BREAK).search(self.data, at, self.end)
+        found = _BREAK.search(self.data, at, self.end)
         return self.data[at : found.start() if found else self.end].strip(), found.end() if found else self.end
 
     def whole(self, at: int, what: str) -> tuple[int, int]:
@@ -47,8 +51,9 @@ class Section:
 
 def sections(path: Path, data: bytes, binary: bool, at: int = 0) -> Iterator[Section]:
     """The sections from byte `at` on; what stands between them is an error."""
+    count = count_data = 0
     while True:
-        blank = re.compile(rb"\s*").match(data, at)
+        blank = _BLANK.match(data, at)
         at = blank.end() if blank else at
         if at == len(data):
             return
@@ -63,5 +68,9 @@ def sections(path: Path, data: bytes, binary: bool, at: int = 0) -> Iterator[Sec
         shown_name = name.decode("utf-8", "backslashreplace")
         if ending is None:
             raise Section(path, data, shown_name, at, at).error(f"the section has no end: there is no $End{shown_name}", at)
+        count, count_data = count + (shown_name not in DATA), count_data + (shown_name in DATA)
+        if count > _MOST or count_data > MOST_DATA:
+            many = f"{_MOST} sections" if count > _MOST else f"{MOST_DATA} sections of data"
+            raise Section(path, data, shown_name, at, at).error(f"the file has more than {many}; split it", at)
         yield Section(path, data, shown_name, opening.end(), ending.start())
         at = ending.end()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
+MOST_GROUPS = 20_000  # physical groups, since each costs time however small it is
 VERTEX = 15
 KINDS = {1: "line", 2: "triangle", 3: "quad", 4: "tet", 5: "hex", 6: "wedge", 7: "pyramid", VERTEX: "point"}
 CODES = {name: code for code, name in KINDS.items()}
@@ -58,6 +59,20 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
+class Nodes:
+    """Nodes in the order of the file: tags, shape (m,), and positions, shape (m, 3).
+
+    stream, at, stride : where the first tag stands, and how far from one to the next, for errors
+    """
+
+    tags: Int
+    points: Float
+    stream: Any
+    at: int
+    stride: int
+
+
+@dataclass(frozen=True, eq=False)
 class Data:
     """Values for some nodes or elements: tags, shape (m,), and values, shape (m, k)."""
 
@@ -74,16 +89,24 @@ Part = tuple[tuple[int, int], ...]  # physical groups, each by dimension and num
 
 @dataclass(eq=False)
 class Raw:
-    """All that is kept of a file. `nodes` are the nodes' tags, shape (m,), and positions, shape (m, 3), piece by piece."""
+    """All that is kept of a file, piece by piece."""
 
-    nodes: list[tuple[Int, Float]] = field(default_factory=list)
+    nodes: list[Nodes] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     names: dict[tuple[int, int], str] = field(default_factory=dict)
     entities: dict[tuple[int, int], Part] = field(default_factory=dict)
     parts: dict[Part, int] = field(default_factory=dict)
+    _of_entity: dict[tuple[int, int], int] = field(default_factory=dict)
     node_data: list[Data] = field(default_factory=list)
     element_data: list[Data] = field(default_factory=list)
 
     def part(self, groups: Part) -> int:
         """The number that stands for these groups."""
         return self.parts.setdefault(groups, len(self.parts))
+
+    def part_of(self, entity: tuple[int, int]) -> int:
+        """The same for the groups of an entity, looked up once, since it may be in many and have many blocks."""
+        known = self._of_entity.get(entity)
+        if known is None:
+            known = self._of_entity[entity] = self.part(self.entities.get(entity, ()))
+        return known

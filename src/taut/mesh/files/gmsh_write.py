@@ -6,18 +6,22 @@ entity, and cells are written in their order as runs of one entity. Numbers are 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import MeshError
-from taut.mesh.files.gmsh_types import CODES, DIMENSIONS, VERTEX, Int
+from taut.mesh.files.gmsh_sections import MOST_DATA
+from taut.mesh.files.gmsh_types import CODES, DIMENSIONS, MOST_GROUPS, VERTEX, Int
 from taut.mesh.mesh import Mesh
 
+_UNSPEAKABLE = re.compile('["\r\n\ud800-\udfff]')
 _ROWS = 1 << 16  # turned into text at a time
 Entities = list[dict[tuple[int, ...], int]]  # by dimension, the number of the entity that is in a set of groups
+Values = dict[int, NDArray[Any]]  # by the number of the first node or element that has some
 Run = tuple[int, int, int, NDArray[Any]]  # dimension, entity, type of element, rows of nodes
 
 
@@ -37,13 +41,13 @@ def text(mesh: Mesh) -> bytes:
         count += len(cells)
     parts = [["$MeshFormat\n4.1 0 8\n$EndMeshFormat\n"], _names(mesh), _entities(mesh, entities), _nodes(mesh, entities)]
     parts += [_elements(runs, count - 1)]
-    for name, values in mesh.point_data.items():
-        parts.append(_data("NodeData", name, np.arange(1, mesh.n + 1), values))
+    data = [_data("NodeData", name, {1: values}) for name, values in mesh.point_data.items()]
     for name, by_kind in mesh.cell_data.items():
-        for kind, values in by_kind.items():
-            if kind in first:
-                parts.append(_data("ElementData", name, first[kind] + np.arange(len(values)), values))
-    return "".join(piece for part in parts for piece in part).encode("utf-8", "backslashreplace")
+        alike = _alike({first[kind]: by_kind[kind] for kind in first if kind in by_kind})
+        data += [_data("ElementData", name, some) for some in alike]
+    if len(data) > MOST_DATA:
+        raise MeshError(f"an MSH file has data of {MOST_DATA} names at most; here are {len(data)}")
+    return "".join(piece for part in [*parts, *data] for piece in part).encode()
 
 
 def _sets(mesh: Mesh, what: str, count: int) -> tuple[Int, list[tuple[int, ...]]]:
@@ -73,7 +77,9 @@ def _names(mesh: Mesh) -> Iterator[str]:
     lines = []
     for number, (name, members) in enumerate(mesh.groups.items(), 1):
         dimensions = sorted({DIMENSIONS[CODES[kind]] for kind, found in members.items() if len(found)})
-        lines += [f'{dimension} {number} "{_one_line(name)}"\n' for dimension in dimensions or [0]]
+        lines += [f'{dimension} {number} "{_spoken(name, "group")}"\n' for dimension in dimensions or [0]]
+    if len(lines) > MOST_GROUPS:
+        raise MeshError(f"an MSH file has {MOST_GROUPS} groups at most, counted for each dimension; here are {len(lines)}")
     if lines:
         yield f"$PhysicalNames\n{len(lines)}\n{''.join(lines)}$EndPhysicalNames\n"
 
@@ -107,10 +113,32 @@ def _elements(runs: list[Run], count: int) -> Iterator[str]:
     yield "$EndElements\n"
 
 
-def _data(section: str, name: str, tags: Int, values: NDArray[Any]) -> Iterator[str]:
+def _alike(values: Values) -> Iterable[Values]:
+    """Values with the same number of components together: they share a section, which Gmsh shows as one view."""
+    found: dict[int, Values] = {}
+    for first, some in values.items():
+        found.setdefault(1 if some.ndim == 1 else some.shape[1], {})[first] = some
+    return found.values()
+
+
+def _table(values: NDArray[Any]) -> NDArray[Any]:
+    """Shape (m, k), of numbers that Python has: `repr` of a longer float would name its type."""
     table = values if values.ndim == 2 else values[:, None]
-    table = table.astype(np.int8) if table.dtype == bool else table
-    yield f'${section}\n1\n"{_one_line(name)}"\n1\n0.0\n3\n0\n{table.shape[1]}\n{len(table)}\n'
+    if table.dtype == bool:
+        return table.astype(np.int8)
+    if table.dtype.kind != "f" or table.dtype.itemsize <= 8:
+        return table
+    with np.errstate(over="ignore"):
+        made = table.astype(np.float64)
+    if (np.isinf(made) & np.isfinite(table)).any():
+        raise MeshError("MSH cannot hold data with a number beyond the floats of 64 bits")
+    return made
+
+
+def _data(section: str, name: str, values: Values) -> Iterator[str]:
+    table = np.concatenate([_table(some) for some in values.values()])
+    tags = np.concatenate([first + np.arange(len(some)) for first, some in values.items()])
+    yield f'${section}\n1\n"{_spoken(name, "data")}"\n1\n0.0\n3\n0\n{table.shape[1]}\n{len(table)}\n'
     numbers = tags.tolist()
     for start in range(0, len(table), _ROWS):
         rows = zip(numbers[start : start + _ROWS], table[start : start + _ROWS].tolist(), strict=True)
@@ -126,7 +154,9 @@ def _rows(table: NDArray[Any]) -> Iterator[str]:
         yield line * len(piece) % tuple(piece.ravel().tolist())
 
 
-def _one_line(name: str) -> str:
-    if "\n" in name or "\r" in name:
-        raise MeshError(f"MSH cannot hold the name {name!r}, which has a line break")
+def _spoken(name: str, what: str) -> str:
+    """A name that stands in quotes on a line of its own, and that Gmsh reads to the next quote."""
+    found = _UNSPEAKABLE.search(name)
+    if found:
+        raise MeshError(f"MSH cannot hold the {what} {name!r}: its name has {found[0]!r} in it; give it another")
     return name

@@ -25,6 +25,7 @@ _log = logging.getLogger("taut")
 _GROUP = "group:"
 _ONLY = re.compile(r"only:([a-z]+\d*):(.+)", re.DOTALL)
 _UNSPEAKABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+MOST = 5000  # arrays on points, and on cells, since each costs time however small it is
 GROWTH, ALWAYS = 64, 1 << 26  # data of poly-lines and strips may grow this many times, or to this many bytes, when these are cut
 
 
@@ -126,6 +127,8 @@ def _marks(members: NDArray[Any], count: int) -> NDArray[np.uint8]:
 
 def _named(pairs: list[tuple[str, Any]], name: str) -> Arrays:
     """The arrays by name, in types that VTK has; a name that it cannot hold, or twice the same, is an error."""
+    if len(pairs) > MOST:
+        raise MeshError(f"{name} files have {MOST} groups and data at most, on points and on cells; here are {len(pairs)}")
     found: Arrays = {}
     for key, values in pairs:
         if not key or _UNSPEAKABLE.search(key):

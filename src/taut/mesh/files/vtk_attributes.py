@@ -8,7 +8,7 @@ from __future__ import annotations
 from urllib.parse import unquote_to_bytes
 
 from taut.mesh.files.text import shown
-from taut.mesh.files.vtk_arrays import Arrays
+from taut.mesh.files.vtk_arrays import MOST, Arrays
 from taut.mesh.files.vtk_cursor import Cursor
 
 # keyword → numbers for each point or cell
@@ -76,6 +76,8 @@ def _array(cursor: Cursor, name: str, type_: str, shape: tuple[int, int], what: 
         return
     if name in arrays:
         raise cursor.error(f"there are two arrays called '{name}'")
+    if len(arrays) == MOST:
+        raise cursor.error(f"there are more than {MOST} arrays on {what}s; leave some out")
     values = cursor.numbers(type_, *shape, what).values
     arrays[name] = values if shape[1] == 1 else values.reshape(shape)
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import MeshError
-from taut.mesh.files.vtk_arrays import Arrays, arrays, assemble
+from taut.mesh.files.vtk_arrays import MOST, Arrays, arrays, assemble
 from taut.mesh.files.vtk_cells import KINDS, Flat, check_offsets, flatten
 from taut.mesh.files.vtk_numbers import XML_TYPES
 from taut.mesh.files.vtu_decode import Decoder
@@ -149,6 +149,8 @@ class _Part:
                 left_out.append(f"strings '{array.name}'")
             elif array.name in found:
                 raise self.document.error(f"there are two arrays called '{array.name}'", array.line)
+            elif len(found) == MOST:
+                raise self.document.error(f"there are more than {MOST} arrays on {what}s; leave some out", array.line)
             else:
                 found[array.name] = self.decoder.numbers(array, rows, what)
         return found
@@ -161,7 +163,7 @@ def _joined(document: Document, parts: list[Arrays]) -> Arrays:
         blocks = [part.get(name) for part in parts]
         if len({None if block is None else (block.dtype, block.shape[1:]) for block in blocks}) > 1:
             raise document.error(f"not every <Piece> has the array '{name}' with the same type and components", document.line)
-        found[name] = np.concatenate([block for block in blocks if block is not None])
+        found[name] = np.concatenate([block for block in blocks if block is not None]) if len(parts) > 1 else parts[0][name]
     extra = [name for part in parts for name in part if name not in found]
     if extra:
         raise document.error(f"not every <Piece> has the array '{extra[0]}'", document.line)

@@ -21,7 +21,7 @@ from taut.mesh.files.vtk_numbers import XML_TYPES, BadWord, native, word_starts
 from taut.mesh.files.vtk_numbers import parse as parse_words
 from taut.mesh.files.vtu_xml import Array, Document
 
-GROWTH, ALWAYS = 64, 1 << 26  # all arrays may grow to this many times the file, or to this many bytes, when they are decompressed
+GROWTH, ALWAYS = 64, 1 << 26  # all arrays together may have this many times the bytes of the file, or this many bytes
 LZMA_MEMORY = 1 << 27  # bytes that LZMA may ask for; its strongest preset asks for half of it
 _COMPRESSORS = ("", "vtkZLibDataCompressor", "vtkLZMADataCompressor")
 
@@ -40,7 +40,7 @@ class Decoder:
             )
         self.header = np.dtype(self.order + header)
         self.compressor = attributes.get("compressor", "")
-        self.budget = max(ALWAYS, GROWTH * size)  # bytes that may still come out of compressed blocks
+        self.budget = max(ALWAYS, GROWTH * size)  # bytes that may still be decoded
 
     def numbers(self, array: Array, rows: int | None, what: str) -> NDArray[Any]:
         """Its numbers, shape (rows,) or (rows, components); without `rows`, as many as there are, flat."""
@@ -65,6 +65,9 @@ class Decoder:
                 values = np.unpackbits(values, count=wanted) if wanted + 7 >= len(values) * 8 >= wanted else values
         else:
             raise self._error(array, f"its format is {form[:40]!r}, not 'ascii', 'binary' or 'appended'")
+        self.budget -= values.nbytes
+        if self.budget < 0:  # any number of arrays may name the same bytes
+            raise self._error(array, f"with it the arrays are more than {GROWTH} times as large as the file; leave some out")
         if rows is None:
             return values
         if len(values) != rows * width:
@@ -116,17 +119,17 @@ class Decoder:
         total = full * (len(sizes) - 1) + (last or full) if sizes else 0
         if most is not None and total > most:
             raise _Broken(f"its header names {total} bytes; it should have {most}{stream.place}")
-        at = 0
+        at, left = 0, self.budget
         for i, size in enumerate(sizes):
             expected = last if last and i == len(sizes) - 1 else full
-            if expected > self.budget:
+            if expected > left:
                 raise _Broken(
                     f"it grows more than {GROWTH}-fold when it is decompressed; save it without compression{stream.place}"
                 )
             block = self._decompress(content[at : at + size], expected + 1)
             if len(block) != expected:
                 raise _Broken(f"block {i} does not decompress to the {expected} bytes that its header names{stream.place}")
-            self.budget -= expected
+            left -= expected
             at += size
             yield block
 
