@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import taut
+from taut.formula import norm
 from taut.formula.cache import cache_directory
 from taut.formula.compile import clear_cache
 
@@ -172,3 +173,18 @@ def test_clearing(tmp_path, monkeypatch):
     (folder / "mine.txt").write_text("stays")
     assert clear_cache() > 4
     assert [f.name for f in folder.rglob("*") if f.is_file()] == ["mine.txt"]
+
+
+def test_the_source_does_not_depend_on_what_was_derived_before():
+    """Sums are ordered by the numbers of their terms: other numbers would be other bits."""
+
+    @taut.energy(rest={"l0": lambda x: norm(x[1] - x[0])})
+    def mine(x, k, l0):
+        return k / 2 * (norm(x[1] - x[0]) - l0) ** 2
+
+    variant = mine.variant("energy", 2, {"k": None, "l0": None})
+    first = [variant.source(kind) for kind in ("hessian", "parameters", "gradient")]
+    assert [variant.source(kind) for kind in ("hessian", "parameters", "gradient")] == first
+    again = mine.variant("energy", 2, {"k": None, "l0": None})
+    assert again.source("parameters") == first[1]
+    assert again.source("hessian") == first[0]

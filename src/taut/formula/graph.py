@@ -286,3 +286,11 @@ class Graph:
             result: Expr = getattr(self, node.op)(*args)
             return result
         return self.node(node.op, self._ordered(node.op, args), node.value)
+
+
+def transplanted(root: Expr) -> Expr:
+    """The same expression in a graph of its own: what is derived from it does not depend on what was derived before."""
+    graph, made = Graph(), dict[Expr, Expr]()
+    for n in reachable([root]):
+        made[n] = graph.node(n.op, tuple(made[a] for a in n.args), n.value)
+    return made[root]

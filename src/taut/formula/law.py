@@ -26,6 +26,7 @@ from taut.errors import LawError, did_you_mean
 from taut.formula import compile as compiler
 from taut.formula import source
 from taut.formula.expression import Expr, fingerprint
+from taut.formula.graph import transplanted
 from taut.formula.trace import energy_form, increment_form, rate_form, trace
 from taut.formula.vocabulary import Vector
 
@@ -127,7 +128,7 @@ class Variant:
         if kind not in source.OUTPUTS:
             raise LawError(f"there is no source '{kind}'{did_you_mean(kind, source.OUTPUTS)}")
         with self._blamed(self.law):
-            return source.module_source(source.Form(self._title, self.root, self.particles, self.width), kind)
+            return source.module_source(source.Form(self._title, transplanted(self.root), self.particles, self.width), kind)
 
     @staticmethod
     @contextmanager

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import MeshError
+from taut.mesh.arguments import choice, length
 from taut.mesh.filling.stuffing import stuff
 from taut.mesh.filling.winding import Winding
 from taut.mesh.isolated import Arrays, isolated
 from taut.mesh.measure import enclosed_volume
 from taut.mesh.mesh import Mesh
-from taut.mesh.arguments import choice, length
 from taut.mesh.topology import components, edge_balance, pairs
 
 _log = logging.getLogger("taut")

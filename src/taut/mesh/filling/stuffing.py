@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taut.errors import MeshError
+from taut.mesh.arguments import length, place
 from taut.mesh.filling.bcc import Lattice
 from taut.mesh.filling.crossing import crossings
 from taut.mesh.filling.stencils import EDGES, POWERS, stencils
 from taut.mesh.mesh import Mesh
-from taut.mesh.arguments import length, place
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
