@@ -1,6 +1,7 @@
 """The house: imports point down the pipeline, names have one path, nothing heavy is loaded before it is needed."""
 
 import ast
+import logging
 import re
 import subprocess
 import sys
@@ -95,3 +96,8 @@ def test_a_taut_error_on_the_command_line_is_one_line_and_code_2(tmp_path):
     assert run.returncode == 2
     assert run.stderr.startswith("taut: the kernel cache")
     assert "Traceback" not in run.stderr
+
+
+def test_what_is_logged_cannot_steer_a_terminal():
+    record = logging.LogRecord("taut", logging.INFO, "", 0, "group %s", ("\x1b[2Jé\n",), None)
+    assert logging.getLogger("taut").handlers[0].format(record) == "taut: group \\x1b[2Jé\\n"

@@ -78,12 +78,19 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+class _Plain(logging.Formatter):
+    """Names from files stand in messages: nothing in them may steer a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return "".join(c if c.isprintable() else repr(c)[1:-1] for c in super().format(record))
+
+
 def _speak() -> None:
     """Show what taut says of long work (compilation) on standard error, unless the application handles logging itself."""
     logger = logging.getLogger("taut")
     if not logger.handlers:
         handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("taut: %(message)s"))
+        handler.setFormatter(_Plain("taut: %(message)s"))
         logger.addHandler(handler)
         logger.setLevel(logging.INFO)
         logger.propagate = False
