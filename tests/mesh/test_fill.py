@@ -1,7 +1,6 @@
 """Filling: the enclosed volume, whichever way the faces are turned, and a refusal where there is none."""
 
 import importlib
-import logging
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -177,16 +176,14 @@ def test_a_stray_degenerate_face_is_no_hole():
     np.testing.assert_array_equal(fill(stray, 0.4).points, fill(ball, 0.4).points)
 
 
-def test_lost_parts_are_said(caplog, monkeypatch):
-    monkeypatch.setattr(logging.getLogger("taut"), "propagate", True)
-    caplog.set_level("INFO", "taut")
+def test_lost_parts_are_said(log):
     dumbbell = block(9, 3, 3, size=(9.0, 3.0, 3.0))
     bar = dumbbell.points.copy()
     thin = (bar[:, 0] > 3.5) & (bar[:, 0] < 5.5)
     bar[thin, 1:] = 1.3 + 0.02 * (bar[thin, 1:] - 1.5)
     surface = Mesh(bar, dumbbell.boundary_faces)
     assert fill(surface, 1.0).components.max() == 1
-    assert "in 2 pieces where the surface has 1" in caplog.text
-    caplog.clear()
+    assert "in 2 pieces where the surface has 1" in log.text
+    log.clear()
     fill(sphere(8), 0.3)
-    assert caplog.text == ""
+    assert log.text == ""

@@ -1,7 +1,5 @@
 """Medit and TetGen: groups by number, and what cannot be kept is named."""
 
-import logging
-
 import numpy as np
 import pytest
 
@@ -12,37 +10,35 @@ from taut.mesh.files import medit
 POINTS = np.random.default_rng(2).normal(size=(6, 3))
 
 
-def left_out(mesh, path, caplog, monkeypatch):
-    monkeypatch.setattr(logging.getLogger("taut"), "propagate", True)
-    caplog.set_level("INFO", "taut")
-    caplog.clear()
+def left_out(mesh, path, log):
+    log.clear()
     taut.mesh.write(mesh, path)
     return {
-        name for message in caplog.messages if "cannot hold: " in message for name in message.split("cannot hold: ")[1].split(", ")
+        name for message in log.messages if "cannot hold: " in message for name in message.split("cannot hold: ")[1].split(", ")
     }
 
 
-def test_many_attributes_keep_their_order(tmp_path, caplog, monkeypatch):
+def test_many_attributes_keep_their_order(tmp_path, log):
     maps = {f"attribute{i}": np.full(6, float(i)) for i in range(12)}
     mesh = Mesh(POINTS, {"tet": [[0, 1, 2, 3]]}, point_data=maps | {"attribute20": np.ones(6), "attribute12": np.ones((6, 2))})
-    lost = left_out(mesh, tmp_path / "x.node", caplog, monkeypatch)
+    lost = left_out(mesh, tmp_path / "x.node", log)
     assert lost == {"point_data.attribute20", "point_data.attribute12"}
     back = taut.mesh.read(tmp_path / "x.node")
     assert {name: m[0] for name, m in back.point_data.items()} == {f"attribute{i}": i for i in range(12)}
 
 
-def test_labels_that_are_none_are_named(tmp_path, caplog, monkeypatch):
+def test_labels_that_are_none_are_named(tmp_path, log):
     cells = {"tet": [[0, 1, 2, 3]], "triangle": [[0, 1, 2]]}
     wrong = {"marker0": [0], "marker007": [1], "marker²": [2], "marker3abc": [3], "marker99999999999999999999": [4]}
     odd = {"marker8": {"tet": [0]}, "region3": {"point": [1]}, "region4": {"triangle": [0]}}
     mesh = Mesh(POINTS, cells, groups=wrong | odd | {"marker5": [5], "region2": {"tet": [0]}})
-    assert left_out(mesh, tmp_path / "x.node", caplog, monkeypatch) == {f"groups.{name}" for name in wrong | odd}
+    assert left_out(mesh, tmp_path / "x.node", log) == {f"groups.{name}" for name in wrong | odd}
     kept = {
         name: {k: v.tolist() for k, v in by_kind.items()} for name, by_kind in taut.mesh.read(tmp_path / "x.node").groups.items()
     }
     assert kept == {"marker5": {"point": [5]}, "region2": {"tet": [0]}}
     groups = {"ref-1": {"tet": [0]}, "ref²": [0], "ref007": [1], "Corners": {"triangle": [0]}, "RequiredTetrahedra": {"tet": [0]}}
-    assert left_out(Mesh(POINTS, cells, groups=groups), tmp_path / "x.mesh", caplog, monkeypatch) == {
+    assert left_out(Mesh(POINTS, cells, groups=groups), tmp_path / "x.mesh", log) == {
         "groups.ref²", "groups.ref007", "groups.Corners",
     }  # fmt: skip
     assert set(taut.mesh.read(tmp_path / "x.mesh").groups) == {"ref-1", "RequiredTetrahedra"}

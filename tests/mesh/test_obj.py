@@ -1,6 +1,5 @@
 """Wavefront OBJ: names, comments and continued lines, what is left out, and small files that would take much time or memory."""
 
-import logging
 import tracemalloc
 
 import numpy as np
@@ -12,15 +11,6 @@ from taut.mesh import UV, Mesh
 V = b"v 0 0 0\nv 1 0 0\nv 0 1 0\n"
 POINTS = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]
 TWO = {"triangle": [[0, 1, 2], [1, 3, 2]]}
-
-
-@pytest.fixture
-def log(caplog):
-    logger = logging.getLogger("taut")
-    logger.addHandler(caplog.handler)
-    with caplog.at_level("INFO", logger="taut"):
-        yield caplog
-    logger.removeHandler(caplog.handler)
 
 
 @pytest.fixture

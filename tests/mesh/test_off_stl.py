@@ -1,6 +1,5 @@
 """OFF and STL: columns, leftovers, what is left out, and what single precision cannot hold."""
 
-import logging
 import struct
 
 import numpy as np
@@ -11,15 +10,6 @@ from taut.mesh import Mesh
 from taut.mesh.files.numbers import rows as text_rows
 
 FACET = b"facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n"
-
-
-@pytest.fixture
-def log(caplog):
-    logger = logging.getLogger("taut")
-    logger.addHandler(caplog.handler)
-    with caplog.at_level("INFO", logger="taut"):
-        yield caplog
-    logger.removeHandler(caplog.handler)
 
 
 @pytest.fixture

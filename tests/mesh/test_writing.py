@@ -84,12 +84,10 @@ def test_scales_of_numpy_and_overflow(tmp_path):
         taut.mesh.read(tmp_path / "x.obj", scale=1e20)
 
 
-def test_vectors_are_not_turned_and_it_is_said(tmp_path, caplog, monkeypatch):
-    monkeypatch.setattr(taut.logging.getLogger("taut"), "propagate", True)
-    caplog.set_level("INFO", "taut")
+def test_vectors_are_not_turned_and_it_is_said(tmp_path, log):
     taut.mesh.write(SMALL.with_(point_data={"velocity": np.ones((12, 3))}), tmp_path / "x.vtu")
     taut.mesh.read(tmp_path / "x.vtu", up="z")
-    assert "maps with three columns are left as they are: velocity" in caplog.text
+    assert "maps with three columns are left as they are: velocity" in log.text
 
 
 def test_a_mesh_does_not_change():
