@@ -45,16 +45,6 @@ def trip(tmp_path, mesh):
     return taut.mesh.read(tmp_path / "trip.ply")
 
 
-@pytest.fixture
-def told(caplog):
-    """What is logged."""
-    log = taut.logging.getLogger("taut")
-    log.propagate = True
-    with caplog.at_level("INFO", logger="taut"):
-        yield caplog
-    log.propagate = False
-
-
 @pytest.mark.parametrize(
     ("parts", "named"),
     [
@@ -229,23 +219,23 @@ def test_a_body_may_begin_with_a_line_feed(tmp_path):
     assert read(tmp_path, content).points[0, 0] == np.frombuffer(number, "<f4")[0]
 
 
-def test_what_is_left_out_is_named(tmp_path, told):
+def test_what_is_left_out_is_named(tmp_path, log):
     extra = "property list uchar int odd\nproperty float nx\n"
     content = text(extra, rows="0 0 0 1 5 0\n1 0 0 0 0\n0 1 0 2 5 6 0\n", behind="element tet 1\nproperty list uchar int corners\n")
     mesh = read(tmp_path, content + "4 0 1 2 2\n")
     assert not mesh.point_data
-    (line,) = [record.getMessage() for record in told.records]
+    (line,) = [record.getMessage() for record in log.records]
     assert "left out" in line
     for word in ("vertex.nx", "vertex.odd (lists of different lengths)", "the element tet"):
         assert word in line
 
 
-def test_what_is_left_out_of_faces_and_strips_is_named(tmp_path, told):
+def test_what_is_left_out_of_faces_and_strips_is_named(tmp_path, log):
     read(tmp_path, text(face="property list uchar float texcoord\n", faces="3 0 1 2 5 0 0 0 0 0\n"))
-    assert "face.texcoord of 1 faces" in told.text
+    assert "face.texcoord of 1 faces" in log.text
     strips = "element tristrips 1\nproperty list int int vertex_indices\nproperty int colour\n"
     read(tmp_path, f"ply\nformat ascii 1.0\n{VERTEX}{strips}element edge 1\nproperty int a\nend_header\n{CORNERS}3 0 1 2 7\n9\n")
-    assert "tristrips.colour, the element edge" in told.text
+    assert "tristrips.colour, the element edge" in log.text
 
 
 def test_texture_coordinates_behind_a_face_with_too_few(tmp_path):

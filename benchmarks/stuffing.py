@@ -1,0 +1,45 @@
+"""Stuffed tetrahedra: how many, how fast, and between which dihedral angles they lie.
+
+    python -m benchmarks.stuffing [SURFACE …]
+
+Ball, bunny, and closed surfaces from files, filled at the default spacing; best of three. For a surface it also prints into how
+many pieces it fell and the largest weight with which the surface rides on its filling.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import taut
+from taut.mesh import Mesh
+from tests.mesh.quality import dihedrals
+
+
+def measure(name: str, make: Callable[[], Mesh]) -> Mesh:
+    """Make a mesh a few times and print the best time and its angles."""
+    seconds = []
+    for _ in range(3):
+        begin = time.perf_counter()
+        mesh = make()
+        seconds.append(time.perf_counter() - begin)
+    angles = dihedrals(mesh.points[mesh.cells["tet"]])
+    print(f"{name}: {len(mesh.cells['tet'])} tets, {min(seconds):.2f} s, {angles.min():.1f}° to {angles.max():.1f}°")
+    return mesh
+
+
+def main() -> None:
+    """Measure and print."""
+    measure("ball", taut.mesh.ball)
+    measure("bunny", taut.mesh.bunny)
+    for path in sys.argv[1:]:
+        surface = taut.mesh.read(path)
+        filled = measure(Path(path).name, lambda surface=surface: taut.mesh.fill(surface))
+        reach = taut.mesh.embed(surface, filled).reach
+        print(f"    {filled.components.max() + 1} pieces; largest weight of the surface riding on it {reach:.1f}")
+
+
+if __name__ == "__main__":
+    main()
