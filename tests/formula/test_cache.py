@@ -45,7 +45,8 @@ SCRIPT = """
 
 def start(folder: Path, tmp_path: Path, scale: float = 1.0, **more: str) -> subprocess.Popen:
     script = tmp_path / f"script_{scale}.py"
-    script.write_text(textwrap.dedent(SCRIPT).replace("{scale}", repr(scale)))
+    if not script.exists():  # written again, it would be empty for a moment in which an earlier process may read it
+        script.write_text(textwrap.dedent(SCRIPT).replace("{scale}", repr(scale)))
     environment = {**os.environ, "TAUT_CACHE_DIR": str(folder), **more}
     return subprocess.Popen(
         [sys.executable, str(script)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
