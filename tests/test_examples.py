@@ -4,7 +4,10 @@ import importlib.util
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import taut
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -47,6 +50,29 @@ def test_every_example_is_checked_and_short():
         assert re.match(r"\d\d_", path.name)
 
 
+@pytest.fixture
+def descents(monkeypatch):
+    """Hold every implicit Euler step to V' + ½|Δv|²_M ≤ V + ½|v|²_M where nothing depends on time; how many there were."""
+    count, plain = [0], taut.ImplicitEuler.advance
+
+    def advance(self, system, state, h):
+        done = plain(self, system, state, h)
+        if not system.hold.scripts and not any(p.timed for p in [*system.placed.values(), *system.placed_damping.values()]):
+            dv = done.state.v - state.v
+            gain = system.V(done.state) + 0.5 * system.mass @ np.sum(dv**2, axis=1) - system.V(state) - system.T(state)
+            scale = sum(map(abs, system.V_by_law(state).values())) + sum(map(abs, system.V_by_law(done.state).values()))
+            assert gain <= 1e-13 * (scale + system.T(state))
+            count[0] += 1
+        return done
+
+    monkeypatch.setattr(taut.ImplicitEuler, "advance", advance)
+    return count
+
+
+STEPS = {"00_one_spring": 2000, "01_own_law": 400, "02_any_mesh": 30}  # of implicit Euler, each of which must descend
+
+
 @pytest.mark.parametrize("name", CHECKS)
-def test_example(name):
+def test_example(name, descents):
     CHECKS[name](load(name))
+    assert descents[0] >= STEPS.get(name, 0)

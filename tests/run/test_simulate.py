@@ -4,6 +4,8 @@ import pytest
 
 import taut
 from taut import laws
+from taut.step.advance import Advance
+from taut.step.report import Report
 
 
 def ball():
@@ -30,8 +32,8 @@ def test_a_long_run_has_no_crumb_of_a_step():
     fast = taut.System([[0, 0, 0]], mass=1.0)
 
     class Clock(taut.ImplicitEuler):
-        def step(self, system, state, h):
-            return state.with_(t=state.t + h), None
+        def advance(self, system, state, h):
+            return Advance(state, state.with_(t=state.t + h), Report("Clock", state.t + h, h, "explicit"))
 
     assert sum(1 for _ in taut.simulate(fast, Clock(), 1e-3, 200.0)) == 200_000
 

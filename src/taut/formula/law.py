@@ -45,10 +45,12 @@ class Law:
         kind: Literal["energy", "dissipation"],
         rest: Mapping[str, Callable[..., Any]] | None,
         invariant: str | None,
+        load: bool = False,
     ) -> None:
         if not inspect.isfunction(formula):
             raise LawError(f"a law is made of a Python function, not of {formula!r}")
         self.formula, self.kind, self.rest, self.invariant = formula, kind, dict(rest or {}), invariant
+        self.load = load
         self.name: str = formula.__name__
         self.__name__, self.__doc__, self.__module__ = self.name, formula.__doc__, formula.__module__
         self.vectors: dict[str, int] = {}  # parameters that are vectors for all elements alike, and their components
@@ -215,13 +217,14 @@ def _elements(law: str, elements: ArrayLike | None) -> NDArray[np.int64] | None:
 def energy(formula: Callable[..., Any]) -> Law: ...
 @overload
 def energy(
-    *, rest: Mapping[str, Callable[..., Any]] | None = None, invariant: str | None = None
+    *, rest: Mapping[str, Callable[..., Any]] | None = None, invariant: str | None = None, load: bool = False
 ) -> Callable[[Callable[..., Any]], Law]: ...
 def energy(
     formula: Callable[..., Any] | None = None,
     *,
     rest: Mapping[str, Callable[..., Any]] | None = None,
     invariant: str | None = None,
+    load: bool = False,
 ) -> Law | Callable[[Callable[..., Any]], Law]:
     """Make an energy law of a formula.
 
@@ -230,6 +233,7 @@ def energy(
     rest : for parameters that can be measured on the rest shape, how: a function of `x` alone.
     invariant : what leaves the energy unchanged ("rigid motion" or "translation"), if anything does. The tests of the laws
         hold it against this.
+    load : the energy belongs to something outside: the ledger books the work that the force does, not an energy that is stored.
 
     A parameter called `mass` that is not given is the mass of the element's particles [kg]. A parameter annotated
     `taut.formula.Vector` has three components.
@@ -243,8 +247,8 @@ def energy(
     <energy my_spring: 2 elements>
     """
     if formula is not None:
-        return Law(formula, "energy", rest, invariant)
-    return lambda function: Law(function, "energy", rest, invariant)
+        return Law(formula, "energy", rest, invariant, load)
+    return lambda function: Law(function, "energy", rest, invariant, load)
 
 
 @overload

@@ -4,9 +4,10 @@ from taut.formula import Vector, dot
 from taut.formula.law import energy
 
 
-@energy
+@energy(load=True)
 def force(x, f: Vector):
     """A given force on each particle: V = -f·x. On some particles a point force; with no particles given, uniform on all.
+    The ledger books its work.
 
     f : [N], a vector for each element alike, one per element (m, 3), or a function of time
     """

@@ -7,45 +7,72 @@ from collections.abc import Iterator
 import numpy as np
 
 from taut.errors import ModelError
+from taut.run.ledger import Ledger
+from taut.run.summary import Summary
 from taut.step.integrator import Integrator
 from taut.step.report import Report
 from taut.system.state import State
 from taut.system.system import System
 
 
+class Simulation(Iterator[tuple[State, Report]]):
+    """The steps of a run, one after the other as they are asked for.
+
+    summary : totals so far (see `taut.run.summary.Summary`); ledger : the energy book, if one was given
+    """
+
+    def __init__(self, system: System, integrator: Integrator, h: float, until: float, state: State, ledger: Ledger | None) -> None:
+        self.system, self.integrator, self.summary, self.ledger = system, integrator, Summary(), ledger
+        self._steps = self._all(h, until, state)
+
+    def __next__(self) -> tuple[State, Report]:
+        return next(self._steps)
+
+    def _all(self, h: float, until: float, state: State) -> Iterator[tuple[State, Report]]:
+        count = (until - state.t) / h
+        whole = round(count)
+        slack = 1e-6 + 4.0 * np.finfo(np.float64).eps * whole * whole  # of a step: what adding up t so many times can lose
+        if count <= slack:
+            return
+        rest = 0.0 if abs(count - whole) <= slack else count - np.floor(count)
+        for _ in range(whole if rest == 0.0 else int(np.floor(count))):
+            state, report = self._step(state, h)
+            yield state, report
+        if rest:
+            yield self._step(state, rest * h)
+
+    def _step(self, state: State, h: float) -> tuple[State, Report]:
+        done = self.integrator.advance(self.system, state, h)
+        if self.ledger is not None:
+            self.ledger.book(self.system, done)
+        self.integrator.warn(done.report)
+        self.summary.add(done.report)
+        return done.state, done.report
+
+
 def simulate(
-    system: System, integrator: Integrator, h: float, until: float, *, state: State | None = None
-) -> Iterator[tuple[State, Report]]:
+    system: System, integrator: Integrator, h: float, until: float, *, state: State | None = None, ledger: Ledger | None = None
+) -> Simulation:
     """Yield the state and the report after each step.
 
     h : step [s]; until : end time [s]. If the span is not a whole number of steps, the last one is shorter.
     state : where to begin (default: the system's initial state)
+    ledger : a `taut.Ledger` in which every step books its energy
+
+    What is returned also has a `summary` of all steps so far, to print at the end.
 
     >>> import taut
     >>> from taut import laws
     >>> ball = taut.System([[0, 10, 0]], mass=1.0, energies=[laws.gravity()])
-    >>> for state, report in taut.simulate(ball, taut.ImplicitEuler(), h=0.1, until=1.0):
+    >>> run = taut.simulate(ball, taut.ImplicitEuler(), h=0.1, until=1.0)
+    >>> for state, report in run:
     ...     pass
-    >>> round(state.t, 9), round(float(state.v[0, 1]), 9), report.outcome
-    (1.0, -9.81, 'converged')
+    >>> round(state.t, 9), round(float(state.v[0, 1]), 9), report.outcome, run.summary.steps
+    (1.0, -9.81, 'converged', 10)
     """
     if not (isinstance(h, (int, float)) and np.isfinite(h) and h > 0.0):
         raise ModelError(f"the step h is {h!r}; it must be a positive, finite number of seconds")
     if not (isinstance(until, (int, float)) and np.isfinite(until)):
         raise ModelError(f"the end time is {until!r}; it must be a finite number of seconds")
     start = system.initial_state() if state is None else state
-    return _steps(system, integrator, h, until, start)
-
-
-def _steps(system: System, integrator: Integrator, h: float, until: float, state: State) -> Iterator[tuple[State, Report]]:
-    count = (until - state.t) / h
-    whole = round(count)
-    slack = 1e-6 + 4.0 * np.finfo(np.float64).eps * whole * whole  # of a step: what adding up t so many times can lose
-    if count <= slack:
-        return
-    rest = 0.0 if abs(count - whole) <= slack else count - np.floor(count)
-    for _ in range(whole if rest == 0.0 else int(np.floor(count))):
-        state, report = integrator.step(system, state, h)
-        yield state, report
-    if rest:
-        yield integrator.step(system, state, rest * h)
+    return Simulation(system, integrator, h, until, start, ledger)

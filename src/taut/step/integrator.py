@@ -1,53 +1,47 @@
-"""What every integrator is: a step from one state to the next, a declared order, a tolerance."""
+"""What every integrator is: a step from one state to the next, a declared order, stability and needs."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import ClassVar, Literal
 
 from taut.errors import ModelError, NotConverged
-from taut.solve.linear import LinearSolver, SolverName, linear_solver
-from taut.solve.tolerance import Tolerance
+from taut.step.advance import Advance
 from taut.step.report import Report
 from taut.system.state import State
 from taut.system.system import System
 
-Float = NDArray[np.float64]
+Kind = Literal["conditional", "A", "L"]
 
 
 class Integrator(ABC):
-    """Base of all integrators.
-
-    tolerance : the residual each step must reach (see `taut.Tolerance`)
-    solver : "auto", "direct" or "cg"
-    """
+    """Base of all integrators. What a class declares here, the tests of the integrators measure."""
 
     order: ClassVar[int]
-    """Order of accuracy in h; a test measures it."""
+    """Order of accuracy in h."""
 
-    descends: ClassVar[bool]
+    stability: ClassVar[Kind]
+    """For linear oscillations: "conditional" (up to some h·ω), "A" (for every h) or "L" (and fast ones die out)."""
+
+    needs: ClassVar[tuple[str, ...]]
+    """What a step works with: "forces", "stiffness", "the previous step"."""
+
+    descends: ClassVar[bool] = False
     """Whether a step in which nothing depends on time ends with V' + ½|Δv|²_M ≤ V + ½|v|²_M."""
 
-    def __init__(self, *, tolerance: Tolerance | None = None, solver: SolverName = "auto") -> None:
-        self.tolerance = Tolerance() if tolerance is None else tolerance
-        if not isinstance(self.tolerance, Tolerance):
-            raise ModelError(f"tolerance is a taut.Tolerance, not {tolerance!r}")
-        self.solver_name: SolverName = solver
-        self._solver: tuple[int, LinearSolver] | None = None
-        linear_solver(solver, 1)
-
-    @abstractmethod
     def step(self, system: System, state: State, h: float) -> tuple[State, Report]:
         """The state h seconds later, and the report; NotConverged if the tolerance is missed."""
+        done = self.advance(system, state, h)
+        self.warn(done.report)
+        return done.state, done.report
 
-    def linear_solver(self, n: int) -> LinearSolver:
-        """The solver for n particles, kept from step to step for what it knows of the pattern."""
-        if self._solver is None or self._solver[0] != n:
-            self._solver = (n, linear_solver(self.solver_name, n))
-        return self._solver[1]
+    @abstractmethod
+    def advance(self, system: System, state: State, h: float) -> Advance:
+        """The same, with what the ledger needs."""
+
+    def warn(self, report: Report) -> None:
+        """Say on the log, once, what the user of a step should know; nothing unless a method has something to say."""
+        return
 
     def check(self, system: System, state: State, h: float) -> None:
         """Refuse a step that cannot be meant."""

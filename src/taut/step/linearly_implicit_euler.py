@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.solve.linear import Solution
-from taut.solve.newton import Outcome
+from taut.solve.minimum import Outcome
 from taut.solve.tolerance import lengths, rounding_floors
-from taut.step.integrator import Integrator
+from taut.step.advance import Advance, Linear, Stage
+from taut.step.implicit import LinearImplicit
+from taut.step.integrator import Kind
 from taut.step.prediction import Prediction
-from taut.step.report import Report, report
+from taut.step.report import report
 from taut.system.assembly import Inputs
 from taut.system.blocks import BlockMatrix
 from taut.system.state import State
@@ -22,11 +24,13 @@ from taut.system.system import System
 Float = NDArray[np.float64]
 
 
-class LinearlyImplicitEuler(Integrator):
+class LinearlyImplicitEuler(LinearImplicit):
     """One linear solve per step: forces are linearised at the old state (time-dependent parameters are taken at the new time).
 
     Cheap and stable in practice, but the energy of a nonlinear system may grow over a step; use `ImplicitEuler` for the
     guarantee. If the true stiffness makes the matrix indefinite, the projected one is used on both sides, and reported.
+
+    tolerance, solver : see `taut.Tolerance`; "auto", "direct" or "cg"
 
     >>> import taut
     >>> taut.LinearlyImplicitEuler(solver="cg").order
@@ -34,21 +38,26 @@ class LinearlyImplicitEuler(Integrator):
     """
 
     order: ClassVar[int] = 1
-    descends: ClassVar[bool] = False
+    stability: ClassVar[Kind] = "L"
+    needs: ClassVar[tuple[str, ...]] = ("forces", "stiffness")
 
-    def step(self, system: System, state: State, h: float) -> tuple[State, Report]:
+    def advance(self, system: System, state: State, h: float) -> Advance:
         begun = time.perf_counter()
         self.check(system, state, h)
-        start, hold, solver = Prediction.of(system, state, h), system.hold, self.linear_solver(system.n)
+        start = Prediction.of(system, state.t + h, np.array(state.q), np.array(state.v), h)
+        hold, solver, assembling, solving = system.hold, self.linear_solver(system.n), 0.0, 0.0
         rayleigh = system.rayleigh_matrix(state) if system.rayleigh is not None else None
         solution: Solution | None = None
         for project in (False, True):
+            mark = time.perf_counter()
             matrix, b, gross, full = self._linearised(system, state, start, rayleigh, project=project)
             b = hold.project(b)
             targets = self.tolerance.targets(gross)
             hold.constrain(matrix)
+            assembled = time.perf_counter()
             solver.analyse(matrix.pattern)
             solution = solver.solve(b, targets) if solver.factor(matrix) else None
+            assembling, solving = assembling + assembled - mark, solving + time.perf_counter() - assembled
             if solution is not None and solution.definite:
                 break
         solved = solution is not None and solution.definite
@@ -67,17 +76,22 @@ class LinearlyImplicitEuler(Integrator):
             t=start.t,
             h=h,
             outcome=outcome,
-            decrease=0.0,
             iterations=1,
             projections=int(project),
-            restarts=0,
             evaluations=1 + project,
             solver=solver.name,
             linear_iterations=0 if solution is None else solution.iterations,
             seconds=time.perf_counter() - begun,
+            assembling=assembling,
+            solving=solving,
         )
         self.certify(certificate, state, "the linear solver stopped short of the tolerance")
-        return start.ended(y, state), certificate
+        new = start.ended(y, state)
+        moved, faster = h * new.v, new.v - state.v
+        old_q, old_v = np.array(state.q), np.array(state.v)
+        stage = Stage(1.0, start.t, old_q, old_v, state, linear=Linear(moved, faster, bool(project)))
+        inertia, residual = system.mass[:, None] * faster / h, matrix.times(y) - b
+        return Advance(state, new, certificate, moved, inertia, residual, (stage,))
 
     def _linearised(
         self, system: System, state: State, start: Prediction, rayleigh: BlockMatrix | None, *, project: bool

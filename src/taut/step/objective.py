@@ -1,8 +1,14 @@
-"""The objective of an implicit step, as a function of y = q - q̃ with q̃ = q_n + h v_n.
+"""The objective of an implicit stage, as a function of y = q - q̃ with q̃ = q̄ + γ v̄ and the velocity v(y) = ṽ + y/γ.
 
-    Φ(y) = ½|y|²_M/h² + V(q, t+h) + Σ h·Ψ((measures(q) - measures(q_n))/h) + |q - q_n|²_D/(2h)
+    Φ(y) = ½|y|²_M/γ² + V(q, t') + dissipation + γ/2 |v(y)|²_D
 
-with D Rayleigh's matrix, frozen at q_n. Its gradient is the unbalanced force, its Hessian M/h² + K + D/h.
+with D Rayleigh's matrix, frozen. The dissipation of a law Ψ is one of two:
+
+    γ·Ψ((measures(q) - measures(q_n))/γ)      as increments since the old positions q_n (implicit Euler);
+    γ·Ψ(v(y)), with the geometry frozen at q̂   as rates, q̂ a prediction good to second order (the other methods).
+
+Both keep linear momentum and only ever take energy away; the first keeps the angular momentum law of implicit Euler too, the second
+does not spoil second order. The gradient of Φ is the unbalanced force, its Hessian M/γ² + K + D/γ.
 """
 
 from __future__ import annotations
@@ -11,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import SingularState
-from taut.solve.newton import Point
+from taut.solve.minimum import Point
 from taut.solve.tolerance import rounding_floors
 from taut.step.prediction import Prediction
 from taut.system.assembly import Inputs
@@ -23,40 +29,51 @@ Float = NDArray[np.float64]
 
 
 class ImplicitObjective:
-    """Φ for one step of length h from a state."""
+    """Φ for one stage. `frozen` : the state whose geometry damping uses; `increments` : which of the two dissipations."""
 
-    def __init__(self, system: System, state: State, h: float) -> None:
-        self.system, self.h = system, h
-        self.start = Prediction.of(system, state, h)
-        self.old = np.array(state.q)
-        self.inertia = system.mass / h**2
-        self.rayleigh = system.rayleigh_matrix(state) if system.rayleigh is not None else None
-        self.assembly = system.assembly("increments", state)
+    def __init__(self, system: System, start: Prediction, frozen: State, *, increments: bool) -> None:
+        self.system, self.start, self.h = system, start, start.h
+        self.frozen = np.array(frozen.q)
+        self.inertia = system.mass / start.h**2
+        self.rayleigh = system.rayleigh_matrix(frozen) if system.rayleigh is not None else None
+        self.assembly = system.assembly("increments" if increments else "potential", frozen)
+        self.rates = None if increments or not system.placed_damping else system.assembly("damping", frozen)
 
     def _inputs(self, q: Float) -> list[Inputs]:
         t = self.start.t
-        return [Inputs(q, self.old if term.form == "increment" else q, self.h, t) for term in self.assembly.terms]
+        return [Inputs(q, self.frozen if term.form == "increment" else q, self.h, t) for term in self.assembly.terms]
+
+    def _rate_inputs(self, y: Float) -> list[Inputs]:
+        assert self.rates is not None
+        return [Inputs(self.start.velocities(y), self.frozen, 0.0, self.start.t)] * len(self.rates.terms)
 
     def evaluate(self, y: Float) -> Point:
-        q = self.start.q + y
+        q = self.start.positions(y)
         value, gradient, _ = self.assembly.gradient(self._inputs(q))
         hold = self.system.hold
         gross = self.assembly.free_gross(hold)
+        magnitude = self.assembly.magnitude()
         with np.errstate(over="ignore", invalid="ignore"):
             pull = self.inertia[:, None] * y
             kinetic = 0.5 * float(np.vdot(pull, y))
             total = gradient + pull
             gross += np.abs(hold.project(pull)).sum(axis=1)
+            if self.rates is not None:
+                power, drag, _ = self.rates.gradient(self._rate_inputs(y))
+                total += drag
+                gross += self.rates.free_gross(hold)
+                kinetic += self.h * power
+                magnitude += self.h * self.rates.magnitude()
             if self.rayleigh is not None:
-                moved = self.h * self.start.v + y
-                drag = self.rayleigh.times(moved) / self.h
+                v = self.start.velocities(y)
+                drag = self.rayleigh.times(v)
                 total += drag
                 gross += np.abs(hold.project(drag)).sum(axis=1)
-                kinetic += 0.5 * float(np.vdot(drag, moved))
+                kinetic += 0.5 * self.h * float(np.vdot(drag, v))
         if not (np.isfinite(total).all() and np.isfinite(gross).all() and np.isfinite(value + kinetic)):
             raise SingularState("the forces of a step overflow")
-        size = np.abs(q).max(axis=1)
-        return Point(y, value + kinetic, hold.project(total), gross, self.assembly.magnitude() + kinetic, size)
+        size = _size(q, y).max(axis=1)
+        return Point(y, value + kinetic, hold.project(total), gross, magnitude + abs(kinetic), size)
 
     def hessian(self, y: Float, *, project: bool) -> BlockMatrix:
         matrix = self._unconstrained(y, self.inertia, project=project)
@@ -64,15 +81,32 @@ class ImplicitObjective:
         return matrix
 
     def _unconstrained(self, y: Float, shift: Float, *, project: bool) -> BlockMatrix:
-        self.assembly.hessian(self._inputs(self.start.q + y), shift, project=project)
+        self.assembly.hessian(self._inputs(self.start.positions(y)), shift, project=project)
         matrix = self.assembly.matrix
+        added = []
+        if self.rates is not None:
+            self.rates.hessian(self._rate_inputs(y), np.zeros(self.system.n), project=project)
+            added.append(self.rates.matrix)
         if self.rayleigh is not None:
-            slots = self.system.union([matrix.pattern, self.rayleigh.pattern]).slots[1]
-            matrix.data[slots] += self.rayleigh.data / self.h
-        return matrix
+            added.append(self.rayleigh)
+        if not added:
+            return matrix
+        union = self.system.union([matrix.pattern, *(m.pattern for m in added)])
+        total = matrix if union.pattern is matrix.pattern else self.system.buffer(union.pattern)
+        if total is not matrix:
+            total.data[:] = 0.0
+            total.data[union.slots[0]] = matrix.data
+        for m, slots in zip(added, union.slots[1:], strict=True):
+            total.data[slots] += m.data / self.h
+        return total
 
     def floors(self, point: Point) -> Float:
-        q = self.start.q + point.y
+        q = self.start.positions(point.y)
         gross = self.assembly.gradient(self._inputs(q))[2].sum(axis=1)  # held directions included: projection rounds them too
         stiffness = self._unconstrained(point.y, np.zeros_like(self.inertia), project=False)
-        return rounding_floors(gross + point.gross, stiffness, q)
+        return rounding_floors(gross + point.gross, stiffness, _size(q, point.y))
+
+
+def _size(q: Float, y: Float) -> Float:
+    """What the rounding of q̃ + y is measured against: large terms may have cancelled [m], (n, 3)."""
+    return np.asarray(np.abs(q) + np.abs(y))

@@ -3,54 +3,75 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.solve.newton import Outcome
 from taut.solve.tolerance import excess
 
 Float = NDArray[np.float64]
+StepOutcome = Literal["converged", "rounding floor", "explicit", "not converged"]
 
 
 @dataclass(frozen=True)
 class Report:
     """The certificate of one step.
 
-    outcome : "converged" (every particle's residual within its tolerance) or "rounding floor" (the rest within their floors)
+    outcome : "converged" (every particle's residual within its tolerance), "rounding floor" (the rest within their floors) or
+        "explicit" (nothing had to be solved)
     particle : the one that is closest to its limit, or furthest beyond it; the next three are its own
     residual : unbalanced force on it [N]; tolerance : what it was asked to reach [N]; floor : what rounding can cause there [N]
         (0 where it was not needed)
     decrease : how far the step's objective fell below its value at the old positions [J]; 0 for methods without one
-    iterations : of Newton's method; projections : how many of them used the projected Hessian
-    restarts : 1 if the step was solved again from the old positions
-    evaluations : of the objective; linear_iterations : of the linear solver, named in `solver`
-    seconds : of wall-clock time
+    iterations : of the minimiser; projections : how many of them used the projected Hessian
+    restarts : how often a stage was solved again from the old positions
+    evaluations : of the objective or of the forces; linear_iterations : of the linear solver, named in `solver`
+    seconds : of wall-clock time; assembling, solving : those of them spent on forces and stiffness, and in the linear solver
+    substeps : how many steps this one was made of; retries : how many attempts were given up for shorter ones
+    error : the estimated error of the positions [m] that an error-controlled step has made; 0 otherwise
+    note : what else there is to say
     """
 
     integrator: str
     t: float
     h: float
-    outcome: Outcome
-    particle: int
-    residual: float
-    tolerance: float
-    floor: float
-    decrease: float
-    iterations: int
-    projections: int
-    restarts: int
-    evaluations: int
-    solver: str
-    linear_iterations: int
-    seconds: float
+    outcome: StepOutcome
+    particle: int = 0
+    residual: float = 0.0
+    tolerance: float = 0.0
+    floor: float = 0.0
+    decrease: float = 0.0
+    iterations: int = 0
+    projections: int = 0
+    restarts: int = 0
+    evaluations: int = 0
+    solver: str = "none"
+    linear_iterations: int = 0
+    seconds: float = 0.0
+    assembling: float = 0.0
+    solving: float = 0.0
+    substeps: int = 1
+    retries: int = 0
+    error: float = 0.0
+    note: str = ""
 
     def __str__(self) -> str:
-        return (
-            f"t = {self.t:g} s: {self.outcome}, particle {self.particle} has residual {self.residual:.2e} N "
-            f"(tolerance {self.tolerance:.2e} N, rounding {self.floor:.1e} N), {self.iterations} iterations, {self.solver}"
-        )
+        if self.outcome == "explicit":
+            text = f"t = {self.t:g} s: explicit, {self.evaluations} evaluations"
+        else:
+            text = (
+                f"t = {self.t:g} s: {self.outcome}, particle {self.particle} has residual {self.residual:.2e} N "
+                f"(tolerance {self.tolerance:.2e} N, rounding {self.floor:.1e} N), {self.iterations} iterations, {self.solver}"
+            )
+        if self.substeps > 1 or self.retries:
+            text += f", {self.substeps} substeps, {self.retries} retries"
+        return f"{text}; {self.note}" if self.note else text
+
+    @property
+    def limit(self) -> float:
+        """What the residual was held against in the end: the tolerance, or the rounding floor above it [N]."""
+        return max(self.tolerance, self.floor)
 
 
 def report(residuals: Float, targets: Float, floors: Float, **rest: Any) -> Report:

@@ -163,6 +163,30 @@ class Assembly:
         """Σ |V_e| [J] of the last evaluation: the scale of rounding in V."""
         return sum(float(np.abs(t.energy).sum()) for t in self.terms)
 
+    def works(self, moved: Float) -> list[float]:
+        """moved·∂V/∂x [J] of each law at the last evaluation, for displacements (n, 3) [m] (or velocities: [W])."""
+        return [float(np.einsum("epi,epi->", self._vectors_of(k), self._spread(t, moved))) for k, t in enumerate(self.terms)]
+
+    def curvatures(self, left: Float, right: Float) -> list[float]:
+        """left·∂²V/∂x²·right of each law at the last evaluation with Hessians, for vectors (n, 3)."""
+        sums = []
+        for k, t in enumerate(self.terms):
+            a, b, total = self._spread(t, left), self._spread(t, right), 0.0
+            pairs = list(combinations_with_replacement(range(t.vectors), 2)) if t.blocks else []
+            for slot, (p, q) in enumerate(pairs):
+                block = self._blocks_of(k)[:, slot]
+                total += float(np.einsum("ei,eij,ej->", a[:, p], block, b[:, q]))
+                if p != q:
+                    total += float(np.einsum("ei,eji,ej->", a[:, q], block, b[:, p]))
+            sums.append(total)
+        return sums
+
+    @staticmethod
+    def _spread(term: Term, vectors: Float) -> Float:
+        """What a term's stored vectors act on: one for each particle of an element, or their sum with the pair's coefficients."""
+        each = vectors[term.elements]
+        return each if term.pair is None else np.einsum("p,epi->ei", term.pair, each)[:, None, :]
+
     @cached_property
     def matrix(self) -> BlockMatrix:
         """The last Hessian."""

@@ -19,6 +19,7 @@ from taut.system.particles import particle_indices
 
 Float = NDArray[np.float64]
 Path = Callable[[float], Any]
+QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)  # of a step: where a script is looked at to find its velocity
 SLACK = 1e-9  # how far, relative to the size of the model, two constraints or a state and its constraint may disagree
 
 
@@ -121,6 +122,15 @@ def _samples(times: ArrayLike, points: ArrayLike) -> Path:
     return path
 
 
+def _slopes(at: float) -> Float:
+    """The weights of the values at QUARTERS in the derivative, at `at`, of the polynomial through them."""
+    x = np.array(QUARTERS)
+    powers = np.arange(len(x))
+    derivative = powers * at ** np.maximum(powers - 1, 0)
+    weights = np.asarray(np.linalg.solve(x[None, :] ** powers[:, None], derivative), dtype=np.float64)
+    return weights
+
+
 class Constraints:
     """All constraints of a system, combined per particle."""
 
@@ -212,6 +222,16 @@ class Constraints:
         for c, at in self._beside_scripts:
             self._check_agreement(c, at, b, t)
         return b
+
+    def velocities(self, t: float, h: float, at: float) -> Float:
+        """ḃ(t + at·h) [m/s], shape (n, 3): the slope of the quartic through five points of the scripts between t and t + h."""
+        slope = np.zeros((len(self.free), 3))
+        if not self.scripts:
+            return slope
+        b = [self.anchors(t + h * c) for c in QUARTERS]
+        for weight, point in zip(_slopes(at)[1:], b[1:], strict=True):  # the weights add up to 0: what stands still has the slope 0
+            slope += weight / h * (point - b[0])
+        return slope - self.project(slope)
 
     def place(self, q: Float, t: float) -> Float:
         """The positions with constrained directions moved to where they belong at time t."""

@@ -52,7 +52,8 @@ class State:
         return f"<state of {len(self.q)} particles at t = {self.t:g} s>"
 
     def with_(self, *, t: float | None = None, q: ArrayLike | None = None, v: ArrayLike | None = None, **maps: Any) -> State:
-        """The same state with some fields changed.
+        """The same state with some fields changed. An integrator's history goes with the moment it was made for: it is dropped,
+        and the method starts afresh, unless one is given.
 
         >>> s = State(0.0, [[0.0, 1.0, 0.0]], [[0.0, 0.0, 0.0]])
         >>> s.with_(v=[[1.0, 0.0, 0.0]]).v.tolist()
@@ -62,6 +63,8 @@ class State:
         for name in maps:
             if name not in ("active", "history"):
                 raise ModelError(f"a state has no '{name}'{did_you_mean(name, ('t', 'q', 'v', 'active', 'history'))}")
+        if changes or maps:
+            maps.setdefault("history", {})
         return replace(self, **changes, **maps)  # type: ignore[arg-type]
 
 

@@ -22,6 +22,7 @@ from taut.system.state import State
 
 Float = NDArray[np.float64]
 Parts = Literal["potential", "damping", "increments"]
+MOMENT = 1e-3  # seconds of a script's path from which its velocity at the start is taken
 
 
 class System:
@@ -132,9 +133,9 @@ class System:
         return System(**{**arguments, **changes}, _known=self)
 
     def initial_state(self) -> State:
-        """The state at t = 0: pose and velocity, with constraints satisfied."""
+        """The state at t = 0: pose and velocity, with constraints satisfied; scripted particles have the velocity of their path."""
         q = self.hold.place(self.pose, 0.0)
-        return State(0.0, q, self.hold.project(self.velocity))
+        return State(0.0, q, self.hold.project(self.velocity) + self.hold.velocities(0.0, MOMENT, 0.0))
 
     def assembly(self, parts: Parts, state: State) -> Assembly:
         """The sums over the energies (potential), over the damping laws as rates (damping), or over the energies and what the
@@ -178,6 +179,14 @@ class System:
         if "union" not in mine or not mine["union"].fits(patterns):
             mine["union"] = Union(patterns)
         result: Union = mine["union"]
+        return result
+
+    def buffer(self, pattern: Pattern) -> BlockMatrix:
+        """A matrix on a pattern to write into; kept, so that the next call overwrites it."""
+        mine = self._of_this_thread.__dict__
+        if "buffer" not in mine or mine["buffer"].pattern is not pattern:
+            mine["buffer"] = BlockMatrix(pattern, np.empty((len(pattern.indices), 3, 3)))
+        result: BlockMatrix = mine["buffer"]
         return result
 
     def T(self, state: State) -> float:

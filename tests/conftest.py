@@ -1,4 +1,4 @@
-"""What several tests of meshes need."""
+"""What tests in several folders need."""
 
 import logging
 

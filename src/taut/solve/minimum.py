@@ -1,0 +1,136 @@
+"""What the minimisers share: the objective they go down, a point of it, and the record of where they ended and how."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taut.errors import SingularState
+from taut.solve.tolerance import EPS, FLOOR, Tolerance, lengths
+from taut.system.blocks import BlockMatrix
+
+Float = NDArray[np.float64]
+Outcome = Literal["converged", "rounding floor", "not converged"]
+FLAT = 1e-10  # changes of the objective below this part of its magnitudes may be rounding inside a formula
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """The objective at unknowns y: value [J], gradient [N] in the free directions, gross forces [N], and what rounding may do.
+
+    >>> p = Point(np.zeros((1, 3)), 0.0, np.array([[3.0, 4.0, 0.0]]), np.array([7.0]), 0.0, np.array([1.0]))
+    >>> p.residuals
+    array([5.])
+    """
+
+    y: Float  # (n, 3)
+    value: float
+    gradient: Float  # (n, 3)
+    gross: Float  # (n,)
+    magnitude: float  # Σ |terms of the value|
+    size: Float  # largest coordinate of each particle [m], (n,)
+
+    @cached_property
+    def residuals(self) -> Float:
+        """The length of each particle's gradient [N], (n,)."""
+        return lengths(self.gradient)
+
+    @cached_property
+    def noise(self) -> float:
+        """Differences of the value below this [J] mean nothing."""
+        return FLOOR * EPS * (self.magnitude + float(self.gross @ self.size))
+
+    def noise_to(self, other: Point) -> float:
+        """The change of the objective between two points that may be rounding [J]."""
+        return max(self.noise + other.noise, FLAT * (self.magnitude + other.magnitude))
+
+
+class Objective(Protocol):
+    """A function of unknowns y (n, 3) to minimise."""
+
+    def evaluate(self, y: Float) -> Point:
+        """Value and gradient; raises SingularState where there are none."""
+
+    def hessian(self, y: Float, *, project: bool) -> BlockMatrix:
+        """The (constrained) Hessian at y; the next call overwrites it."""
+
+    def floors(self, point: Point) -> Float:
+        """The residual that rounding alone can cause on each particle [N], (n,)."""
+
+
+@dataclass
+class Minimum:
+    """Where a minimiser ended, how, and what it cost.
+
+    targets : the residual asked of each particle [N], (n,); floors : what rounding can cause there [N], where it was needed
+    iterations : of the minimiser; projections : of them with a projected Hessian; evaluations : of the objective
+    linear_iterations : of the linear solver
+    assembling : wall-clock time in the objective and its Hessian [s]; solving : in the linear solver [s]
+
+    >>> p = Point(np.zeros((1, 3)), 0.0, np.zeros((1, 3)), np.zeros(1), 0.0, np.zeros(1))
+    >>> Minimum(p, np.zeros(1)).outcome
+    'not converged'
+    """
+
+    point: Point
+    targets: Float
+    outcome: Outcome = "not converged"
+    floors: Float = field(default_factory=lambda: np.zeros(0))
+    iterations: int = 0
+    projections: int = 0
+    evaluations: int = 1
+    linear_iterations: int = 0
+    assembling: float = 0.0
+    solving: float = 0.0
+    reason: str = ""
+
+    @staticmethod
+    def begun(objective: Objective, start: Float, tolerance: Tolerance) -> Minimum:
+        """The record of a descent that begins at `start`; SingularState where the objective has no value there."""
+        begun = time.perf_counter()
+        point = objective.evaluate(start)
+        return Minimum(point, tolerance.targets(point.gross), assembling=time.perf_counter() - begun)
+
+    def add_work_of(self, other: Minimum) -> None:
+        """Count what an earlier attempt cost."""
+        self.iterations += other.iterations
+        self.projections += other.projections
+        self.evaluations += other.evaluations
+        self.linear_iterations += other.linear_iterations
+        self.assembling += other.assembling
+        self.solving += other.solving
+
+    @contextmanager
+    def timed(self, what: Literal["assembling", "solving"]) -> Iterator[None]:
+        """Add the wall-clock time of what follows to `assembling` or `solving`."""
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            setattr(self, what, getattr(self, what) + time.perf_counter() - begun)
+
+    def tried(self, objective: Objective, y: Float) -> Point | None:
+        """The objective at y, counted; None where it has no value."""
+        self.evaluations += 1
+        with self.timed("assembling"):
+            try:
+                return objective.evaluate(y)
+            except SingularState:
+                return None
+
+    def judge(self, objective: Objective, reason: str) -> Minimum:
+        """The end of a descent that found nothing better: at the rounding floor, or stuck for the reason given."""
+        with self.timed("assembling"):
+            self.floors = objective.floors(self.point)
+        if (self.point.residuals <= np.maximum(self.targets, self.floors)).all():
+            self.outcome = "rounding floor"
+        else:
+            self.reason = reason
+        return self

@@ -1,0 +1,111 @@
+"""Steps that shorten themselves: after a failure, or to keep the error in time below a bound."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taut.errors import ModelError, NotConverged, SingularState
+from taut.step.advance import Advance
+from taut.step.implicit import combined
+from taut.step.integrator import Integrator
+from taut.step.pace import ErrorControl, Halving
+from taut.step.report import Report
+from taut.system.state import State
+from taut.system.system import System
+
+Float = NDArray[np.float64]
+HALVINGS = 16  # of h, before a step is given up
+GROW, GROW_WITH_MEMORY = 2.0, 1.15  # by which a substep may grow at once; a method that remembers the last step bears less
+LENGTH = "adaptive h"  # in State.history: the length of the next substep [s]
+
+
+class Adaptive(Integrator):
+    """Steps of another integrator, each made of as many shorter ones as it takes.
+
+    integrator : what takes the steps
+    error : the error in positions [m] that a substep may make, as estimated from one step against two of half the length; the two
+        are kept. None: substeps are shortened only when one fails
+    halvings : a substep shorter than h/2^halvings is given up, and its error raised
+
+    A substep that does not converge, or ends outside the finite numbers, is rolled back and tried again at half the length; after
+    two that succeed a longer one is tried, up to h. The length is kept in `State.history`, so a resumed run goes on in the same
+    steps; the `Report` says how many substeps and retries there were.
+
+    >>> import taut
+    >>> steps = taut.Adaptive(taut.TRBDF2(), error=1e-5)
+    >>> steps.order
+    2
+    """
+
+    def __init__(self, integrator: Integrator, *, error: float | None = None, halvings: int = HALVINGS) -> None:
+        if not isinstance(integrator, Integrator) or isinstance(integrator, Adaptive):
+            raise ModelError(f"Adaptive needs an integrator such as taut.ImplicitEuler(), not {integrator!r}")
+        if error is not None and not (isinstance(error, (int, float)) and 0.0 < error < float("inf")):
+            raise ModelError(f"the error of an adaptive step is {error!r}; it must be a positive, finite length in metres")
+        if not (isinstance(halvings, int) and 0 <= halvings <= 60):
+            raise ModelError(f"halvings is {halvings!r}; it must be a whole number from 0 to 60")
+        self.integrator, self.error, self.halvings = integrator, error, halvings
+        self.order, self.stability = integrator.order, integrator.stability  # type: ignore[misc]
+        self.needs, self.descends = integrator.needs, integrator.descends  # type: ignore[misc]
+
+    def _pace(self, h: float, length: float) -> Halving | ErrorControl:
+        if self.error is None:
+            return Halving(h, length, self.halvings)
+        grow = GROW_WITH_MEMORY if "the previous step" in self.needs else GROW
+        return ErrorControl(h, length, self.halvings, bound=self.error, order=self.order, grow=grow)
+
+    def advance(self, system: System, state: State, h: float) -> Advance:
+        begun = time.perf_counter()
+        self.check(system, state, h)
+        pace = self._pace(h, min(h, float(state.history.get(LENGTH, h))))
+        parts: list[Advance] = []
+        now, end, retries, error, shortest = state, state.t + h, 0, 0.0, h
+        while True:
+            left = end - now.t
+            substep = pace.next(left)
+            failure: Exception | None = None
+            try:
+                done, made = self._substep(system, now, substep)
+            except (NotConverged, SingularState) as caught:
+                failure = caught
+            if failure is not None or not pace.succeeded(substep, made):
+                retries += 1
+                if not (pace.failed() if failure is not None else pace.length >= h * 0.5**self.halvings):
+                    raise self._given_up(failure, state, retries, now.t) from failure
+                continue
+            error, shortest = max(error, made), min(shortest, substep)
+            parts += done
+            now = done[-1].state
+            if substep == left:
+                break
+        length = pace.length
+        history = {**now.history, LENGTH: np.array(length)} if length < h else now.history
+        new = replace(now, t=end, history=history)
+        made_of = combined([p.report for p in parts], end, h, time.perf_counter() - begun)
+        notes = [n for n in dict.fromkeys(p.report.note for p in parts) if n]
+        if retries:
+            notes.append(f"shortened to {shortest:.3g} s")
+        certificate = replace(
+            made_of, integrator=f"Adaptive {type(self.integrator).__name__}", substeps=len(parts), retries=retries, error=error,
+            note="; ".join(notes),
+        )  # fmt: skip
+        return Advance(state, new, certificate, parts=tuple(parts))
+
+    def _substep(self, system: System, state: State, h: float) -> tuple[list[Advance], float]:
+        """One substep as the ledger will see it, and its estimated error [m]."""
+        if self.error is None:
+            return [self.integrator.advance(system, state, h)], 0.0
+        whole = self.integrator.advance(system, state, h)
+        first = self.integrator.advance(system, state, h / 2)
+        second = self.integrator.advance(system, first.state, state.t + h - first.state.t)
+        gap = np.sqrt(np.einsum("ij,ij->i", whole.state.q - second.state.q, whole.state.q - second.state.q).max())
+        return [first, second], float(gap) / (2**self.order - 1)
+
+    def _given_up(self, failure: Exception | None, state: State, retries: int, t: float) -> NotConverged:
+        report: Report | None = getattr(failure, "report", None)
+        reason = f"the error of a substep stays above {self.error:g} m" if failure is None else str(failure)
+        return NotConverged(f"after {retries} attempts, at t = {t:g} s: {reason}", report, state)

@@ -1,0 +1,60 @@
+"""What a step did: the new state, its report, and what the ledger needs to account for the energy.
+
+Every method moves the velocities by forces at a few stages: A = -Σ w (∇V + ∂Ψ/∂v)(stage) + reactions + what the solver left over,
+with A = M(v' - v)/h (for BDF2 its own difference), and the particles by some displacement. Who knows A, the displacement and the
+stages can book every joule (see `taut.run.ledger`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taut.step.report import Report
+from taut.system.state import State
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """A stage whose forces are linear: those at `q`, `v` plus K·moved and D·faster, with K projected or not."""
+
+    moved: Float  # (n, 3) [m]
+    faster: Float  # (n, 3) [m/s]
+    project: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """Where forces were taken, and with which weight they count."""
+
+    weight: float
+    t: float  # of the parameters
+    q: Float  # (n, 3): where energies act
+    v: Float  # (n, 3): what damping opposes
+    frozen: State  # where the geometry of damping is held: rates of the laws, and Rayleigh's matrix
+    share: float | None = None  # with which work and dissipation count; None: the weight
+    span: float | None = None  # damping laws as increments since `frozen`, over so many seconds; None: as rates
+    linear: Linear | None = None
+
+    @property
+    def counted(self) -> float:
+        """The weight of the stage in sums of work and dissipation."""
+        return self.weight if self.share is None else self.share
+
+
+@dataclass(frozen=True, eq=False)
+class Advance:
+    """One step, in full. An adaptive step is the sum of its parts."""
+
+    start: State
+    state: State
+    report: Report
+    moved: Float = field(default_factory=lambda: np.zeros((0, 3)))  # q' - q [m], free of the rounding of coordinates
+    inertia: Float = field(default_factory=lambda: np.zeros((0, 3)))  # A [N]
+    residual: Float = field(default_factory=lambda: np.zeros((0, 3)))  # what the solver left over [N], weighted like the stages
+    stages: tuple[Stage, ...] = ()
+    parts: tuple[Advance, ...] = ()

@@ -1,0 +1,150 @@
+"""What the explicit integrators share: stages of forces, constraints at each, and a warning before they blow up.
+
+An explicit method is a `formula` of the accelerations a(t, q, v). The same formula, applied to x'' = -ω²x - d x', tells how long a
+step may be: the largest h for which no eigenvalue of its 2×2 matrix leaves the unit circle.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taut.errors import NotConverged, SingularState
+from taut.step.advance import Advance, Stage
+from taut.step.fastest import fastest
+from taut.step.integrator import Integrator, Kind
+from taut.step.report import Report
+from taut.system.state import State
+from taut.system.system import System
+
+Float = NDArray[np.float64]
+Acceleration = Callable[[float, Any, Any], Any]
+LOOK_EVERY = 100  # steps between two looks at the fastest oscillation
+ROUNDING = 1e-9  # by which an eigenvalue of modulus 1 may be missed
+log = logging.getLogger("taut")
+
+
+class Explicit(Integrator):
+    """Integrators that only evaluate forces: nothing is solved, a step is cheap, and h is limited by the fastest oscillation."""
+
+    stability: ClassVar[Kind] = "conditional"
+    needs: ClassVar[tuple[str, ...]] = ("forces",)
+    weights: ClassVar[tuple[float, ...]]
+    """Of the accelerations, in the order in which the formula asks for them, in (v' - v)/h."""
+
+    def __init__(self) -> None:
+        self._looked: tuple[System, float, int] | None = None  # at which system, the h that would do, steps since
+        self._warned = False
+
+    @staticmethod
+    @abstractmethod
+    def formula(a: Acceleration, t: float, q: Any, v: Any, h: float) -> tuple[Any, Any]:
+        """q' and v' after h seconds."""
+
+    @classmethod
+    def limit(cls, omega: float, rate: float = 0.0) -> float:
+        """The longest step [s] for oscillations up to ω [rad/s] and damping up to a rate [1/s]; infinite if there are none.
+
+        >>> import taut
+        >>> round(taut.SymplecticEuler.limit(100.0), 6), round(taut.RK4.limit(1.0), 6)
+        (0.02, 2.828427)
+        """
+        cases = [(w, d) for w, d in ((omega, 0.0), (omega, rate), (0.0, rate)) if w > 0.0 or d > 0.0]
+        return min((cls._limit(w, d) for w, d in cases), default=float("inf"))
+
+    @classmethod
+    def _limit(cls, omega: float, rate: float) -> float:
+        scale = 1.0 / max(omega, rate)
+        low, high = 0.0, 8.0
+        for h in np.linspace(0.0, high, 401)[1:]:  # the first exit from the unit circle
+            if cls._grows(omega * scale, rate * scale, float(h)):
+                high = float(h)
+                break
+            low = float(h)
+        while high - low > 1e-12 * high:
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if cls._grows(omega * scale, rate * scale, middle) else (middle, high)
+        return low * scale
+
+    @classmethod
+    def _grows(cls, omega: float, rate: float, h: float) -> bool:
+        def a(t: float, x: Float, v: Float) -> Float:
+            return -(omega**2) * x - rate * v
+
+        matrix = np.array(cls.formula(a, 0.0, np.array([1.0, 0.0]), np.array([0.0, 1.0]), h))
+        return bool(np.abs(np.linalg.eigvals(matrix)).max() > 1.0 + ROUNDING)
+
+    def advance(self, system: System, state: State, h: float) -> Advance:
+        begun = time.perf_counter()
+        self.check(system, state, h)
+        hold, assembling, note = system.hold, 0.0, ""
+        stages: list[Stage] = []
+
+        def a(t: float, q: Float, v: Float) -> Float:
+            nonlocal assembling
+            v = hold.project(v) + hold.velocities(state.t, h, (t - state.t) / h)
+            at = state.with_(t=t, q=hold.place(q, t), v=v)
+            stages.append(Stage(self.weights[len(stages)], t, np.array(at.q), v, at))
+            mark = time.perf_counter()
+            force = system.f(at)
+            assembling += time.perf_counter() - mark
+            return hold.project(force) / system.mass[:, None]
+
+        t_end = state.t + h
+        q, v = np.array(state.q), np.array(state.v)
+        try:
+            note = self._watch(system, state, h)
+            with np.errstate(over="ignore", invalid="ignore"):
+                q_end, v_end = self.formula(_finite(a), state.t, q, v, h)
+                _require_finite(q_end, v_end)
+        except SingularState as error:
+            made = Report(type(self).__name__, t_end, h, "not converged", evaluations=len(stages), note=note)
+            raise NotConverged(
+                f"{made.integrator} at t = {t_end:g} s: {error}; {note or 'take a shorter step'}", made, state
+            ) from error
+        v_end = hold.project(v_end) + hold.velocities(state.t, h, 1.0)
+        new = State(t_end, hold.place(q_end, t_end), v_end, state.active)
+        made = Report(
+            type(self).__name__, t_end, h, "explicit", evaluations=len(stages), seconds=time.perf_counter() - begun,
+            assembling=assembling, note=note,
+        )  # fmt: skip
+        moved = hold.place(q_end, t_end) - q if hold.constrained.any() else q_end - q
+        inertia = system.mass[:, None] * hold.project(v_end - v) / h
+        return Advance(state, new, made, moved, inertia, np.zeros_like(q), tuple(stages))
+
+    def _watch(self, system: System, state: State, h: float) -> str:
+        """Look at the fastest oscillation now and then; what to say if h is beyond the limit."""
+        if self._looked is None or self._looked[0] is not system or self._looked[2] >= LOOK_EVERY:
+            omega, rate = fastest(system, state)
+            self._looked = (system, self.limit(omega, rate), 0)
+        _, longest, since = self._looked
+        self._looked = (system, longest, since + 1)
+        if h <= longest:
+            return ""
+        return f"h = {h:g} s is beyond the limit of {type(self).__name__} for this system; h ≤ {longest:.3g} s would do"
+
+    def warn(self, report: Report) -> None:
+        if report.note and not self._warned:
+            self._warned = True
+            log.warning(report.note)
+
+
+def _require_finite(*arrays: Float) -> None:
+    for array in arrays:
+        lost = np.flatnonzero(~np.isfinite(array).all(axis=1))
+        if len(lost):
+            raise SingularState(f"particle {lost[0]} has left the finite numbers")
+
+
+def _finite(a: Acceleration) -> Acceleration:
+    def checked(t: float, q: Float, v: Float) -> Float:
+        _require_finite(q, v)
+        return a(t, q, v)
+
+    return checked

@@ -1,0 +1,168 @@
+"""What the implicit integrators share: a stage solved by a minimiser to the stated tolerance, and the report on all stages."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taut.errors import ModelError, SingularState, did_you_mean
+from taut.solve.linear import LinearSolver, SolverName, linear_solver
+from taut.solve.minimum import Minimum
+from taut.solve.newton import minimise
+from taut.solve.tolerance import Tolerance
+from taut.step.constant_stiffness import constant_stiffness
+from taut.step.integrator import Integrator
+from taut.step.objective import ImplicitObjective
+from taut.step.prediction import Prediction
+from taut.step.report import Report, report
+from taut.system.state import State
+from taut.system.system import System
+
+Float = NDArray[np.float64]
+MinimiserName = Literal["newton", "lbfgs"]
+MINIMISERS = ("newton", "lbfgs")
+
+
+class LinearImplicit(Integrator):
+    """Integrators that solve linear systems.
+
+    tolerance : the residual each step must reach (see `taut.Tolerance`)
+    solver : "auto", "direct" or "cg"
+    """
+
+    def __init__(self, *, tolerance: Tolerance | None = None, solver: SolverName = "auto") -> None:
+        self.tolerance = Tolerance() if tolerance is None else tolerance
+        if not isinstance(self.tolerance, Tolerance):
+            raise ModelError(f"tolerance is a taut.Tolerance, not {tolerance!r}")
+        self.solver_name: SolverName = solver
+        self._solver: tuple[int, LinearSolver] | None = None
+        linear_solver(solver, 1)
+
+    def linear_solver(self, n: int) -> LinearSolver:
+        """The solver for n particles, kept from step to step for what it knows of the pattern."""
+        if self._solver is None or self._solver[0] != n:
+            self._solver = (n, linear_solver(self.solver_name, n))
+        return self._solver[1]
+
+
+@dataclass(eq=False)
+class Solved:
+    """A stage after its solution: the displacement y, and the report on it."""
+
+    start: Prediction
+    y: Float
+    residual: Float  # the unbalanced forces that are left [N], (n, 3)
+    report: Report
+
+    @property
+    def q(self) -> Float:
+        """Positions at the stage [m], (n, 3)."""
+        return self.start.positions(self.y)
+
+    @property
+    def v(self) -> Float:
+        """Velocities at the stage [m/s], (n, 3)."""
+        return self.start.velocities(self.y)
+
+
+class Implicit(LinearImplicit):
+    """Integrators whose stages minimise an objective.
+
+    tolerance : the residual each step must reach (see `taut.Tolerance`)
+    solver : "auto", "direct" or "cg"
+    minimiser : "newton", or "lbfgs" with a constant stiffness that is factorised once for each length of step
+    """
+
+    def __init__(
+        self, *, tolerance: Tolerance | None = None, solver: SolverName = "auto", minimiser: MinimiserName = "newton"
+    ) -> None:
+        super().__init__(tolerance=tolerance, solver=solver)
+        if minimiser not in MINIMISERS:
+            raise ModelError(f"minimiser is 'newton' or 'lbfgs', not {minimiser!r}{did_you_mean(str(minimiser), MINIMISERS)}")
+        self.minimiser = minimiser
+        self._constant: tuple[System, float, bytes, LinearSolver] | None = None
+
+    def solve(
+        self, system: System, state: State, start: Prediction, *, frozen: State, old: Float, increments: bool = False
+    ) -> Solved:
+        """Minimise the objective of a stage; it never ends above its value at `old`, the y of the old positions.
+
+        frozen, increments : see `taut.step.objective`
+        """
+        begun = time.perf_counter()
+        objective = ImplicitObjective(system, start, frozen, increments=increments)
+        at_old = objective.evaluate(old)
+        best: Minimum | None
+        try:
+            best, restarts = self._minimise(system, state, objective, np.zeros_like(old)), 0
+        except SingularState:
+            best = None  # there is no energy at q̃
+        if best is None or best.outcome == "not converged" or best.point.value > at_old.value + at_old.noise:
+            first, best, restarts = best, self._minimise(system, state, objective, old), 1
+            if first is not None:
+                best.add_work_of(first)
+        certificate = report(
+            best.point.residuals,
+            best.targets,
+            best.floors,
+            integrator=type(self).__name__,
+            t=start.t,
+            h=start.h,
+            outcome=best.outcome,
+            decrease=at_old.value - best.point.value,
+            iterations=best.iterations,
+            projections=best.projections,
+            restarts=restarts,
+            evaluations=best.evaluations + 1,
+            solver=self._solver_used(system.n).name,
+            linear_iterations=best.linear_iterations,
+            seconds=time.perf_counter() - begun,
+            assembling=best.assembling,
+            solving=best.solving,
+        )
+        self.certify(certificate, state, best.reason)
+        return Solved(start, best.point.y, best.point.gradient, certificate)
+
+    def _minimise(self, system: System, state: State, objective: ImplicitObjective, y: Float) -> Minimum:
+        if self.minimiser == "newton":
+            return minimise(objective, y, self.linear_solver(system.n), self.tolerance)
+        from taut.solve.lbfgs import minimise_lbfgs
+
+        return minimise_lbfgs(objective, y, self._prefactored(system, state, objective.h), self.tolerance)
+
+    def _solver_used(self, n: int) -> LinearSolver:
+        if self.minimiser == "lbfgs" and self._constant is not None:
+            return self._constant[3]
+        return self.linear_solver(n)
+
+    def _prefactored(self, system: System, state: State, h: float) -> LinearSolver:
+        """A solver that holds the factors of the constant matrix for steps of this length."""
+        active = b"".join(name.encode() + mask.tobytes() for name, mask in sorted(state.active.items()))
+        known = self._constant
+        if known is None or known[0] is not system or known[1:3] != (h, active):
+            solver = linear_solver("direct" if self.solver_name == "auto" else self.solver_name, system.n)
+            matrix = constant_stiffness(system, state, h)
+            solver.analyse(matrix.pattern)
+            if not solver.factor(matrix):
+                raise ModelError("the constant stiffness for L-BFGS is not positive definite; use minimiser='newton'")
+            self._constant = known = (system, h, active, solver)
+        return known[3]
+
+
+def combined(reports: list[Report], t: float, h: float, seconds: float) -> Report:
+    """The report on a step of several stages: the work of all, the residual of the one that came closest to its limit."""
+    worst = max(reports, key=lambda r: r.residual / r.limit if r.limit else 0.0)
+    sums = ("decrease", "iterations", "projections", "restarts", "evaluations", "linear_iterations", "assembling", "solving")
+    floor = any(r.outcome == "rounding floor" for r in reports)
+    return replace(
+        worst,
+        t=t,
+        h=h,
+        seconds=seconds,
+        outcome="rounding floor" if floor else worst.outcome,
+        **{name: sum(getattr(r, name) for r in reports) for name in sums},
+    )

@@ -1,0 +1,128 @@
+"""Adaptive steps: roll back, halve, recover, say so; and follow a bound on the error."""
+
+import numpy as np
+import pytest
+
+import taut
+from taut import laws
+from taut.step.adaptive import LENGTH
+from tests.laws.motion import UNTIL, pendulum, reference
+
+
+class Fragile(taut.ImplicitEuler):
+    """Fails for steps longer than `longest` at times from `begin` to `end`."""
+
+    def __init__(self, longest, begin=0.0, end=np.inf):
+        super().__init__()
+        self.longest, self.begin, self.end, self.tried = longest, begin, end, []
+
+    def advance(self, system, state, h):
+        self.tried.append((state.t, h))
+        if h > self.longest and self.begin <= state.t < self.end:
+            raise taut.NotConverged("too long", None, state)
+        return super().advance(system, state, h)
+
+
+def spring():
+    return taut.System(
+        [[0, 0, 0], [1, 0, 0]], mass=1.0, fixed=[0], energies=[laws.spring([[0, 1]], k=30.0), laws.gravity()]
+    )  # fmt: skip
+
+
+def test_a_step_that_goes_well_is_the_integrators_own():
+    system = spring()
+    state = system.initial_state()
+    plain, _ = taut.ImplicitEuler().step(system, state, 0.1)
+    adaptive, report = taut.Adaptive(taut.ImplicitEuler()).step(system, state, 0.1)
+    assert adaptive.q.tobytes() == plain.q.tobytes()
+    assert (report.substeps, report.retries, report.note) == (1, 0, "")
+    assert not adaptive.history
+
+
+def test_failures_roll_back_halve_and_recover():
+    system, inner = spring(), Fragile(0.03, 0.2, 0.35)
+    reports = [r for _, r in taut.simulate(system, taut.Adaptive(inner), 0.1, 1.0)]
+    assert [r.t for r in reports] == pytest.approx(np.arange(1, 11) * 0.1)
+    assert [r.substeps for r in reports[:2]] == [1, 1]
+    assert reports[2].substeps >= 4
+    assert reports[2].retries >= 2
+    assert "shortened to 0.025 s" in reports[2].note
+    assert "retries" in str(reports[2])
+    assert [r.substeps for r in reports[5:]] == [1] * 5, "it recovers"
+    assert all(r.outcome == "converged" for r in reports)
+
+
+def test_the_end_is_what_the_substeps_give():
+    system = spring()
+    state, report = taut.Adaptive(Fragile(0.026)).step(system, system.initial_state(), 0.1)
+    assert report.substeps == 4
+    *_, (plain, _) = taut.simulate(system, taut.ImplicitEuler(), 0.025, 0.1)
+    np.testing.assert_allclose(state.q, plain.q, atol=1e-14)
+    assert state.t == 0.1
+
+
+def test_the_length_that_worked_is_kept_in_the_state():
+    system, inner = spring(), Fragile(0.03)
+    adaptive = taut.Adaptive(inner)
+    state, _ = adaptive.step(system, system.initial_state(), 0.1)
+    assert state.history[LENGTH] < 0.1
+    inner.tried.clear()
+    adaptive.step(system, state, 0.1)
+    assert inner.tried[0][1] < 0.1, "the next step does not begin with what has just failed"
+
+
+def test_it_gives_up_at_the_limit_with_the_state_intact():
+    system, inner = spring(), Fragile(0.0)
+    state = system.initial_state()
+    with pytest.raises(taut.NotConverged, match=r"after 4 attempts, at t = 0 s: too long") as caught:
+        taut.Adaptive(inner, halvings=3).step(system, state, 0.1)
+    assert caught.value.state is state
+    assert [h for _, h in inner.tried] == [0.1, 0.05, 0.025, 0.0125]
+
+
+def test_explicit_blow_up_is_caught_and_shortened():
+    """An explicit method far beyond its limit leaves the finite numbers; shorter substeps do not."""
+    system = taut.System([[0, 0, 0]], mass=1.0, energies=[stiffening(k=1e6)], pose=[[1.0, 0, 0]])
+    with pytest.raises(taut.NotConverged, match="would do"):
+        for _ in taut.simulate(system, taut.SymplecticEuler(), 0.1, 2.0):
+            pass
+    adaptive = taut.Adaptive(taut.RK4(), error=1e-6)
+    *_, (state, report) = taut.simulate(system, adaptive, 0.1, 0.2)
+    assert report.retries + report.substeps > 10
+    energy = system.T(state) + system.V(state)
+    assert energy == pytest.approx(system.V(system.initial_state()), rel=1e-2)
+
+
+@taut.energy
+def stiffening(x, k):
+    r = taut.formula.dot(x[0], x[0])
+    return k / 4 * r**2
+
+
+@pytest.mark.parametrize(
+    "inner", [taut.SymplecticEuler, taut.RK4, taut.ImplicitEuler, taut.ImplicitMidpoint, taut.BDF2, taut.TRBDF2]
+)
+def test_a_tighter_bound_gives_a_smaller_error(inner):
+    errors, counts = [], []
+    for bound in (1e-4, 1e-6):
+        run = taut.simulate(pendulum(), taut.Adaptive(inner(), error=bound), UNTIL / 5, UNTIL)
+        *_, (state, report) = run
+        errors.append(np.abs(state.q[1] - reference()[:3]).max())
+        counts.append(run.summary.substeps)
+        assert report.error <= bound
+    assert errors[1] < 0.2 * errors[0]
+    assert errors[1] < 1e-3
+    expected = 100.0 ** (1 / (inner.order + 1))
+    assert counts[1] / counts[0] == pytest.approx(expected, rel=0.6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(("x",), "needs an integrator"), ((taut.BDF2(), {"error": -1.0}), "error of an adaptive step"),
+     ((taut.BDF2(), {"error": np.nan}), "error of an adaptive step"), ((taut.BDF2(), {"halvings": -1}), "halvings"),
+     ((taut.Adaptive(taut.BDF2()),), "needs an integrator")],
+)  # fmt: skip
+def test_silly_arguments(arguments, message):
+    options = arguments[1] if len(arguments) > 1 else {}
+    with pytest.raises(taut.ModelError, match=message):
+        taut.Adaptive(arguments[0], **options)

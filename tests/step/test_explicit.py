@@ -1,0 +1,106 @@
+"""Explicit steps: the warning before they blow up, the error when they do."""
+
+import numpy as np
+import pytest
+
+import taut
+from taut import laws
+from taut.step.fastest import fastest
+
+
+def chain(n, k=200.0, m=0.1, **more):
+    x = np.column_stack([np.arange(n, dtype=float), np.zeros(n), np.zeros(n)])
+    edges = np.column_stack([np.arange(n - 1), np.arange(1, n)])
+    return taut.System(x, mass=m, energies=[laws.spring(edges, k=k), laws.gravity()], fixed=[0, n - 1], **more)
+
+
+@pytest.mark.parametrize("n", [3, 12, 60])
+def test_the_fastest_oscillation_of_a_chain(n):
+    """ω = 2√(k/m) sin(Nπ/2(N+1)) for N free particles; dense for few, by Lanczos iteration for many."""
+    system = chain(n)
+    omega, rate = fastest(system, system.initial_state())
+    inner = n - 2
+    expected = 2 * np.sqrt(200.0 / 0.1) * np.sin(inner * np.pi / (2 * (inner + 1)))
+    assert expected * (1 - 1e-9) <= omega <= 1.003 * expected
+    assert rate == 0.0
+
+
+def test_the_fastest_damping():
+    edges = [[i, i + 1] for i in range(39)]
+    system = chain(40, damping=[laws.drag(alpha=3.0), laws.spring_damping(edges, c=0.2), laws.rayleigh(alpha=1.0, beta=1e-3)])
+    _, rate = fastest(system, system.initial_state())
+    top = 4 * np.sin(38 * np.pi / (2 * 39)) ** 2
+    expected = 3.0 + 0.2 / 0.1 * top + 1.0 + 1e-3 * 200.0 / 0.1 * top
+    assert rate == pytest.approx(expected, rel=4e-3)
+
+
+def test_only_gravity_has_no_limit():
+    system = taut.System([[0, 0, 0]] * 30, mass=1.0, energies=[laws.gravity()])
+    assert fastest(system, system.initial_state()) == (0.0, 0.0)
+    _, report = taut.SymplecticEuler().step(system, system.initial_state(), 100.0)
+    assert report.note == ""
+
+
+@pytest.mark.parametrize("integrator", [taut.SymplecticEuler, taut.VelocityVerlet, taut.RK4])
+def test_it_warns_once_and_says_the_step_that_would_do(integrator, log):
+    system = chain(30)
+    run = integrator()
+    state, report = run.step(system, system.initial_state(), 0.1)
+    assert "would do" in report.note
+    state, report = run.step(system, state, 0.1)
+    assert len(log.records) == 1
+    would_do = float(report.note.split("h ≤ ")[1].split(" s")[0])
+    longest = integrator.limit(2 * np.sqrt(200.0 / 0.1))
+    assert would_do == pytest.approx(longest, rel=0.01)
+    _, report = integrator().step(system, system.initial_state(), 0.98 * would_do)
+    assert report.note == ""
+    assert len(log.records) == 1
+
+
+def test_a_system_that_stiffens_is_noticed_later(log):
+    """The limit is looked at again every hundred steps."""
+    stiffening = taut.System([[0, 0, 0]], mass=1.0, energies=[laws.pin(k=lambda t: 100.0 if t < 1.0 else 1e6, target=(0, 0, 0))])
+    run = taut.SymplecticEuler()
+    for _ in taut.simulate(stiffening, run, 0.01, 3.0):
+        pass
+    assert len(log.records) == 1
+    assert "h ≤ 0.002 s" in log.records[0].message
+
+
+@pytest.mark.parametrize("fresh", [False, True], ids=["one integrator", "a new one each step"])
+def test_a_blow_up_is_an_error_with_the_state_intact(fresh):
+    system = chain(5, velocity=[[0, 0, 0], [1, 2, 3], [0, 1, 0], [1, 0, 0], [0, 0, 0]])
+    states = [system.initial_state()]
+
+    def explode():
+        run = taut.SymplecticEuler()
+        for _ in range(10_000):
+            run = taut.SymplecticEuler() if fresh else run
+            states.append(run.step(system, states[-1], 10.0)[0])
+
+    with pytest.raises(taut.NotConverged, match=r"h ≤ .* s would do|no finite energy") as caught:
+        explode()
+    assert caught.value.state is states[-1]
+    assert np.isfinite(states[-1].q).all()
+    assert caught.value.report.outcome == "not converged"
+
+
+@pytest.mark.parametrize(
+    "name", ["SymplecticEuler", "RK4", "ImplicitMidpoint", "TRBDF2", "BDF2", "ImplicitEuler", "LinearlyImplicitEuler"]
+)
+def test_scripted_points_are_where_their_path_is(name):
+    def path(t):
+        return (0.3 * np.sin(5 * t), 0.0, 0.1 * t)
+
+    system = chain(6).with_(fixed=[0], constraints=[taut.scripted([5], lambda t: np.array([5.0, 0, 0]) + path(t))])
+    for state, _ in taut.simulate(system, getattr(taut, name)(), 0.01, 0.3):
+        np.testing.assert_allclose(state.q[5], np.array([5.0, 0, 0]) + path(state.t), atol=1e-13)
+        slack = 1e-6 if name in ("RK4", "SymplecticEuler", "ImplicitMidpoint", "TRBDF2") else 0.05
+        np.testing.assert_allclose(state.v[5], (1.5 * np.cos(5 * state.t), 0.0, 0.1), atol=slack)
+
+
+def test_scripted_points_start_with_the_velocity_of_their_path():
+    system = chain(3).with_(fixed=[0], constraints=[taut.scripted([2], lambda t: (2 + 0.5 * t + t * t, 0, 0))])
+    np.testing.assert_allclose(system.initial_state().v[2], (0.5, 0, 0), atol=1e-9)
+    still = chain(3).with_(fixed=[0], constraints=[taut.scripted([2], lambda t: (2.0, 0, 0))])
+    assert not still.initial_state().v.any()

@@ -1,0 +1,102 @@
+"""Every method on x'' = -ω²x - d x': the trajectory of its own recurrence, to rounding."""
+
+import numpy as np
+import pytest
+
+import taut
+from taut import laws
+from tests.laws.test_integrators import OBEYS
+
+H, OMEGA, RATE, X0, V0 = 0.05, 7.0, 0.6, 0.3, -0.8
+C = 2 - np.sqrt(2)
+A = np.array([[0.0, 1.0], [-(OMEGA**2), -RATE]])  # d/dt (x, v)
+ONE = np.eye(2)
+
+
+def expected(name, steps):
+    """(x, v) after each step, from the method's formula on the 2×2 system."""
+    y, out = np.array([X0, V0]), []
+    euler = np.linalg.inv(ONE - H * A)
+    last = None
+    for _ in range(steps):
+        if name == "SymplecticEuler":
+            v = y[1] + H * (A @ y)[1]
+            new = np.array([y[0] + H * v, v])
+        elif name == "VelocityVerlet":
+            a = (A @ y)[1]
+            x = y[0] + H * y[1] + H * H / 2 * a
+            new = np.array([x, y[1] + H / 2 * (a + (A @ [x, y[1] + H * a])[1])])
+        elif name == "RK4":
+            z = H * A
+            new = (ONE + z + z @ z / 2 + z @ z @ z / 6 + z @ z @ z @ z / 24) @ y
+        elif name in ("ImplicitEuler", "LinearlyImplicitEuler") or (name == "BDF2" and last is None):
+            new = euler @ y
+        elif name == "ImplicitMidpoint":
+            new = np.linalg.solve(ONE - H / 2 * A, (ONE + H / 2 * A) @ y)
+        elif name == "BDF2":
+            new = np.linalg.solve(ONE - 2 / 3 * H * A, (4 * y - last) / 3)
+        elif name == "TRBDF2":
+            middle = np.linalg.solve(ONE - C * H / 2 * A, (ONE + C * H / 2 * A) @ y)
+            new = np.linalg.solve((2 - C) * ONE - (1 - C) * H * A, middle / C - (1 - C) ** 2 / C * y)
+        last, y = y, new
+        out.append(y)
+    return np.array(out)
+
+
+@pytest.mark.parametrize("name", [integrator.__name__ for integrator in OBEYS])
+@pytest.mark.parametrize("damper", ["drag", "rayleigh"])
+def test_the_recurrence_is_followed(name, damper):
+    system = taut.System(
+        [[0, 0, 0]], mass=1.5, energies=[laws.pin(k=1.5 * OMEGA**2)], pose=[[X0, 0, 0]], velocity=[[V0, 0, 0]],
+        damping=[laws.drag(alpha=RATE) if damper == "drag" else laws.rayleigh(alpha=RATE)],
+    )  # fmt: skip
+    kind = getattr(taut, name)
+    integrator = kind() if kind.stability == "conditional" else kind(tolerance=taut.Tolerance(1e-14))
+    got = [(s.q[0, 0], s.v[0, 0]) for s, _ in taut.simulate(system, integrator, H, 100 * H)]
+    np.testing.assert_allclose(got, expected(name, 100), atol=1e-12)
+
+
+def test_symplectic_euler_keeps_its_own_energy():
+    """cos ω̃h = 1 - h²ω²/2 and v² + ω²x² - hω²xv constant, for kick then drift."""
+    omega, h = 3.0, 0.1
+    system = taut.System([[0, 0, 0]], mass=2.0, energies=[laws.pin(k=2 * omega**2)], pose=[[0.3, 0, 0]], velocity=[[0.2, 0, 0]])
+    states = [system.initial_state(), *(s for s, _ in taut.simulate(system, taut.SymplecticEuler(), h, 100.0))]
+    x, v = np.array([s.q[0, 0] for s in states]), np.array([s.v[0, 0] for s in states])
+    kept = v**2 + omega**2 * x**2 - h * omega**2 * x * v
+    assert np.abs(kept / kept[0] - 1).max() <= 1e-12
+    cosine = 1 - h * h * omega**2 / 2
+    assert np.abs(x[2:] - 2 * cosine * x[1:-1] + x[:-2]).max() <= 1e-13
+
+
+def test_bdf2_with_changing_steps_is_exact_for_a_parabola():
+    """q = t², v = 2t under a constant force, however the step changes: the variable formula is of second order."""
+    system = taut.System([[0, 0, 0]], mass=1.0, energies=[laws.force(f=(2.0, 0, 0))])
+    integrator, state = taut.BDF2(tolerance=taut.Tolerance(1e-15)), system.initial_state()
+    state, _ = integrator.step(system, state, 0.1)
+    offset, speed = state.q[0, 0] - state.t**2, state.v[0, 0] - 2 * state.t
+    assert abs(speed) < 1e-15
+    assert offset == pytest.approx(0.01)
+    moved = []
+    for h in (0.1, 0.05, 0.11, 0.2, 0.03):
+        state, _ = integrator.step(system, state, h)
+        moved.append(state.q[0, 0] - state.t**2)
+        assert state.v[0, 0] == pytest.approx(2 * state.t, rel=1e-14)
+    assert np.ptp(moved) < 0.01, "the start's error of first order fades, nothing is added"
+
+
+def test_bdf2_starts_afresh_when_the_step_grows_too_much():
+    system = taut.System([[0, 0, 0]], mass=1.0, energies=[laws.pin(k=9.0)], pose=[[0.3, 0, 0]])
+    bdf2, euler = taut.BDF2(), taut.ImplicitEuler()
+    state, _ = bdf2.step(system, system.initial_state(), 0.01)
+    longer, _ = bdf2.step(system, state, 0.025)
+    np.testing.assert_array_equal(longer.q, euler.step(system, state, 0.025)[0].q)
+    edited, _ = bdf2.step(system, state.with_(v=state.v), 0.01)
+    np.testing.assert_array_equal(edited.q, euler.step(system, state, 0.01)[0].q)
+
+
+def test_far_away_bdf2_remembers_displacements_not_coordinates():
+    """A thousand kilometres out a coordinate is good to 1e-10 m, a velocity still to 1e-12."""
+    flight = taut.System([[1e6, 1e6, 0]], mass=1.0, velocity=[[3e-7, 0, 0]])
+    for integrator in (taut.BDF2(), taut.TRBDF2(), taut.ImplicitMidpoint()):
+        *_, (state, _) = taut.simulate(flight, integrator, 1e-4, 1e-2)
+        assert state.v[0, 0] == pytest.approx(3e-7, rel=1e-9)
