@@ -39,7 +39,50 @@ def check_any_mesh(module):
     assert result["speed"] < 1e-4
 
 
-CHECKS = {"00_one_spring": check_one_spring, "01_own_law": check_own_law, "02_any_mesh": check_any_mesh}
+def check_energy_book(module):
+    books = module.run()
+    exact = books["RK4"]["exact"]
+    assert exact == pytest.approx(0.2330558, abs=1e-7)  # π m α Ω X² [J]
+    for book in books.values():
+        assert abs(book["gap"]) <= 1e-12 * book["scale"]
+        flows = book["scripted"] - book["drag"] - book["numerical"] + book["residual"]
+        assert book["gained"] == pytest.approx(flows, abs=1e-12 * book["scale"])
+        assert abs(book["gained"]) < 1e-7 * exact, "it has settled"
+    for name in ("ImplicitEuler", "BDF2", "ImplicitMidpoint"):
+        assert books[name]["drag"] == pytest.approx(books[name]["expected"], rel=1e-7)
+    assert books["RK4"]["drag"] == pytest.approx(exact, rel=1e-4)
+    for name in ("TRBDF2", "VelocityVerlet"):
+        assert books[name]["drag"] == pytest.approx(exact, rel=4e-3)
+    assert books["ImplicitEuler"]["numerical"] > 0.1 * exact
+
+
+def check_cable_net(module):
+    result = module.run()
+    assert result["off_saddle"] <= 1e-9
+    assert result["moved"] <= 1e-8
+    assert result["held"] == pytest.approx(result["snow"], rel=1e-9)
+    assert result["snow"] == pytest.approx(750.0 * 20.0**2)
+    assert result["loaded"].stability.stable
+    assert not result["loaded"].members.slack.any()
+    assert 0.1 < result["sag"] < 1.0
+
+
+def check_buckling(module):
+    result = module.run()
+    assert result["found"] == pytest.approx(result["formula"], rel=1e-8)
+    assert result["found"] / result["euler"] == pytest.approx(0.997946, abs=1e-6)
+    assert result["left_saddles"] == 1
+    assert result["deflection"] == pytest.approx((8 * 0.02) ** 0.5 / np.pi, rel=0.05)
+
+
+CHECKS = {
+    "00_one_spring": check_one_spring,
+    "01_own_law": check_own_law,
+    "02_any_mesh": check_any_mesh,
+    "03_energy_book": check_energy_book,
+    "04_cable_net": check_cable_net,
+    "05_buckling": check_buckling,
+}
 
 
 def test_every_example_is_checked_and_short():

@@ -114,9 +114,9 @@ def test_stability_is_as_declared(integrator, log):
     system = oscillator(omega)
     if integrator.stability == "conditional":
         limit = integrator.limit(omega)
-        assert amplitude(system, integrator(), 0.995 * limit, 1000) < 30.0
+        assert amplitude(system, integrator(), 0.995 * limit, 400) < 30.0
         assert not log.records
-        assert amplitude(system, integrator(), 1.01 * limit, 1000) > 1e3
+        assert amplitude(system, integrator(), 1.01 * limit, 400) > 1e2
         [record] = log.records
         assert f"h ≤ {limit:.3g} s would do" in record.message
         return
@@ -133,7 +133,10 @@ def test_limits_of_explicit_methods(integrator, limit):
         damped = integrator.limit(1.0, rate)
         assert damped <= limit * (1 + 1e-9)
         system = oscillator(1.0).with_(damping=[laws.drag(alpha=rate)])
-        assert amplitude(system, integrator(), 0.99 * damped, 2000) < 30.0
+        assert amplitude(system, integrator(), 0.99 * damped, 400) < 30.0
+        for share in (0.25, 0.5, 0.75):
+            less = oscillator(1.0).with_(damping=[laws.drag(alpha=share * rate)])
+            assert amplitude(less, integrator(), 0.99 * damped, 150) < 30.0, "less damping than the most there is must do no harm"
     assert integrator.limit(0.0) == np.inf
 
 
@@ -211,7 +214,7 @@ WAYS = [
 )
 def test_same_bits(integrator, options):
     """Run twice, with one thread and with two, and resumed from a saved state."""
-    system = cloth()
+    system = cloth(10 if options.keys() & {"minimiser", "integrator"} else 24)
 
     def make():
         if "integrator" in options:

@@ -49,6 +49,7 @@ def test_the_books_close_step_by_step(integrator):
     assert ledger.entries[-1].kinetic == system.T(states[-1])
     total = ledger.total()
     before = system.T(states[0]) + sum(v for k, v in system.V_by_law(states[0]).items() if k != "force")
+    assert total.opening == before
     after = total.kinetic + sum(total.stored.values())
     flows = sum(total.work.values()) + total.scripted - sum(total.dissipated.values()) - total.numerical + total.residual
     assert after == pytest.approx(before + flows, abs=len(ledger) * ROUNDING * total.scale)
@@ -83,12 +84,11 @@ def test_flows_converge_to_those_of_the_motion(integrator):
 def test_numerical_dissipation_of_implicit_euler():
     """½|Δv|²_M + V - V' - ∇V'·(q - q'), where nothing depends on time."""
     edges = [[0, 1], [1, 2], [2, 3], [1, 3]]
-    system = machine(energies=[laws.spring(edges, k=60.0), laws.gravity()], constraints=[], fixed=[0])
+    system = machine(energies=[laws.spring(edges, k=60.0), laws.gravity()], damping=[], constraints=[], fixed=[0])
     ledger, states = booked(system, taut.ImplicitEuler(), 0.02, 0.5)
     for entry, old, new in zip(ledger, states[:-1], states[1:], strict=True):
         kinetic = 0.5 * system.mass @ np.sum((new.v - old.v) ** 2, axis=1)
-        gradient = -system.with_(damping=[]).f(new)
-        bregman = system.V(old) - system.V(new) - np.vdot(gradient, old.q - new.q)
+        bregman = system.V(old) - system.V(new) + np.vdot(system.f(new), old.q - new.q)
         assert entry.numerical == pytest.approx(kinetic + bregman, abs=1e-12 * entry.scale)
         assert kinetic > 0
 
@@ -108,6 +108,41 @@ def test_a_load_is_booked_as_work():
     total = ledger.total()
     assert total.stored == {}
     assert total.work["force"] == pytest.approx(3.0 * states[-1].q[0, 0], rel=1e-12)
+
+
+def test_a_damper_that_turns_dissipates():
+    """Two masses turn about each other: at every step something is taken, and in all what RK4 takes, to first order."""
+    system = taut.System(
+        [[-0.5, 0, 0], [0.5, 0, 0]], mass=1.0, energies=[laws.spring([[0, 1]], k=100.0)],
+        damping=[laws.spring_damping([[0, 1]], c=5.0)], velocity=[[0, -2.0, 0], [0, 2.0, 0]],
+    )  # fmt: skip
+    exact = booked(system, taut.RK4(), 1e-3, 1.0)[0].total().dissipated["spring_damping"]
+    errors = []
+    for h in (0.004, 0.002):
+        ledger, _ = booked(system, taut.ImplicitEuler(), h, 1.0)
+        assert min(e.dissipated["spring_damping"] for e in ledger) >= 0.0
+        assert all(abs(e.gap) <= ROUNDING * e.scale for e in ledger)
+        errors.append(abs(ledger.total().dissipated["spring_damping"] - exact))
+    assert errors[1] < 0.6 * errors[0] < 0.1 * exact
+
+
+def test_an_empty_ledger_says_so(tmp_path):
+    with pytest.raises(taut.ModelError, match="empty"):
+        taut.Ledger().total()
+    assert str(taut.Ledger()) == "an empty ledger"
+
+
+def test_the_table_of_a_run(tmp_path):
+    ledger, states = booked(machine(), taut.TRBDF2(), 0.1, 0.5)
+    ledger.write_csv(tmp_path / "ledger.csv")
+    table = np.genfromtxt(tmp_path / "ledger.csv", delimiter=",", names=True, deletechars="")
+    assert len(table) == 5
+    np.testing.assert_array_equal(table["t"], [s.t for s in states[1:]])
+    np.testing.assert_array_equal(table["numerical"], [e.numerical for e in ledger])
+    np.testing.assert_array_equal(table["dissipated_drag"], [e.dissipated["drag"] for e in ledger])
+    with pytest.raises(taut.ModelError, match="no folder"):
+        ledger.write_csv(tmp_path / "nowhere" / "ledger.csv")
+    assert "dissipated by rayleigh" in str(ledger)
 
 
 def test_scripted_points_work():

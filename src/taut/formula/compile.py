@@ -74,8 +74,11 @@ def load(stem: str, digest: str, write: Callable[[], str], what: str) -> ModuleT
         folder = cache_directory()
         path, ready = folder / f"{name}.py", folder / f"{name}.ready"
         try:
+            found = _from_cache(name, path, ready, what)
+            if found is not None:
+                return found
             with announced(what):
-                return _from_cache(name, path, ready, what) or _compile(name, path, ready, write)
+                return _compile(name, path, ready, write)
         except OSError as error:
             raise CacheError(f"the kernel cache {folder} failed: {error}; set TAUT_CACHE_DIR to a writable folder") from error
 

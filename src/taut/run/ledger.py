@@ -9,11 +9,12 @@ their weights (BDF2 is moved by the forces at the end alone, but counts work at 
 
     loads            -Δ·Σ∇V_k                                   for laws marked as loads
     parameters       ΣV(q, t_s) - V(q, t) + V(q', t') - V(q', t_s)   for laws whose parameters depend on time
-    scripted         (I - S)Δ·Σ(∇V + ∂Ψ/∂v), and the change of the kinetic energy of constrained directions
-    dissipation      h Σ v_s·∂Ψ/∂v(v_s); of implicit Euler Δ·∂R/∂q, with R what damping adds to its objective
+    scripted         h Σ(I - S)v_s·(∇V + ∂Ψ/∂v), and the change of the kinetic energy of constrained directions
+    dissipation      h Σ v_s·∂Ψ/∂v(v_s)
     numerical        of the kinetic energy: SA·Δ - ½M(v' - v)·(v' + v), which for implicit Euler is ½|v' - v|²_M;
-                     of the potential: Δ·Σ∇V - (V' - V), which for implicit Euler is V - V' - ∇V'·(q - q');
-                     of the damping: Δ·Σ∂Ψ/∂v less the dissipation, and likewise where work counts with other weights
+                     of the potential: Δ·Σ∇V - (V' - V - work of parameters), for implicit Euler V - V' - ∇V'·(q - q');
+                     of the damping: Δ·Σ∂Ψ/∂v (or Δ·∂R/∂q, with R what it adds to the objective) less the dissipation;
+                     and likewise for loads and scripts, where what moves is not what counts
     residual         Δ·r, with r the forces that the solver left unbalanced
 """
 
@@ -41,7 +42,8 @@ RAYLEIGH = "rayleigh"
 class Entry:
     """The book of one step, in joules. What is stored stands as it is at the end, everything else is what the step added.
 
-    kinetic : T'; stored : law → V'; work : law → of a load, or of parameters that change with time; scripted : of scripted points
+    opening : T + ΣV at the beginning; kinetic : T'; stored : law → V'
+    work : law → of a load, or of parameters that change with time; scripted : of scripted points
     dissipated : damping law → what it took; numerical : what the integrator took (negative: made)
     residual : work of the forces that the solver left unbalanced
     gap : what does not add up; scale : the sum of magnitudes that went into it
@@ -49,6 +51,7 @@ class Entry:
 
     t: float
     h: float
+    opening: float
     kinetic: float
     stored: dict[str, float]
     work: dict[str, float] = field(default_factory=dict)
@@ -62,13 +65,13 @@ class Entry:
     def and_then(self, later: Entry) -> Entry:
         """Both together, as one longer step."""
         return Entry(
-            later.t, self.h + later.h, later.kinetic, later.stored, _sum(self.work, later.work), self.scripted + later.scripted,
-            _sum(self.dissipated, later.dissipated), self.numerical + later.numerical, self.residual + later.residual,
-            self.gap + later.gap, max(self.scale, later.scale),
+            later.t, self.h + later.h, self.opening, later.kinetic, later.stored, _sum(self.work, later.work),
+            self.scripted + later.scripted, _sum(self.dissipated, later.dissipated), self.numerical + later.numerical,
+            self.residual + later.residual, self.gap + later.gap, max(self.scale, later.scale),
         )  # fmt: skip
 
     def __str__(self) -> str:
-        rows: list[tuple[str, float]] = [("kinetic, at the end", self.kinetic)]
+        rows = [("energy at the beginning", self.opening), ("kinetic, at the end", self.kinetic)]
         rows += [(f"stored in {name}, at the end", value) for name, value in self.stored.items()]
         rows += [(f"work of {name}", value) for name, value in self.work.items()]
         rows.append(("work of scripted points", self.scripted))
@@ -156,7 +159,7 @@ class _Forces:
     work: dict[str, float] = field(default_factory=dict)
     dissipated: dict[str, float] = field(default_factory=dict)
     total: Float = field(default_factory=lambda: np.zeros((0, 3)))  # Σ(∇V + ∂Ψ/∂v) [N]
-    counted: Float = field(default_factory=lambda: np.zeros((0, 3)))  # the same with the weights in which work counts
+    scripted: float = 0.0  # h Σ v·(∇V + ∂Ψ/∂v) in the constrained directions [J]
     defect: float = 0.0  # work and dissipation of the forces that move, less those that count [J]
     gross: float = 0.0  # Σ |Δ|·|forces| [J]
 
@@ -170,16 +173,17 @@ class _Forces:
         self.dissipated[name] = self.dissipated.get(name, 0.0) + stage.counted * taken
         self.defect += stage.weight * along - stage.counted * taken
 
-    def add(self, step: Advance, stage: Stage, total: Float, gross: Float) -> None:
+    def add(self, system: System, step: Advance, stage: Stage, total: Float, gross: Float) -> None:
         """Count the forces of a stage."""
+        v = stage.v if stage.linear is None else stage.v + stage.linear.faster
+        self.scripted += stage.counted * step.h * float(np.vdot(v - system.hold.project(v), total))
         self.total += stage.weight * total
-        self.counted += stage.counted * total
         self.gross += max(stage.weight, stage.counted) * float(np.abs(step.moved * gross).sum())
 
 
 def _booked(system: System, step: Advance) -> Entry:
     old, new, hold = step.start, step.state, system.hold
-    forces = _Forces(total=np.zeros((system.n, 3)), counted=np.zeros((system.n, 3)))
+    forces = _Forces(total=np.zeros((system.n, 3)))
     for stage in step.stages:
         _add_positions(system, step, stage, forces)
         if system.placed_damping and stage.span is None:
@@ -200,12 +204,12 @@ def _booked(system: System, step: Advance) -> Entry:
     mass = system.mass[:, None]
     gain_free = 0.5 * float(np.vdot(mass * (w_free - v_free), w_free + v_free))
     gain = 0.5 * float(np.vdot(mass * (w - v), w + v))
-    scripted = float(np.vdot(held, forces.counted)) + (gain - gain_free)
+    scripted = forces.scripted + (gain - gain_free)
     change = sum(after.values()) - sum(before.values())
     dissipated = sum(forces.dissipated.values())
     numerical = float(np.vdot(step.inertia, free)) - gain_free
     numerical += forces.stored - (change - sum(driven.values()))
-    numerical += forces.defect - float(np.vdot(held, forces.total - forces.counted))
+    numerical += forces.defect + forces.scripted - float(np.vdot(held, forces.total))
     residual = float(np.vdot(free, step.residual))
     kinetic = system.T(new)
     opening = system.T(old) + sum(before.values())
@@ -213,7 +217,7 @@ def _booked(system: System, step: Advance) -> Entry:
     gap = closing - (opening + sum(work.values()) + scripted - dissipated - numerical + residual)
     scale = system.T(old) + kinetic + sum(map(abs, before.values())) + sum(map(abs, after.values())) + forces.gross
     scale += float(np.abs(step.inertia * free).sum()) + sum(map(abs, work.values())) + abs(scripted)
-    return Entry(new.t, new.t - old.t, kinetic, after, work, scripted, forces.dissipated, numerical, residual, gap, scale)
+    return Entry(new.t, step.h, opening, kinetic, after, work, scripted, forces.dissipated, numerical, residual, gap, scale)
 
 
 def _add_positions(system: System, step: Advance, stage: Stage, forces: _Forces) -> None:
@@ -229,24 +233,32 @@ def _add_positions(system: System, step: Advance, stage: Stage, forces: _Forces)
         _, gradient, gross = assembly.hessian(inputs, np.zeros(system.n), project=stage.linear.project)
         total = gradient + assembly.matrix.times(stage.linear.moved)
         bent = assembly.curvatures(step.moved, stage.linear.moved)
-    for term, flat, more in zip(assembly.terms, assembly.works(step.moved), bent, strict=True):
+    along = assembly.works(step.moved)
+    powers = {} if stage.span is None else _powers(system, step, stage)
+    for term, flat, more in zip(assembly.terms, along, bent, strict=True):
         if term.form == "increment":
-            forces.spend(term.name, stage, flat + more, flat + more)
+            forces.spend(term.name, stage, step.h * powers[term.name], flat)
         elif term.placed.law.load:
             forces.lift(term.name, stage, flat + more)
         else:
             forces.stored += stage.weight * (flat + more)
-    forces.add(step, stage, total, gross + np.abs(total - gradient))
+    forces.add(system, step, stage, total, gross + np.abs(total - gradient))
+
+
+def _powers(system: System, step: Advance, stage: Stage) -> dict[str, float]:
+    """v·∂Ψ/∂v of each damping law at a stage [W]."""
+    assembly = system.assembly("damping", step.start)
+    assembly.gradient([Inputs(stage.v, stage.q, 0.0, stage.t)] * len(assembly.terms))
+    return {term.name: power for term, power in zip(assembly.terms, assembly.works(stage.v), strict=True)}
 
 
 def _add_rates(system: System, step: Advance, stage: Stage, forces: _Forces) -> None:
     """∂Ψ/∂v of the damping laws that act as rates at a stage, or what a linear stage makes of it."""
     assembly = system.assembly("damping", step.start)
     inputs = [Inputs(stage.v, np.array(stage.frozen.q), 0.0, stage.t)] * len(assembly.terms)
-    h = step.state.t - step.start.t
     if stage.linear is None:
         _, drag, gross = assembly.gradient(inputs)
-        along, taken = assembly.works(step.moved), [h * power for power in assembly.works(stage.v)]
+        along, taken = assembly.works(step.moved), [step.h * power for power in assembly.works(stage.v)]
         total = drag.copy()
     else:
         _, drag, gross = assembly.hessian(inputs, np.zeros(system.n), project=False)
@@ -255,15 +267,14 @@ def _add_rates(system: System, step: Advance, stage: Stage, forces: _Forces) -> 
         total = drag + assembly.matrix.times(stage.linear.faster)
     for term, a, b in zip(assembly.terms, taken, along, strict=True):
         forces.spend(term.name, stage, a, b)
-    forces.add(step, stage, total, gross + np.abs(total - drag))
+    forces.add(system, step, stage, total, gross + np.abs(total - drag))
 
 
 def _add_rayleigh(system: System, step: Advance, stage: Stage, forces: _Forces) -> None:
     v = stage.v if stage.linear is None else stage.v + stage.linear.faster
     drag = system.rayleigh_matrix(stage.frozen).times(v)
-    h = step.state.t - step.start.t
-    forces.spend(RAYLEIGH, stage, h * float(np.vdot(drag, v)), float(np.vdot(drag, step.moved)))
-    forces.add(step, stage, drag, np.abs(drag))
+    forces.spend(RAYLEIGH, stage, step.h * float(np.vdot(drag, v)), float(np.vdot(drag, step.moved)))
+    forces.add(system, step, stage, drag, np.abs(drag))
 
 
 def _driven(system: System, step: Advance) -> dict[str, float]:

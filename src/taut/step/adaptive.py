@@ -65,7 +65,7 @@ class Adaptive(Integrator):
         parts: list[Advance] = []
         now, end, retries, error, shortest = state, state.t + h, 0, 0.0, h
         while True:
-            left = end - now.t
+            left = h if now is state else end - now.t  # exactly h: what depends on it alone need not be worked out again
             substep = pace.next(left)
             failure: Exception | None = None
             try:
@@ -101,7 +101,7 @@ class Adaptive(Integrator):
             return [self.integrator.advance(system, state, h)], 0.0
         whole = self.integrator.advance(system, state, h)
         first = self.integrator.advance(system, state, h / 2)
-        second = self.integrator.advance(system, first.state, state.t + h - first.state.t)
+        second = self.integrator.advance(system, first.state, h / 2)
         gap = np.sqrt(np.einsum("ij,ij->i", whole.state.q - second.state.q, whole.state.q - second.state.q).max())
         return [first, second], float(gap) / (2**self.order - 1)
 

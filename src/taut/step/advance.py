@@ -58,3 +58,8 @@ class Advance:
     residual: Float = field(default_factory=lambda: np.zeros((0, 3)))  # what the solver left over [N], weighted like the stages
     stages: tuple[Stage, ...] = ()
     parts: tuple[Advance, ...] = ()
+
+    @property
+    def h(self) -> float:
+        """The length of the step [s]."""
+        return self.state.t - self.start.t

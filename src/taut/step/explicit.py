@@ -26,6 +26,8 @@ from taut.system.system import System
 Float = NDArray[np.float64]
 Acceleration = Callable[[float, Any, Any], Any]
 LOOK_EVERY = 100  # steps between two looks at the fastest oscillation
+LONGEST = 8.0  # h·max(ω, d) at which every explicit method is unstable
+SHARES = np.linspace(0.0, 1.0, 33)  # of the damping rate: the fastest oscillation may have any of them
 ROUNDING = 1e-9  # by which an eigenvalue of modulus 1 may be missed
 log = logging.getLogger("taut")
 
@@ -55,30 +57,32 @@ class Explicit(Integrator):
         >>> round(taut.SymplecticEuler.limit(100.0), 6), round(taut.RK4.limit(1.0), 6)
         (0.02, 2.828427)
         """
-        cases = [(w, d) for w, d in ((omega, 0.0), (omega, rate), (0.0, rate)) if w > 0.0 or d > 0.0]
-        return min((cls._limit(w, d) for w, d in cases), default=float("inf"))
-
-    @classmethod
-    def _limit(cls, omega: float, rate: float) -> float:
-        scale = 1.0 / max(omega, rate)
-        low, high = 0.0, 8.0
+        fast = max(omega, rate)
+        if fast == 0.0:
+            return float("inf")
+        w = np.repeat([omega / fast, 0.0], len(SHARES))
+        d = np.tile(rate / fast * SHARES, 2)
+        low, high = 0.0, LONGEST
         for h in np.linspace(0.0, high, 401)[1:]:  # the first exit from the unit circle
-            if cls._grows(omega * scale, rate * scale, float(h)):
+            if cls._grows(w, d, float(h)):
                 high = float(h)
                 break
             low = float(h)
         while high - low > 1e-12 * high:
             middle = 0.5 * (low + high)
-            low, high = (low, middle) if cls._grows(omega * scale, rate * scale, middle) else (middle, high)
-        return low * scale
+            low, high = (low, middle) if cls._grows(w, d, middle) else (middle, high)
+        return low / fast
 
     @classmethod
-    def _grows(cls, omega: float, rate: float, h: float) -> bool:
-        def a(t: float, x: Float, v: Float) -> Float:
-            return -(omega**2) * x - rate * v
+    def _grows(cls, omega: Float, rate: Float, h: float) -> bool:
+        """Whether one of these oscillations, ω and d each of shape (k,), grows over a step."""
 
-        matrix = np.array(cls.formula(a, 0.0, np.array([1.0, 0.0]), np.array([0.0, 1.0]), h))
-        return bool(np.abs(np.linalg.eigvals(matrix)).max() > 1.0 + ROUNDING)
+        def a(t: float, x: Float, v: Float) -> Float:
+            return -(omega[:, None] ** 2) * x - rate[:, None] * v
+
+        one = np.ones((len(omega), 1))
+        matrices = np.stack(cls.formula(a, 0.0, one * [1.0, 0.0], one * [0.0, 1.0], h), axis=1)
+        return bool(np.abs(np.linalg.eigvals(matrices)).max() > 1.0 + ROUNDING)
 
     def advance(self, system: System, state: State, h: float) -> Advance:
         begun = time.perf_counter()

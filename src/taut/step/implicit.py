@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import ModelError, SingularState, did_you_mean
+from taut.solve.lbfgs import minimise_lbfgs
 from taut.solve.linear import LinearSolver, SolverName, linear_solver
 from taut.solve.minimum import Minimum
 from taut.solve.newton import minimise
@@ -25,6 +26,7 @@ from taut.system.system import System
 Float = NDArray[np.float64]
 MinimiserName = Literal["newton", "lbfgs"]
 MINIMISERS = ("newton", "lbfgs")
+KEPT = 4  # lengths of stage whose factors are kept: whole and half steps, and the last one of a run
 
 
 class LinearImplicit(Integrator):
@@ -84,7 +86,8 @@ class Implicit(LinearImplicit):
         if minimiser not in MINIMISERS:
             raise ModelError(f"minimiser is 'newton' or 'lbfgs', not {minimiser!r}{did_you_mean(str(minimiser), MINIMISERS)}")
         self.minimiser = minimiser
-        self._constant: tuple[System, float, bytes, LinearSolver] | None = None
+        self._constant: dict[tuple[float, bytes], LinearSolver] = {}
+        self._constant_of: System | None = None
 
     def solve(
         self, system: System, state: State, start: Prediction, *, frozen: State, old: Float, increments: bool = False
@@ -94,15 +97,17 @@ class Implicit(LinearImplicit):
         frozen, increments : see `taut.step.objective`
         """
         begun = time.perf_counter()
+        newton = self.minimiser == "newton"
+        solver = self.linear_solver(system.n) if newton else self._prefactored(system, state, start.h)
         objective = ImplicitObjective(system, start, frozen, increments=increments)
         at_old = objective.evaluate(old)
         best: Minimum | None
         try:
-            best, restarts = self._minimise(system, state, objective, np.zeros_like(old)), 0
+            best, restarts = self._minimise(objective, np.zeros_like(old), solver), 0
         except SingularState:
             best = None  # there is no energy at q̃
         if best is None or best.outcome == "not converged" or best.point.value > at_old.value + at_old.noise:
-            first, best, restarts = best, self._minimise(system, state, objective, old), 1
+            first, best, restarts = best, self._minimise(objective, old, solver), 1
             if first is not None:
                 best.add_work_of(first)
         certificate = report(
@@ -118,7 +123,7 @@ class Implicit(LinearImplicit):
             projections=best.projections,
             restarts=restarts,
             evaluations=best.evaluations + 1,
-            solver=self._solver_used(system.n).name,
+            solver=solver.name,
             linear_iterations=best.linear_iterations,
             seconds=time.perf_counter() - begun,
             assembling=best.assembling,
@@ -127,30 +132,26 @@ class Implicit(LinearImplicit):
         self.certify(certificate, state, best.reason)
         return Solved(start, best.point.y, best.point.gradient, certificate)
 
-    def _minimise(self, system: System, state: State, objective: ImplicitObjective, y: Float) -> Minimum:
+    def _minimise(self, objective: ImplicitObjective, y: Float, solver: LinearSolver) -> Minimum:
         if self.minimiser == "newton":
-            return minimise(objective, y, self.linear_solver(system.n), self.tolerance)
-        from taut.solve.lbfgs import minimise_lbfgs
-
-        return minimise_lbfgs(objective, y, self._prefactored(system, state, objective.h), self.tolerance)
-
-    def _solver_used(self, n: int) -> LinearSolver:
-        if self.minimiser == "lbfgs" and self._constant is not None:
-            return self._constant[3]
-        return self.linear_solver(n)
+            return minimise(objective, y, solver, self.tolerance)
+        return minimise_lbfgs(objective, y, solver, self.tolerance)
 
     def _prefactored(self, system: System, state: State, h: float) -> LinearSolver:
-        """A solver that holds the factors of the constant matrix for steps of this length."""
+        """A solver that holds the factors of the constant matrix for stages of this length; those of the last few are kept."""
         active = b"".join(name.encode() + mask.tobytes() for name, mask in sorted(state.active.items()))
-        known = self._constant
-        if known is None or known[0] is not system or known[1:3] != (h, active):
+        if self._constant_of is not system:
+            self._constant_of, self._constant = system, {}
+        if (h, active) not in self._constant:
             solver = linear_solver("direct" if self.solver_name == "auto" else self.solver_name, system.n)
             matrix = constant_stiffness(system, state, h)
             solver.analyse(matrix.pattern)
             if not solver.factor(matrix):
                 raise ModelError("the constant stiffness for L-BFGS is not positive definite; use minimiser='newton'")
-            self._constant = known = (system, h, active, solver)
-        return known[3]
+            while len(self._constant) >= KEPT:
+                del self._constant[next(iter(self._constant))]
+            self._constant[h, active] = solver
+        return self._constant[h, active]
 
 
 def combined(reports: list[Report], t: float, h: float, seconds: float) -> Report:

@@ -7,8 +7,8 @@ with D Rayleigh's matrix, frozen. The dissipation of a law Ψ is one of two:
     γ·Ψ((measures(q) - measures(q_n))/γ)      as increments since the old positions q_n (implicit Euler);
     γ·Ψ(v(y)), with the geometry frozen at q̂   as rates, q̂ a prediction good to second order (the other methods).
 
-Both keep linear momentum and only ever take energy away; the first keeps the angular momentum law of implicit Euler too, the second
-does not spoil second order. The gradient of Φ is the unbalanced force, its Hessian M/γ² + K + D/γ.
+Both keep linear momentum and add to Φ what is never negative; the first keeps the angular momentum law of implicit Euler too, the
+second does not spoil second order. The gradient of Φ is the unbalanced force, its Hessian M/γ² + K + D/γ.
 """
 
 from __future__ import annotations

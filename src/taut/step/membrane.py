@@ -1,0 +1,75 @@
+"""Membranes of uniform stress: the energy s·A of a triangle of area A, and what its flatness along the surface asks for.
+
+At a given shape a triangle pulls on its corners as three force densities do, s/2 times the cotangents of its angles: solving the
+linear problem of these lowers the area (Pinkall, Polthier 1993). Moving points along the surface hardly changes the area, and where
+it does it is the mesh that is answered, not the surface: the discrete area has, in general, no minimum in these directions short of
+collapsed triangles. So a point that only triangles hold moves along the surface's normal, and balances there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taut.formula import cross, norm
+from taut.formula.law import energy
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+
+@energy(invariant="rigid motion")
+def membrane(x: Any, stress: Any) -> Any:
+    """Uniform stress in a triangle: V = stress·area.
+
+    stress : [N/m]
+    """
+    return stress / 2 * norm(cross(x[1] - x[0], x[2] - x[0]))
+
+
+def areas(q: Float, triangles: Int) -> Float:
+    """Of the triangles [m²], (k,).
+
+    >>> areas(np.array([[0.0, 0, 0], [3, 0, 0], [0, 4, 0]]), np.array([[0, 1, 2]]))
+    array([6.])
+    """
+    return np.linalg.norm(_doubled(q, triangles), axis=1) / 2
+
+
+def _doubled(q: Float, triangles: Int) -> Float:
+    """Normals of the triangles, twice their areas long, (k, 3)."""
+    a, b, c = (q[triangles[:, k]] for k in range(3))
+    return np.cross(b - a, c - a)
+
+
+def normals(q: Float, triangles: Int) -> Float:
+    """The unit normal at each point, (n, 3), of triangles consistently turned; zero where there are none or where they cancel.
+
+    >>> normals(np.array([[0.0, 0, 0], [3, 0, 0], [0, 4, 0]]), np.array([[0, 1, 2]]))[1]
+    array([0., 0., 1.])
+    """
+    doubled = _doubled(q, triangles)
+    total = np.zeros_like(q)
+    for corner in range(3):
+        for axis in range(3):
+            total[:, axis] += np.bincount(triangles[:, corner], weights=doubled[:, axis], minlength=len(q))
+    length = np.linalg.norm(total, axis=1, keepdims=True)
+    return np.divide(total, length, out=np.zeros_like(total), where=length > 0.0)
+
+
+def cotangents(q: Float, triangles: Int, stress: Float) -> tuple[Int, Float]:
+    """The force densities [N/m] that pull as the triangles do at shape q: edges (3k, 2) and s/2·cot of the angle opposite, (3k,).
+
+    >>> edges, density = cotangents(np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]), np.array([[0, 1, 2]]), np.array([2.0]))
+    >>> density.round(12)
+    array([0., 1., 1.])
+    """
+    edges, densities = [], []
+    for corner in range(3):
+        c, a, b = (triangles[:, (corner + k) % 3] for k in range(3))
+        u, v = q[a] - q[c], q[b] - q[c]
+        edges.append(np.column_stack([a, b]))
+        densities.append(stress / 2 * np.einsum("ij,ij->i", u, v) / np.linalg.norm(np.cross(u, v), axis=1))
+    return np.concatenate(edges), np.concatenate(densities)

@@ -1,0 +1,79 @@
+"""The energy of a system at rest, with its load scaled, and held back towards where it came from:
+
+    Φ(q) = V_int(q, t) + λ V_load(q, t) + ½ σ Σ_i w_i |q_i - q̄_i|²
+
+V_load are the laws that are linear in the positions (gravity, given forces: their Hessian is zero), λ is the load factor. The last
+term is there while the equilibrium is sought and not when it is certified (σ = 0). The unknowns are the positions themselves.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taut.errors import SingularState
+from taut.solve.minimum import Point
+from taut.solve.tolerance import rounding_floors
+from taut.system.assembly import Assembly, Inputs
+from taut.system.blocks import BlockMatrix
+from taut.system.state import State
+from taut.system.system import System
+
+Float = NDArray[np.float64]
+
+
+class StaticObjective:
+    """Φ at a state's time, with its active elements and the constraints of that time."""
+
+    def __init__(self, system: System, state: State) -> None:
+        terms = system.assembly("potential", state).terms
+        self.hold, self.t = system.hold, state.t
+        self.inner = Assembly(system.n, [term for term in terms if term.blocks])
+        self.load = Assembly(system.n, [term for term in terms if not term.blocks])
+        self.factor = 1.0
+        self.back = np.zeros(system.n)  # σ w [N/m]
+        self.centre = np.zeros((system.n, 3))  # q̄
+
+    def hold_back(self, back: Float | float, centre: Float) -> None:
+        """Choose σ w [N/m], (n,) or one number, and q̄ (n, 3)."""
+        self.back[:] = back
+        self.centre = centre
+
+    def gradient(self, q: Float) -> tuple[float, Float, Float, float]:
+        """V [J] at the load factor, ∂V/∂q [N] (n, 3) in all directions, gross forces in the free ones [N] (n,), Σ|V_e| [J]."""
+        value, total, gross, magnitude = 0.0, np.zeros_like(q), np.zeros(len(q)), 0.0
+        for assembly, factor in ((self.inner, 1.0), (self.load, self.factor)):
+            v, g, _ = assembly.gradient([Inputs(q, q, 0.0, self.t)] * len(assembly.terms))
+            value += factor * v
+            total += factor * g
+            gross += abs(factor) * assembly.free_gross(self.hold)
+            magnitude += abs(factor) * assembly.magnitude()
+        return value, total, gross, magnitude
+
+    def evaluate(self, y: Float) -> Point:
+        value, total, gross, magnitude = self.gradient(y)
+        with np.errstate(over="ignore", invalid="ignore"):
+            moved = self.hold.project(y - self.centre)
+            pull = self.back[:, None] * moved
+            stored = 0.5 * float(np.vdot(pull, moved))
+            total += pull
+            gross += np.abs(pull).sum(axis=1)
+        if not (np.isfinite(total).all() and np.isfinite(value + stored)):
+            raise SingularState("the forces of an equilibrium overflow")
+        return Point(y, value + stored, self.hold.project(total), gross, magnitude + stored, np.abs(y).max(axis=1))
+
+    def hessian(self, y: Float, *, project: bool) -> BlockMatrix:
+        self.inner.hessian([Inputs(y, y, 0.0, self.t)] * len(self.inner.terms), self.back, project=project)
+        self.hold.constrain(self.inner.matrix)
+        return self.inner.matrix
+
+    def stiffness(self, q: Float, *, project: bool = False) -> BlockMatrix:
+        """K [N/m] before constraints, without the term that holds back; the next call overwrites it."""
+        self.inner.hessian([Inputs(q, q, 0.0, self.t)] * len(self.inner.terms), np.zeros(len(q)), project=project)
+        return self.inner.matrix
+
+    def floors(self, point: Point) -> Float:
+        gross = np.zeros(len(point.y))
+        for assembly, factor in ((self.inner, 1.0), (self.load, abs(self.factor))):  # held directions too: projection rounds them
+            gross += factor * assembly.gradient([Inputs(point.y, point.y, 0.0, self.t)] * len(assembly.terms))[2].sum(axis=1)
+        return rounding_floors(gross + point.gross, self.stiffness(point.y), point.y)

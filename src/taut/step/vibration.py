@@ -1,0 +1,79 @@
+"""Natural vibrations: K φ = ω² M φ in the free directions.
+
+With y = M^{-½} φ this is the symmetric problem M^{-½} K M^{-½} y = ω² y, and φᵀMφ = 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taut.errors import ModelError
+from taut.solve.eigen import smallest
+from taut.step.stability import zero_below
+from taut.system.reduction import Reduction
+from taut.system.state import State
+from taut.system.system import System
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """The lowest natural vibrations, ascending.
+
+    omega : [rad/s], (k,); a negative one is no vibration: such a motion grows as e^{|ω|t}
+    shapes : displacements, (k, n, 3), normalised by mass: Σ_i m_i φ_i·φ_i = 1 kg m²
+
+    >>> Modes(np.array([2 * np.pi]), np.zeros((1, 1, 3))).frequencies
+    array([1.])
+    """
+
+    omega: Float
+    shapes: Float
+
+    @property
+    def frequencies(self) -> Float:
+        """ω/2π [Hz], (k,)."""
+        return self.omega / (2 * np.pi)
+
+    def __str__(self) -> str:
+        lines = [f"{'mode':>4}  {'ω [rad/s]':>12}  {'f [Hz]':>12}"]
+        for k, (omega, f) in enumerate(zip(self.omega, self.frequencies, strict=True)):
+            said = "  grows: no vibration" if omega < 0 else "  free: no stiffness" if omega == 0 else ""
+            lines.append(f"{k:>4}  {omega:>12.6g}  {f:>12.6g}{said}")
+        return "\n".join(lines)
+
+
+def modes(system: System, n: int = 6, state: State | None = None) -> Modes:
+    """The n lowest natural frequencies and shapes (or all, if there are fewer) about a state (default: the initial one).
+
+    The state should be an equilibrium (`taut.equilibrium`); damping is left out. ω² within rounding of zero is given as 0, and an
+    ω² below zero, where the state is unstable, as ω = -√|ω²|.
+
+    >>> import taut
+    >>> from taut import laws
+    >>> bar = taut.System([[0, 0, 0], [1, 0, 0]], mass=2.0, fixed=[0], energies=[laws.spring([[0, 1]], k=8.0)])
+    >>> print(taut.modes(bar))
+    mode     ω [rad/s]        f [Hz]
+       0             0             0  free: no stiffness
+       1             0             0  free: no stiffness
+       2             2       0.31831
+    """
+    if not (isinstance(n, (int, np.integer)) and n > 0):
+        raise ModelError(f"modes: n is the number of modes, 1 or more, not {n!r}")
+    from scipy.sparse import diags_array
+
+    state = system.initial_state() if state is None else state
+    free = Reduction.of(system.hold)
+    weight = 1.0 / np.sqrt(system.mass)
+    stiffness = system.stiffness(state, project=False)
+    tol = zero_below(system, state, stiffness, weight)
+    scale = weight[free.particles]
+    half = diags_array(scale)
+    found = smallest((half @ free.matrix(stiffness) @ half).tocsc(), int(n), tol)
+    squares = np.where(np.abs(found.values) <= tol, 0.0, found.values)
+    shapes = [free.expand(scale * vector) for vector in found.vectors.T]
+    return Modes(np.sign(squares) * np.sqrt(np.abs(squares)), np.array(shapes).reshape(len(shapes), system.n, 3))

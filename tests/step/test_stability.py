@@ -1,0 +1,225 @@
+"""Eigenvalues of the stiffness against closed forms: buckling, limit points, mechanisms, counts of large matrices."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csc_array, diags_array
+
+import taut
+from taut import laws
+from taut.solve import eigen
+from taut.step import stability
+
+
+def bisect(stable, low, high):
+    """The load at which `stable` turns from True to False, to rounding."""
+    assert stable(low)
+    assert not stable(high)
+    while high - low > 1e-13 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if stable(middle) else (low, middle)
+    return (low + high) / 2
+
+
+@pytest.mark.parametrize(("n", "expected"), [(10, 0.991802), (20, 0.997946)])
+def test_euler_buckling_by_bisection(n, expected):
+    """P = 4(B/l')sin²(π/2N) with B = k/2 and l' the compressed link; over Euler's π²EI/L², EI = B l', it is 0.991802, 0.997946."""
+    k, stiff = 2.0, 300.0 * n
+    rod = taut.mesh.rope(n)
+    energies = [laws.spring(rod.edges, k=stiff), laws.rod_hinge(rod.rod_hinges, k=k)]
+    guided = taut.System(rod.points, mass=1.0, fixed=[0], energies=energies, constraints=[taut.on_line(range(1, n + 1), (1, 0, 0))])
+    free = guided.with_(constraints=[taut.on_line([n], (1, 0, 0))])
+
+    def pressed(load):
+        loaded = guided.with_(energies=[*energies, laws.force([n], f=(-load, 0, 0))])
+        return taut.equilibrium(loaded, tolerance=taut.Tolerance(1e-13)).state
+
+    estimate = (k / 2) * n * 4 * np.sin(np.pi / (2 * n)) ** 2
+    critical = bisect(lambda load: taut.stability(free, pressed(load), 1).negative == 0, 0.8 * estimate, 1.2 * estimate)
+    link = 1 / n - critical / stiff
+    assert critical == pytest.approx(4 * (k / 2) / link * np.sin(np.pi / (2 * n)) ** 2, rel=1e-8)
+    euler = np.pi**2 * (k / 2 * link) / (n * link) ** 2
+    assert critical / euler == pytest.approx(expected, abs=1e-6)
+    # two planes to buckle in
+    assert taut.stability(free, pressed(1.01 * critical)).negative == 2
+
+
+def test_limit_load_of_a_shallow_truss():
+    """The apex pressed down by a script: K changes sign where l³ = l₀, and the reaction there is the limit load."""
+    height, k = 0.2, 1000.0
+    rest = np.hypot(1, height)
+    bars = [laws.spring([[0, 2], [1, 2]], k=k)]
+    points = [[-1, 0], [1, 0], [0, height]]
+    held = taut.System(points, mass=1.0, fixed=[0, 1], energies=bars, constraints=[taut.scripted([2], lambda t: (0, height - t))])
+    free = held.with_(constraints=[taut.on_line([2], (0, 1))])
+    start = held.initial_state()
+
+    def at(down):
+        return taut.equilibrium(held, start.with_(t=down), tolerance=taut.Tolerance(1e-13))
+
+    down = bisect(lambda s: taut.stability(free, at(s).state).negative == 0, 0.0, height)
+    length = rest ** (1 / 3)
+    y = np.sqrt(length**2 - 1)
+    assert height - down == pytest.approx(y, rel=1e-9)
+    assert -at(down).reactions[2, 1] == pytest.approx(2 * k * (rest - length) * y / length, rel=1e-9)
+
+
+def test_a_compressed_spring_wants_to_turn():
+    """Across a spring of force N and length l the stiffness is N/l, twice; along it k."""
+    system = taut.System([[0, 0, 0], [2, 0, 0]], mass=1.0, fixed=[0], energies=[laws.spring([[0, 1]], k=10.0, l0=2.5)])
+    found = taut.stability(system)
+    assert found.eigenvalues == pytest.approx([-2.5, -2.5, 10.0])
+    assert (found.negative, found.zero, found.stable) == (2, 0, False)
+    assert [m.eigenvalue for m in found.mechanisms] == pytest.approx([-2.5, -2.5])
+    assert "unstable in 2 directions" in str(found)
+    assert "particles 1" in str(found)
+
+
+def test_constraints_across_the_axes():
+    """In the free directions: the eigenvalues of S K S other than those of the held directions, written out densely."""
+    rng = np.random.default_rng(5)
+    n = 7
+    edges = [(i, j) for i in range(n) for j in range(i)]
+    held = [
+        taut.on_line([1], (1, 2, 3)),
+        taut.on_plane([2, 3], (1, -1, 2)),
+        taut.on_plane([3], (0, 1, 1)),
+        taut.on_line([6], (0, 1, 0)),
+    ]
+    system = taut.System(rng.normal(size=(n, 3)), mass=1.0, fixed=[0], energies=[laws.spring(edges, k=9.0)], constraints=held)
+    state = system.initial_state()
+    project = np.zeros((3 * n, 3 * n))
+    for i in range(n):
+        project[3 * i : 3 * i + 3, 3 * i : 3 * i + 3] = system.hold.free[i]
+    free = 1 + 2 + 1 + 3 + 3 + 1
+    dense = np.linalg.eigvalsh(project @ system.K(state).toarray() @ project + 1e6 * (np.eye(3 * n) - project))[:free]
+    found = taut.stability(system, state, 100)
+    assert len(found.eigenvalues) == free
+    assert found.eigenvalues == pytest.approx(dense, abs=1e-9)
+    assert (found.negative, found.zero) == (0, 0)
+
+
+def test_mechanisms_are_told_apart_by_particle():
+    """Two loose hinges far from each other: each zero mode names its own particle."""
+    points = [[0, 0], [1, 0], [2, 0], [10, 0], [11, 0], [12, 0]]
+    system = taut.System(points, mass=1.0, fixed=[0, 2, 3, 5], energies=[laws.spring([[0, 1], [1, 2], [3, 4], [4, 5]], k=7.0)])
+    found = taut.stability(system)
+    assert (found.negative, found.zero) == (0, 2)
+    assert sorted(m.particles.tolist() for m in found.mechanisms) == [[1], [4]]
+    assert found.eigenvalues == pytest.approx([0, 0, 14, 14])
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e4])
+def test_rigid_motions_count_as_zero_wherever_the_body_is(offset):
+    block = taut.mesh.block(2, 2, 2)
+    springs = [laws.spring(block.edges, k=1e6), laws.spring(block.diagonals, k=1e6)]
+    found = taut.stability(taut.System(block.positions + offset, mass=1.0, energies=springs), n=8)
+    assert (found.negative, found.zero) == (0, 6)
+    assert (found.eigenvalues[6:] > 1e4).all()
+
+
+def prism():
+    """A free tensegrity prism: three struts, nine prestressed cables, twisted by 150°."""
+    angle = np.arange(3) * 2 * np.pi / 3
+    ends = [np.column_stack([np.cos(angle + t), np.full(3, y), np.sin(angle + t)]) for y, t in ((0.0, 0.0), (1.0, 5 * np.pi / 6))]
+    points = np.concatenate(ends)
+    cables = np.array([[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [5, 3], [0, 5], [1, 3], [2, 4]])
+    length = np.linalg.norm(points[cables[:, 1]] - points[cables[:, 0]], axis=1)
+    energies = [laws.cable(cables, k=100.0, l0=0.9 * length), laws.spring([[0, 3], [1, 4], [2, 5]], k=1000.0)]
+    pose = points + 0.1 * np.random.default_rng(0).normal(size=points.shape)
+    return taut.System(points, mass=1.0, energies=energies, pose=pose)
+
+
+def test_a_prestressed_free_body_has_six_rigid_motions_whatever_its_residual():
+    """A tensegrity, solved loosely: turning it meets |residual|/size, which is not stiffness; prestress stiffens the rest."""
+    for relative in (1e-7, 1e-12):
+        found = taut.equilibrium(prism(), tolerance=taut.Tolerance(relative))
+        assert (found.stability.negative, found.stability.zero) == (0, 6)
+        members = found.members
+        assert (members.force[members.law == "cable"] > 1.0).all()
+        assert (members.force[members.law == "spring"] < -1.0).all()
+        assert taut.stability(prism(), found.state, 7).eigenvalues[6] > 1.0
+
+
+def test_a_basis_of_mechanisms_is_made_local():
+    """Unit vectors, mixed by a rotation, are found again."""
+    rng = np.random.default_rng(7)
+    turn = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    local = np.eye(12)[:, [1, 4, 7, 10]]
+    found = np.abs(stability._local(local @ turn))
+    assert np.sort(found, axis=0)[-1] == pytest.approx(np.ones(4))
+    assert found.sum() == pytest.approx(4.0)
+
+
+def test_a_straight_chain_without_tension_far_from_the_origin():
+    """Its links are 0.1 m to rounding of the coordinates only: across it that is no stiffness, of either sign."""
+    rope = taut.mesh.rope(10)
+    system = taut.System(rope.positions + 1e4, mass=1.0, fixed=[0, 10], energies=[laws.spring(rope.edges, k=1e3, l0=0.1)])
+    found = taut.stability(system)
+    assert (found.negative, found.zero) == (0, 18)
+
+
+def test_nothing_that_can_move():
+    found = taut.stability(taut.System([[0, 0, 0]], mass=1.0, fixed=[0]))
+    assert found.stable
+    assert len(found.eigenvalues) == 0
+    assert "nothing can move" in str(found)
+
+
+def test_number_of_eigenvalues_that_makes_no_sense():
+    for n in (0, -1, 2.5, "six"):
+        with pytest.raises(taut.ModelError, match="stability: n"):
+            taut.stability(taut.System([[0, 0, 0]], mass=1.0), n=n)
+
+
+def laplacian(nx, ny, shift=0.0):
+    """Of a grid with fixed rim: eigenvalues 4 - 2cos(iπ/(nx+1)) - 2cos(jπ/(ny+1)), less the shift."""
+    a, b = (diags_array([-np.ones(m - 1), 2 * np.ones(m), -np.ones(m - 1)], offsets=[-1, 0, 1]).toarray() for m in (nx, ny))
+    x, y = (2 - 2 * np.cos(np.arange(1, m + 1) * np.pi / (m + 1)) for m in (nx, ny))
+    matrix = np.kron(a, np.eye(ny)) + np.kron(np.eye(nx), b) - shift * np.eye(nx * ny)
+    return csc_array(matrix), np.sort((x[:, None] + y).ravel()) - shift
+
+
+@pytest.mark.parametrize(("nx", "ny"), [(12, 13), (25, 25), (18, 40)])
+@pytest.mark.parametrize("shift", [0.0, 0.5])
+def test_smallest_eigenvalues_and_counts_of_a_grid(nx, ny, shift):
+    """Dense and Lanczos (above 300 rows) alike, with double eigenvalues on the square grid and negative ones when shifted."""
+    matrix, exact = laplacian(nx, ny, shift)
+    found = eigen.smallest(matrix, 7, 1e-10)
+    assert found.values == pytest.approx(exact[:7], abs=1e-11)
+    assert found.negative == (exact < 0).sum()
+    assert found.zero == 0
+    assert found.vectors.T @ found.vectors == pytest.approx(np.eye(7), abs=1e-12)
+    assert (found.negative > 0) == (shift > 0)
+
+
+def test_zero_eigenvalues_of_large_matrices_are_counted():
+    """A free chain of 500 has one zero eigenvalue; three of them side by side have three."""
+    n = 500
+    chain = diags_array([-np.ones(n - 1), np.r_[1.0, 2 * np.ones(n - 2), 1.0], -np.ones(n - 1)], offsets=[-1, 0, 1])
+    three = csc_array(np.kron(np.eye(3), chain.toarray()))
+    found = eigen.smallest(three, 5, 1e-13)
+    exact = 4 * np.sin(np.pi / (2 * n)) ** 2
+    assert (found.negative, found.zero) == (0, 3)
+    assert found.values[:3] == pytest.approx(0.0, abs=1e-13)
+    assert found.values[3:] == pytest.approx([exact, exact], rel=1e-8)
+
+
+def test_a_pair_that_misses_its_equation_is_not_returned(monkeypatch):
+    matrix, _ = laplacian(5, 5)
+    monkeypatch.setattr(np.linalg, "eigh", lambda a: (np.zeros(len(a)), np.eye(len(a))))
+    with pytest.raises(eigen.EigenError, match="misses its equation"):
+        eigen.smallest(matrix, 3, 1e-10)
+
+
+def test_a_missed_eigenvalue_is_noticed(monkeypatch):
+    """Lanczos that leaves out the lowest pair: the count by inertia tells."""
+    matrix, _ = laplacian(20, 21)
+    true = eigen._lanczos
+
+    def blind(a, k, tol, negative, zero):
+        values, vectors = true(a, k + 1, tol, negative, zero)
+        return values[1:], vectors[:, 1:]
+
+    monkeypatch.setattr(eigen, "_lanczos", blind)
+    with pytest.raises(eigen.EigenError, match="Lanczos found"):
+        eigen.smallest(matrix, 3, 1e-10)

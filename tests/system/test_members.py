@@ -1,0 +1,146 @@
+"""The table of members against forces written out by hand; rest lengths that give a prestress; the file."""
+
+import csv
+
+import numpy as np
+import pytest
+
+import taut
+from taut import laws
+from taut.formula import norm
+
+POINTS = [[0, 0, 0], [3, 0, 0], [3, 4, 0], [0, 0, 1]]
+
+
+@taut.energy(rest={"l0": lambda x: norm(x[1] - x[0])}, invariant="rigid motion")
+def stiffening(x, k, l0):
+    """A law of one's own: V = ¼ k e⁴, e = l - l₀."""
+    return k / 4 * (norm(x[1] - x[0]) - l0) ** 4
+
+
+def system(**more):
+    return taut.System(POINTS, mass=1.0, energies=[
+        laws.spring([[0, 1], [0, 2]], k=10.0, l0=[2.0, 6.0], name="bar"),
+        laws.cable([[1, 2], [0, 3]], k=[5.0, 7.0], l0=[3.0, 1.5]),
+        laws.zero_length_spring([[3, 0]], k=2.0),
+        stiffening([[1, 0]], k=3.0, l0=1.0),
+        laws.rod_hinge([[0, 1, 2]], k=1.0),
+        laws.gravity(),
+    ], **more)  # fmt: skip
+
+
+def test_forces_lengths_and_strains():
+    """Tension positive: k e of springs and cables, nothing in a slack cable, k l of a zero-length spring, k e³ of one's own law."""
+    table = taut.members(system())
+    assert table.law.tolist() == ["bar", "bar", "cable", "cable", "zero_length_spring", "stiffening"]
+    assert table.element.tolist() == [0, 1, 0, 1, 0, 0]
+    assert np.column_stack([table.i, table.j]).tolist() == [[0, 1], [0, 2], [1, 2], [0, 3], [3, 0], [1, 0]]
+    assert table.length.tolist() == [3, 5, 4, 1, 1, 3]
+    assert table.force == pytest.approx([10, -10, 5, 0, 2, 3 * 2**3])
+    np.testing.assert_allclose(table.rest_length, [2, 6, 3, 1.5, np.nan, 1])
+    np.testing.assert_allclose(table.strain, [0.5, -1 / 6, 1 / 3, -1 / 3, np.nan, 2])
+    assert table.slack.tolist() == [False, False, False, True, False, False]
+    assert len(table) == 6
+
+
+def test_forces_are_those_of_the_system():
+    """With members alone, the sum of N u over them is the force on every particle."""
+    rng = np.random.default_rng(3)
+    edges = np.array([(i, j) for i in range(6) for j in range(i)])
+    some = taut.System(
+        rng.normal(size=(6, 3)), mass=1.0, energies=[laws.spring(edges, k=4.0, l0=1.0), laws.cable(edges, k=2.0, l0=1.2)]
+    )
+    state = some.initial_state()
+    table = taut.members(some, state)
+    pull = table.force[:, None] * (state.q[table.j] - state.q[table.i]) / table.length[:, None]
+    total = np.zeros((6, 3))
+    np.add.at(total, table.i, pull)
+    np.add.at(total, table.j, -pull)
+    np.testing.assert_allclose(total, some.f(state), atol=1e-12)
+
+
+def test_the_states_time_and_active_elements():
+    timed = taut.System([[0, 0], [2, 0]], mass=1.0, energies=[laws.spring([[0, 1], [0, 1]], k=10.0, l0=lambda t: 1.0 + t)])
+    state = timed.initial_state().with_(t=0.25, active={"spring": [False, True]})
+    table = taut.members(timed, state)
+    assert table.element.tolist() == [1]
+    assert table.rest_length.tolist() == [1.25]
+    assert table.force == pytest.approx([7.5])
+    with pytest.raises(taut.ModelError, match="active"):
+        taut.members(timed, timed.initial_state().with_(active={"sprig": [True, True]}))
+
+
+def test_a_member_at_its_rest_length_is_not_slack():
+    resting = taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0, energies=[laws.spring([[0, 1]], k=2.0), laws.cable([[0, 1]], k=2.0)])
+    table = taut.members(resting)
+    assert table.force.tolist() == [0.0, 0.0]
+    assert table.slack.tolist() == [False, False]
+
+
+def test_ends_that_meet_carry_nothing():
+    together = taut.System([[0, 0, 0], [0, 0, 0]], mass=1.0, energies=[laws.zero_length_spring([[0, 1]], k=2.0)])
+    assert taut.members(together).force.tolist() == [0.0]
+
+
+def test_a_system_without_members():
+    table = taut.members(taut.System([[0, 0, 0]], mass=1.0, energies=[laws.gravity()]))
+    assert len(table) == 0
+    assert str(table).startswith("law")
+
+
+def test_the_file_holds_the_table(tmp_path):
+    table = taut.members(system())
+    table.write_csv(tmp_path / "m.csv")
+    with open(tmp_path / "m.csv", encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["law"] for row in rows] == table.law.tolist()
+    assert [float(row["force_N"]) for row in rows] == table.force.tolist()
+    assert [float(row["length_m"]) for row in rows] == table.length.tolist()
+    assert [row["rest_length_m"] for row in rows] == ["2.0", "6.0", "3.0", "1.5", "", "1.0"]
+    assert [row["slack"] for row in rows] == ["0", "0", "0", "1", "0", "0"]
+    assert [p.name for p in tmp_path.iterdir()] == ["m.csv"]
+
+
+def test_a_file_that_cannot_be_written_is_refused_and_the_old_one_stays(tmp_path, monkeypatch):
+    table = taut.members(system())
+    with pytest.raises(taut.ModelError, match=r"m\.csv cannot be written: there is no folder .*nowhere"):
+        table.write_csv(tmp_path / "nowhere" / "m.csv")
+    (tmp_path / "m.csv").write_text("old")
+    monkeypatch.setattr("taut.system.members.os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(taut.ModelError, match="No space left"):
+        table.write_csv(tmp_path / "m.csv")
+    assert [p.name for p in tmp_path.iterdir()] == ["m.csv"]
+    assert (tmp_path / "m.csv").read_text() == "old"
+
+
+def test_a_long_table_prints_its_first_rows():
+    rope = taut.mesh.rope(40)
+    text = str(taut.members(taut.System(rope.points, mass=1.0, energies=[laws.spring(rope.edges, k=1.0)])))
+    assert len(text.splitlines()) == 12
+    assert text.endswith("… and 30 more")
+
+
+def test_rest_lengths_give_the_prestress():
+    edges = [[0, 1], [1, 2], [0, 2]]
+    rest = taut.rest_length(POINTS, edges, k=[100.0, 50.0, 10.0], force=[20.0, 0.0, -5.0])
+    assert rest == pytest.approx([2.8, 4.0, 5.5])
+    tensed = taut.System(POINTS, mass=1.0, energies=[laws.spring(edges, k=[100.0, 50.0, 10.0], l0=rest)])
+    assert taut.members(tensed).force == pytest.approx([20.0, 0.0, -5.0], abs=1e-12)
+
+
+@pytest.mark.parametrize(("k", "force", "match"), [
+    (10.0, [0.0, 50.0], r"member 1 \(particles \[1, 2\]\) of length 4 m would need the rest length -1 m"),
+    ([1.0, -2.0], 0.0, "k of member 1 is -2 N/m"),
+    ([1.0, 2.0, 3.0], 0.0, "one per member"),
+    (1.0, [0.0, np.nan], "force of member 1 is not finite"),
+    ("stiff", 0.0, "k is not made of numbers"),
+])  # fmt: skip
+def test_rest_lengths_that_do_not_exist(k, force, match):
+    with pytest.raises(taut.ModelError, match=match):
+        taut.rest_length(POINTS, [[0, 1], [1, 2]], k=k, force=force)
+
+
+@pytest.mark.parametrize("edges", [[[0, 9]], [0, 1], [[0.5, 1.0]]])
+def test_edges_that_do_not_exist(edges):
+    with pytest.raises(taut.ModelError, match="rest_length: "):
+        taut.rest_length(POINTS, edges, k=1.0, force=0.0)
