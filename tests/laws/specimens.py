@@ -62,6 +62,7 @@ ENERGIES = {
             laws.cable, 2, lambda r: {"k": per_element(r, 5, 50), "l0": np.where(np.arange(COUNT) % 2, 0.05, 50.0)}, _anywhere(2)
         ),
         Specimen(laws.rod_hinge, 3, lambda r: {"k": per_element(r, 1, 3)}, _straight),
+        Specimen(laws.surface_tension, 3, lambda r: {"stress": per_element(r, 1, 3)}, _straight),
         Specimen(laws.gravity, 1, lambda r: {"g": r.normal(size=3)}),
         Specimen(laws.force, 1, lambda r: {"f": r.normal(size=(COUNT, 3))}),
         Specimen(laws.pin, 1, lambda r: {"k": per_element(r, 5, 50), "target": r.normal(size=(COUNT, 3))}, _anywhere(1)),

@@ -16,8 +16,18 @@ def _modules(package):
     return [importlib.import_module(f"{package.__name__}.{m.name}") for m in pkgutil.iter_modules(package.__path__)]
 
 
+def test_there_are_no_laws_and_integrators_elsewhere():
+    for info in pkgutil.walk_packages(taut.__path__, "taut."):
+        if info.name.startswith(("taut.laws", "taut.step")) or info.name == "taut.__main__":
+            continue
+        for value in vars(importlib.import_module(info.name)).values():
+            assert not isinstance(value, Law), info.name
+            assert not (isinstance(value, type) and issubclass(value, Integrator) and value.__module__ == info.name), info.name
+
+
 def test_every_law_has_a_specimen():
-    found = {v.name: v for module in _modules(taut.laws) for v in vars(module).values() if isinstance(v, Law)}
+    modules = [*_modules(taut.laws), *_modules(taut.step)]
+    found = {v.name: v for module in modules for v in vars(module).values() if isinstance(v, Law)}
     assert {n for n, law in found.items() if law.kind == "energy"} == set(ENERGIES)
     assert {n for n, law in found.items() if law.kind == "dissipation"} == set(DISSIPATIONS)
 

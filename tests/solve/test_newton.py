@@ -9,8 +9,8 @@ from taut.errors import SingularState
 from taut.solve.direct import Direct
 from taut.solve.newton import minimise
 from taut.solve.tolerance import Tolerance, rounding_floors
-from taut.step.objective import ImplicitObjective
 from taut.system.blocks import BlockMatrix, Pattern
+from tests.solve.springs import net
 
 
 def stretched(rng, scale=1.3, n=8):
@@ -21,24 +21,53 @@ def stretched(rng, scale=1.3, n=8):
     )
 
 
-def residuals(system, h, **change):
-    """Residuals of successive Newton iterates, by asking for ever tighter tolerances."""
-    objective = ImplicitObjective(system, system.initial_state(), h)
-    seen = []
-    for relative in 10.0 ** -np.arange(0.0, 14.5, 0.25):
-        r = minimise(objective, np.zeros((system.n, 3)), Direct(), Tolerance(relative)).point.residuals.max()
-        if not seen or r != seen[-1]:
-            seen.append(r)
-    return np.array(seen)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_quadratic_tail(seed):
-    r = residuals(stretched(np.random.default_rng(seed)), 0.1)
-    r = r[r > 1e-11]
-    logs = np.log(r)
+    """Residuals of successive Newton iterates, by asking for ever tighter tolerances."""
+    objective = net(np.random.default_rng(seed), k=50.0, a=100.0, load=(0.0, -9.81, 0.0))
+    r = []
+    for relative in 10.0 ** -np.arange(0.0, 14.5, 0.25):
+        m = minimise(objective, np.zeros_like(objective.pose), Direct(), Tolerance(relative))
+        if not r or m.point.residuals.max() != r[-1]:
+            r.append(m.point.residuals.max())
+    logs = np.log([x for x in r if x > 1e-11])
     order = (logs[2:] - logs[1:-1]) / (logs[1:-1] - logs[:-2])
     assert 1.7 <= order[-1] <= 2.3, (r, order)
+
+
+def test_a_saddle_is_left_in_few_iterations():
+    """Tetrahedra flattened into a plane, light and stiff: the projected Hessian alone takes thousands of iterations."""
+    block = taut.mesh.block(2, 2, 1, cells="tet")
+    rng = np.random.default_rng(0)
+    pose = block.points * [1, 1, 0] + 1e-9 * rng.normal(size=block.points.shape)
+    system = taut.System(block.points, mass=2.4e-5, energies=[laws.spring(block.edges, k=2e5)], pose=pose, fixed=[0])
+    state, report = taut.ImplicitEuler().step(system, system.initial_state(), 5e-3)
+    assert report.outcome in ("converged", "rounding floor")
+    assert report.iterations < 100
+    assert system.V(state) < 0.1 * system.V(system.initial_state()), "it unfolds"
+
+
+def test_a_curved_valley_is_followed():
+    """A light, stiff, slack cloth: every straight step must stretch it."""
+    sheet = taut.mesh.sheet(4, 4, plane="xz")
+    springs = laws.spring(np.concatenate([sheet.edges, sheet.diagonals]), k=1e7)
+    pose = sheet.points * 0.7
+    pose[:, 1] += 1e-3 * np.random.default_rng(0).normal(size=sheet.n)
+    system = taut.System(sheet.points, mass=1e-3, energies=[springs, laws.gravity()], pose=pose, fixed=[0, sheet.n - 1])
+    for _, report in taut.simulate(system, taut.ImplicitEuler(), 0.01, 0.05):
+        assert report.outcome in ("converged", "rounding floor")
+        assert report.iterations < 400
+        assert report.decrease >= 0.0
+
+
+def test_cables_at_their_slack_length_may_rest():
+    """Rounding makes them taut or slack by turns: the stiffness on either side makes the rounding floor."""
+    block = taut.mesh.block(2, 2, 2)
+    cables = laws.cable(np.concatenate([block.edges, block.diagonals]), k=6e3)
+    system = taut.System(block.points / 3, mass=1e-3, energies=[cables])
+    kick = system.initial_state().with_(v=1e-15 * np.random.default_rng(1).normal(size=(block.n, 3)))
+    for _, report in taut.simulate(system, taut.ImplicitEuler(), 5e-4, 2e-3, state=kick):
+        assert report.iterations < 60
 
 
 def test_rounding_floor_is_a_result_of_its_own():

@@ -8,7 +8,7 @@ from scipy.sparse.linalg import spsolve
 
 import taut
 from taut import laws
-from taut.step.membrane import membrane, normals
+from taut.step.membrane import normals
 
 
 def hypar(n=8):
@@ -106,7 +106,7 @@ def test_a_film_on_a_wavy_rim_balances_across_its_own_surface():
     points = np.array(sheet.points)
     points[sheet.boundary, 2] = 0.3 * np.sin(2 * np.pi * points[sheet.boundary, 0])
     form = taut.form_finding(points, fixed=sheet.boundary, triangles=sheet.triangles, stress=3.0)
-    film = taut.System(form.points, mass=1.0, energies=[membrane(sheet.triangles, stress=3.0)])
+    film = taut.System(form.points, mass=1.0, energies=[laws.surface_tension(sheet.triangles, stress=3.0)])
     inner = np.setdiff1d(np.arange(film.n), sheet.boundary)
     force = film.f(film.initial_state())[inner]
     across = np.einsum("ij,ij->i", force, normals(form.points, sheet.triangles)[inner])
@@ -140,7 +140,7 @@ def test_a_tent_with_edge_cables_and_unequal_rim():
     form = taut.form_finding(points, fixed=corners, triangles=sheet.triangles, stress=1.0, edges=sheet.boundary_edges, density=30.0)
     rim = np.setdiff1d(sheet.boundary, corners)
     rebuilt = taut.System(form.points, mass=1.0, energies=[
-        laws.zero_length_spring(sheet.boundary_edges, k=30.0), membrane(sheet.triangles, stress=1.0),
+        laws.zero_length_spring(sheet.boundary_edges, k=30.0), laws.surface_tension(sheet.triangles, stress=1.0),
     ])  # fmt: skip
     force = rebuilt.f(rebuilt.initial_state())
     assert np.abs(force[rim]).max() <= 1e-7 * form.forces.max()

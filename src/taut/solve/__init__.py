@@ -1,1 +1,1 @@
-"""Algebra without physics: linear solvers, Newton's method, line search."""
+"""Algebra without physics: linear solvers, Newton's method, L-BFGS, line search, tolerances."""

@@ -1,55 +1,91 @@
 """Line search: how far to go along a direction that leads down.
 
-A step of length s along p is taken if it lowers the objective by at least 10⁻⁴ s|∇Φ·p| (Armijo). Where there is no energy
-(`SingularState`), the step is halved. Where differences of the objective drown in rounding, a step counts if it lowers both the
-slope along the direction and the residual, measured against each particle's tolerance.
+A step of length s along p is taken if it lowers the objective by at least 10⁻⁴ s|∇Φ·p| (Armijo). Where differences of the
+objective drown in rounding, its decrease is taken from the slopes at both ends, s(∇Φ(y)·p + ∇Φ(y + s p)·p)/2, which keep their
+digits for longer (the approximate Wolfe condition of Hager and Zhang 2005). A step that ends where the way still leads down at
+least half as steeply as at its start is lengthened. Where there is no energy (`SingularState`), the step is halved.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taut.solve.minimum import Minimum, Objective, Point
-from taut.solve.tolerance import EPS, excess, lengths
+from taut.solve.tolerance import EPS, dot, excess, lengths
 
 Float = NDArray[np.float64]
 SUFFICIENT = 1e-4  # Armijo's constant
-BETTER = 0.9  # by how much a step must lower the residual where the objective cannot tell
+STEEP = 0.5  # part of the slope that, left at the end of a step, makes it worth lengthening
+LONGER, SHORTER, SHORTEST = 4.0, 0.5, 0.05  # how much a length may change from one trial to the next
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A step that was accepted.
+
+    fall : how much lower the objective is there [J], not positive
+    hidden : rounding hides it, and it is taken from the slopes
+    refused : the point at length 1 if it was higher than allowed
+    """
+
+    point: Point
+    fall: float
+    hidden: bool
+    refused: Point | None = None
 
 
 def worst_excess(residuals: Float, m: Minimum) -> float:
-    """The largest of the residuals [N], (n,), each in units of its particle's tolerance, or of rounding where that is larger."""
+    """The largest of the residuals [N], (n,), each in units of its particle's tolerance, or of rounding where that is larger.
+
+    >>> at = Point(np.zeros((1, 3)), 0.0, np.zeros((1, 3)), np.ones(1), 0.0, np.zeros(1))
+    >>> round(worst_excess(np.array([3e-8]), Minimum(at, np.array([1e-8]))), 6)
+    3.0
+    """
     return float(excess(residuals, m.targets + EPS * float(m.point.gross.max())).max())
 
 
-def line_search(objective: Objective, direction: Float, m: Minimum) -> Point | None:
-    """The first of the steps 1, ½, ¼… (placed by interpolation) from m.point that lowers the objective enough, or None.
+def line_search(objective: Objective, direction: Float, m: Minimum) -> Step | None:
+    """A step from m.point that lowers the objective enough, tried from length 1 on, or None.
 
     direction : (n, 3) [m], with direction·gradient < 0
     """
-    point = m.point
-    slope = float(np.vdot(direction, point.gradient))
-    merit = worst_excess(point.residuals, m)
+    slope = dot(direction, m.point.gradient)
     longest = float(lengths(direction).max())
-    reach = EPS * (longest + float(point.size.max()))
-    length = 1.0
-    while length * longest > EPS * reach:
-        trial = m.tried(objective, point.y + length * direction)
+    faint = abs(slope) <= m.point.noise  # no length can be told from another by its value
+    reach = EPS * EPS * (longest + float(m.point.size.max()))
+    length, lowest = 1.0, 0.0
+    taken: Step | None = None
+    refused: Point | None = None
+    while length * longest > reach:
+        trial = m.tried(objective, m.point.y + length * direction)
         if trial is None:
-            length *= 0.5
+            if taken is not None:
+                return taken
+            length *= SHORTER
             continue
-        better = worst_excess(trial.residuals, m) <= BETTER * merit
-        if abs(slope) <= point.noise:  # no length can be told from another by its value
-            return trial if better else None
-        change = trial.value - point.value
-        if change <= SUFFICIENT * length * slope:
-            return trial
-        if better and abs(change) <= trial.noise_to(point):
-            flatter = abs(float(np.vdot(direction, trial.gradient))) <= BETTER * abs(slope)
-            if flatter:
-                return trial
-        curvature = change - length * slope
-        guess = -0.5 * slope * length * length / curvature if curvature > 0.0 else 0.5 * length
-        length = min(max(guess, 0.1 * length), 0.5 * length)
-    return None
+        end = dot(direction, trial.gradient)
+        change = trial.value - m.point.value
+        hidden = trial.value <= m.ceiling and ((faint and change < 0.0) or abs(change) <= trial.noise_to(m.point))
+        fall = 0.5 * length * (slope + end) if hidden else change
+        if fall <= SUFFICIENT * length * slope and fall < lowest:
+            taken, lowest = Step(trial, fall, hidden, refused), fall
+            if faint or refused is not None or end > STEEP * slope:
+                return taken
+            length *= min(LONGER, slope / (slope - end)) if end > slope else LONGER
+            continue
+        if taken is not None:
+            return taken
+        if length == 1.0 and not hidden:
+            refused = trial
+        guess = length * slope / (slope - end) if hidden else _lowest(slope, change, length)
+        length = min(max(guess, SHORTEST * length), SHORTER * length)
+    return taken
+
+
+def _lowest(slope: float, change: float, length: float) -> float:
+    """Where the parabola through the start, with its slope, and the trial is lowest."""
+    curvature = change - length * slope
+    return -0.5 * slope * length * length / curvature if curvature > 0.0 else SHORTER * length

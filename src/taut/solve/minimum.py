@@ -51,6 +51,11 @@ class Point:
         """The change of the objective between two points that may be rounding [J]."""
         return max(self.noise + other.noise, FLAT * (self.magnitude + other.magnitude))
 
+    @property
+    def ceiling(self) -> float:
+        """The largest value [J] that rounding may have made this one of."""
+        return self.value + max(self.noise, FLAT * self.magnitude)
+
 
 class Objective(Protocol):
     """A function of unknowns y (n, 3) to minimise."""
@@ -90,13 +95,15 @@ class Minimum:
     assembling: float = 0.0
     solving: float = 0.0
     reason: str = ""
+    ceiling: float = np.inf  # what the objective must not rise above again, whatever rounding hides [J]
 
     @staticmethod
     def begun(objective: Objective, start: Float, tolerance: Tolerance) -> Minimum:
         """The record of a descent that begins at `start`; SingularState where the objective has no value there."""
         begun = time.perf_counter()
         point = objective.evaluate(start)
-        return Minimum(point, tolerance.targets(point.gross), assembling=time.perf_counter() - begun)
+        spent = time.perf_counter() - begun
+        return Minimum(point, tolerance.targets(point.gross), assembling=spent, ceiling=point.ceiling)
 
     def add_work_of(self, other: Minimum) -> None:
         """Count what an earlier attempt cost."""
@@ -126,9 +133,18 @@ class Minimum:
                 return None
 
     def judge(self, objective: Objective, reason: str) -> Minimum:
-        """The end of a descent that found nothing better: at the rounding floor, or stuck for the reason given."""
-        with self.timed("assembling"):
-            self.floors = objective.floors(self.point)
+        """The end of a descent that found nothing better: at the rounding floor, or stuck for the reason given.
+
+        Stiffness may jump, as that of a cable does at its slack length: what it is on the other side counts too, where rounding
+        of the coordinates can carry a particle there along its own unbalanced force.
+        """
+        y, r = self.point.y, self.point.residuals
+        way = self.point.gradient * (FLOOR * EPS * self.point.size / np.where(r > 0.0, r, 1.0))[:, None]
+        for near in (self.point, self.tried(objective, y - way), self.tried(objective, y + way)):
+            if near is not None:
+                with self.timed("assembling"):
+                    floors = objective.floors(near)
+                self.floors = np.maximum(self.floors, floors) if near is not self.point else floors
         if (self.point.residuals <= np.maximum(self.targets, self.floors)).all():
             self.outcome = "rounding floor"
         else:

@@ -16,11 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from taut.errors import ModelError
 from taut.laws.force import force
+from taut.laws.surface_tension import surface_tension
 from taut.laws.zero_length_spring import zero_length_spring
 from taut.solve.minimum import Outcome
 from taut.solve.tolerance import Tolerance, excess
 from taut.step.finding import Finding
-from taut.step.membrane import areas, membrane
+from taut.step.membrane import areas
 from taut.system.system import System
 
 Float = NDArray[np.float64]
@@ -112,7 +113,7 @@ def form_finding(
     if edges is not None:
         laws.append(zero_length_spring(edges, k=_tension(density, "edge", "density")))
     if triangles is not None:
-        laws.append(membrane(triangles, stress=_tension(stress, "triangle", "stress")))
+        laws.append(surface_tension(triangles, stress=_tension(stress, "triangle", "stress")))
     if not laws:
         raise ModelError("form_finding: give edges and density, or triangles and stress, or both")
     if loads is not None:

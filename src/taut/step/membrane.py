@@ -1,4 +1,4 @@
-"""Membranes of uniform stress: the energy s·A of a triangle of area A, and what its flatness along the surface asks for.
+"""Membranes of uniform stress (`laws.surface_tension`): what the flatness of the area along the surface asks for.
 
 At a given shape a triangle pulls on its corners as three force densities do, s/2 times the cotangents of its angles: solving the
 linear problem of these lowers the area (Pinkall, Polthier 1993). Moving points along the surface hardly changes the area, and where
@@ -8,25 +8,11 @@ collapsed triangles. So a point that only triangles hold moves along the surface
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.formula import cross, norm
-from taut.formula.law import energy
-
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
-
-
-@energy(invariant="rigid motion")
-def membrane(x: Any, stress: Any) -> Any:
-    """Uniform stress in a triangle: V = stress·area.
-
-    stress : [N/m]
-    """
-    return stress / 2 * norm(cross(x[1] - x[0], x[2] - x[0]))
 
 
 def areas(q: Float, triangles: Int) -> Float:

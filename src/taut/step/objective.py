@@ -73,7 +73,8 @@ class ImplicitObjective:
         if not (np.isfinite(total).all() and np.isfinite(gross).all() and np.isfinite(value + kinetic)):
             raise SingularState("the forces of a step overflow")
         size = _size(q, y).max(axis=1)
-        return Point(y, value + kinetic, hold.project(total), gross, magnitude + abs(kinetic), size)
+        residual = hold.project(hold.project(total))  # twice: once leaves the rounding of what is held
+        return Point(y, value + kinetic, residual, gross, magnitude + abs(kinetic), size)
 
     def hessian(self, y: Float, *, project: bool) -> BlockMatrix:
         matrix = self._unconstrained(y, self.inertia, project=project)

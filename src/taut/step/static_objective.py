@@ -60,7 +60,8 @@ class StaticObjective:
             gross += np.abs(pull).sum(axis=1)
         if not (np.isfinite(total).all() and np.isfinite(value + stored)):
             raise SingularState("the forces of an equilibrium overflow")
-        return Point(y, value + stored, self.hold.project(total), gross, magnitude + stored, np.abs(y).max(axis=1))
+        residual = self.hold.project(self.hold.project(total))  # twice: once leaves the rounding of what is held
+        return Point(y, value + stored, residual, gross, magnitude + stored, np.abs(y).max(axis=1))
 
     def hessian(self, y: Float, *, project: bool) -> BlockMatrix:
         self.inner.hessian([Inputs(y, y, 0.0, self.t)] * len(self.inner.terms), self.back, project=project)

@@ -1,0 +1,16 @@
+"""Uniform stress in a surface, V = σ A."""
+
+from taut.formula import cross, norm
+from taut.formula.law import energy
+
+
+@energy(invariant="rigid motion")
+def surface_tension(x, stress):
+    """A film or a membrane of uniform stress on a triangle: V = σ A, A its area. It pulls every edge inwards with σ a metre.
+
+    stress : σ [N/m]
+
+    At rest it is a minimal surface (see `taut.form_finding`). It has no rest area: alone it shrinks to nothing. A triangle that has
+    collapsed to a line has no force.
+    """
+    return stress / 2 * norm(cross(x[1] - x[0], x[2] - x[0]))
