@@ -36,10 +36,10 @@ def run(mesh: taut.mesh.Mesh) -> dict[str, float]:
     """Let it settle; returns the force on the held points and the weight [N], how far it sank [m] and its speed [m/s]."""
     system = body(mesh)
     *_, (state, report) = taut.simulate(system, taut.ImplicitEuler(), h=0.1, until=3.0)
-    held = float(system.f(state)[system.fixed, 1].sum())
+    held = -float(system.f(state)[system.fixed, 1].sum())
     sank = float((mesh.positions[:, 1] - state.q[:, 1]).max())
     speed = float(np.linalg.norm(state.v, axis=1).max())
-    return {"held": held, "weight": -9.81 * float(system.mass.sum()), "sank": sank, "speed": speed, "residual": report.residual}
+    return {"held": held, "weight": 9.81 * float(system.mass.sum()), "sank": sank, "speed": speed, "residual": report.residual}
 
 
 if __name__ == "__main__":

@@ -147,7 +147,25 @@ def test_needs_are_as_declared(integrator):
     state, _ = made(integrator).step(system, system.initial_state(), 0.01)
     assert bool(state.history) == ("the previous step" in integrator.needs)
     assert "forces" in integrator.needs
-    assert ("stiffness" in integrator.needs) == (integrator.stability != "conditional")
+
+
+@every
+def test_stiffness_is_needed_where_it_is_declared(integrator, monkeypatch):
+    """Without finite stiffness a method that needs only forces takes its step and says that it does not know its limit."""
+    from taut.errors import SingularState
+    from taut.system.assembly import Assembly
+
+    def nothing(*_, **__):
+        raise SingularState("no stiffness today")
+
+    system = oscillator(3.0)
+    monkeypatch.setattr(Assembly, "hessian", nothing)
+    if "stiffness" in integrator.needs:
+        with pytest.raises(taut.TautError):
+            made(integrator).step(system, system.initial_state(), 0.01)
+    else:
+        _, report = made(integrator).step(system, system.initial_state(), 0.01)
+        assert "could not be found: no stiffness today" in report.note
 
 
 @every

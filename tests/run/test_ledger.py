@@ -126,6 +126,59 @@ def test_a_damper_that_turns_dissipates():
     assert errors[1] < 0.6 * errors[0] < 0.1 * exact
 
 
+def test_what_is_changed_by_hand_is_booked_as_such():
+    """A push, and a spring that is cut, between two runs into one ledger."""
+    system = taut.System(
+        [[0, 0, 0], [1, 0, 0]], mass=1.0, fixed=[0], energies=[laws.spring([[0, 1]], k=300.0), laws.gravity()],
+        pose=[[0, 0, 0], [1.2, 0, 0]],
+    )  # fmt: skip
+    ledger, states = booked(system, taut.BDF2(), 0.02, 0.2)
+    push = np.array([[0, 0, 0], [0, 5.0, 0]])
+    pushed = states[-1].with_(v=states[-1].v + push)
+    cut = pushed.with_(active={"spring": [False]})
+    for _ in taut.simulate(system, taut.BDF2(), 0.02, 0.4, ledger=ledger, state=cut):
+        pass
+    total = ledger.total()
+    expected = system.T(pushed) - system.T(states[-1]) - system.V_by_law(states[-1])["spring"]
+    assert total.between == pytest.approx(expected, rel=1e-12)
+    flows = -total.numerical + total.residual + total.between
+    assert total.kinetic + sum(total.stored.values()) == pytest.approx(total.opening + flows, abs=1e-11)
+    assert "changed between steps" in str(total)
+
+
+def test_far_from_the_start_of_time_h_is_h():
+    system = taut.System([[0, 0, 0]], mass=1.0, velocity=[[1.0, 0, 0]], damping=[laws.drag(alpha=0.5)])
+    ledger = taut.Ledger()
+    start = system.initial_state().with_(t=1e6)
+    for _ in taut.simulate(
+        system, taut.ImplicitMidpoint(tolerance=taut.Tolerance(1e-13)), 1e-3, 1e6 + 0.01, state=start, ledger=ledger
+    ):
+        pass
+    assert ledger.entries[0].h == 1e-3
+    assert abs(ledger.total().numerical) < 1e-13
+
+
+@pytest.mark.parametrize("integrator", OBEYS, ids=lambda i: i.__name__)
+def test_on_an_oblique_plane_far_away(integrator):
+    """Nothing acts: the velocity stays, and the book closes, though coordinates are coarse."""
+    v = np.array([[3e-7, 0, -1e-7]])
+    system = taut.System([[1e6, 1e6, 0]], mass=1.0, constraints=[taut.on_plane([0], (1, 2, 3))], velocity=v)
+    ledger, states = booked(system, made(integrator, taut.Tolerance()), 1e-4, 1e-2)
+    np.testing.assert_allclose(states[-1].v, v, rtol=1e-9, atol=1e-18)
+    assert all(abs(e.gap) <= ROUNDING * e.scale for e in ledger)
+
+
+def test_an_adaptive_entry_has_the_time_of_its_state():
+    ledger, states = booked(machine(), taut.Adaptive(taut.TRBDF2(), error=1e-5), 0.1, 1.0)
+    assert [e.t for e in ledger] == [s.t for s in states[1:]]
+
+
+def test_a_law_called_rayleigh_is_not_mixed_up_with_rayleighs():
+    system = machine(damping=[laws.drag(alpha=0.1, name="rayleigh"), laws.rayleigh(alpha=0.2)])
+    ledger, _ = booked(system, taut.ImplicitEuler(), 0.01, 0.05)
+    assert set(ledger.total().dissipated) == {"rayleigh", "rayleigh 2"}
+
+
 def test_an_empty_ledger_says_so(tmp_path):
     with pytest.raises(taut.ModelError, match="empty"):
         taut.Ledger().total()
@@ -137,9 +190,9 @@ def test_the_table_of_a_run(tmp_path):
     ledger.write_csv(tmp_path / "ledger.csv")
     table = np.genfromtxt(tmp_path / "ledger.csv", delimiter=",", names=True, deletechars="")
     assert len(table) == 5
-    np.testing.assert_array_equal(table["t"], [s.t for s in states[1:]])
-    np.testing.assert_array_equal(table["numerical"], [e.numerical for e in ledger])
-    np.testing.assert_array_equal(table["dissipated_drag"], [e.dissipated["drag"] for e in ledger])
+    np.testing.assert_array_equal(table["t_s"], [s.t for s in states[1:]])
+    np.testing.assert_array_equal(table["numerical_J"], [e.numerical for e in ledger])
+    np.testing.assert_array_equal(table["dissipated_drag_J"], [e.dissipated["drag"] for e in ledger])
     with pytest.raises(taut.ModelError, match="no folder"):
         ledger.write_csv(tmp_path / "nowhere" / "ledger.csv")
     assert "dissipated by rayleigh" in str(ledger)

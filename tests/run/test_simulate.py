@@ -1,5 +1,6 @@
 """Stepping through time: how many steps, where they end, where they begin."""
 
+import numpy as np
 import pytest
 
 import taut
@@ -36,6 +37,22 @@ def test_a_long_run_has_no_crumb_of_a_step():
             return Advance(state, state.with_(t=state.t + h), Report("Clock", state.t + h, h, "explicit"))
 
     assert sum(1 for _ in taut.simulate(fast, Clock(), 1e-3, 200.0)) == 200_000
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [({"integrator": taut.BDF2}, "brackets"), ({"system": "x"}, r"taut\.System"), ({"state": "x"}, r"taut\.State"),
+     ({"ledger": "x"}, r"taut\.Ledger"), ({"h": True}, "step h"), ({"h": 5e-324}, "finitely many"), ({"until": "1"}, "end time")],
+)  # fmt: skip
+def test_slips_are_told(changes, message):
+    arguments = {"system": ball(), "integrator": taut.BDF2(), "h": 0.1, "until": 1.0, **changes}
+    with pytest.raises(taut.ModelError, match=message):
+        taut.simulate(**arguments)
+
+
+def test_numbers_of_numpy_are_numbers():
+    *_, (state, _) = taut.simulate(ball(), taut.BDF2(), np.float32(0.5), np.int64(1))
+    assert state.t == 1.0
 
 
 def test_a_step_that_vanishes_is_refused():

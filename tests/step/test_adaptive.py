@@ -7,6 +7,7 @@ import taut
 from taut import laws
 from taut.step.adaptive import LENGTH
 from tests.laws.motion import UNTIL, pendulum, reference
+from tests.laws.test_integrators import OBEYS, made
 
 
 class Fragile(taut.ImplicitEuler):
@@ -74,9 +75,11 @@ def test_the_length_that_worked_is_kept_in_the_state():
 def test_it_gives_up_at_the_limit_with_the_state_intact():
     system, inner = spring(), Fragile(0.0)
     state = system.initial_state()
-    with pytest.raises(taut.NotConverged, match=r"after 4 attempts, at t = 0 s: too long") as caught:
+    with pytest.raises(taut.NotConverged, match=r"given up after 4 attempts: too long") as caught:
         taut.Adaptive(inner, halvings=3).step(system, state, 0.1)
     assert caught.value.state is state
+    assert caught.value.report.outcome == "not converged"
+    assert caught.value.report.retries == 4
     assert [h for _, h in inner.tried] == [0.1, 0.05, 0.025, 0.0125]
 
 
@@ -109,11 +112,76 @@ def test_a_tighter_bound_gives_a_smaller_error(inner):
         *_, (state, report) = run
         errors.append(np.abs(state.q[1] - reference()[:3]).max())
         counts.append(run.summary.substeps)
-        assert report.error <= bound
+        assert 0.0 < report.error <= bound
     assert errors[1] < 0.2 * errors[0]
     assert errors[1] < 1e-3
     expected = 100.0 ** (1 / (inner.order + 1))
     assert counts[1] / counts[0] == pytest.approx(expected, rel=0.6)
+
+
+class Counted(taut.TRBDF2):
+    """Counts what it does."""
+
+    def __init__(self):
+        super().__init__()
+        self.iterations = self.evaluations = 0
+
+    def advance(self, system, state, h):
+        done = super().advance(system, state, h)
+        self.iterations += done.report.iterations
+        self.evaluations += done.report.evaluations
+        return done
+
+
+def test_all_work_is_reported():
+    """That of the whole steps which only served to estimate the error, and of attempts that were given up."""
+    inner = Counted()
+    run = taut.simulate(pendulum(), taut.Adaptive(inner, error=1e-5), UNTIL / 5, UNTIL)
+    assert sum(r.retries for _, r in run) > 0
+    assert run.summary.iterations == inner.iterations
+    assert run.summary.evaluations == inner.evaluations
+
+
+@pytest.mark.parametrize("integrator", OBEYS, ids=lambda i: i.__name__)
+def test_the_estimate_is_the_error(integrator):
+    """One error-controlled step of an oscillator from its exact state: what is estimated is what is made."""
+    omega, h, phase = 2.0, 0.02, 0.7
+
+    def exact(t):
+        return np.cos(phase + omega * t), -omega * np.sin(phase + omega * t)
+
+    x, v = exact(0.0)
+    system = taut.System([[0, 0, 0]], mass=1.0, energies=[laws.pin(k=omega**2)], pose=[[x, 0, 0]], velocity=[[v, 0, 0]])
+    before, speed = exact(-h / 2)
+    history = {"BDF2 moved": [[x - before, 0, 0]], "BDF2 v": [[speed, 0, 0]], "BDF2 h": h / 2}
+    start = system.initial_state().with_(history=history if "the previous step" in integrator.needs else {})
+    state, report = taut.Adaptive(made(integrator), error=1.0).step(system, start, h)
+    assert report.substeps == 2
+    assert report.error == pytest.approx(abs(state.q[0, 0] - exact(h)[0]), rel=0.15)
+
+
+def test_overflow_is_shortened_too():
+    """A prediction that leaves the finite numbers is a failure like another."""
+    system = taut.System([[0, 0, 0]], mass=1.0, velocity=[[1e300, 0, 0]])
+    for integrator in OBEYS:
+        with pytest.raises(taut.NotConverged, match="given up after 17 attempts"):
+            taut.Adaptive(made(integrator)).step(system, system.initial_state(), 1e20)
+
+
+def test_an_explicit_integrator_still_warns(log):
+    system = taut.System([[0, 0, 0]], mass=1.0, energies=[laws.pin(k=1e4)], pose=[[1e-3, 0, 0]])
+    for _ in taut.simulate(system, taut.Adaptive(taut.SymplecticEuler()), 0.03, 0.09):
+        pass
+    assert [r.message for r in log.records] == [
+        "h = 0.03 s is beyond the limit of SymplecticEuler for this system; h ≤ 0.02 s would do"
+    ]
+
+
+def test_a_damaged_length_is_refused():
+    system = spring()
+    for bad in (np.nan, 0.0, -1.0, [0.1, 0.2]):
+        with pytest.raises(taut.ModelError, match="adaptive h"):
+            taut.Adaptive(taut.BDF2()).step(system, system.initial_state().with_(history={LENGTH: bad}), 0.1)
 
 
 @pytest.mark.parametrize(
@@ -126,3 +194,16 @@ def test_silly_arguments(arguments, message):
     options = arguments[1] if len(arguments) > 1 else {}
     with pytest.raises(taut.ModelError, match=message):
         taut.Adaptive(arguments[0], **options)
+
+
+@taut.energy
+def wall(x, k):
+    """No energy below y = 0."""
+    return -k * taut.formula.log(x[0][1])
+
+
+@pytest.mark.parametrize("integrator", [taut.ImplicitMidpoint, taut.SymplecticEuler, taut.TRBDF2, taut.RK4])
+def test_an_end_without_energy_is_rolled_back(integrator):
+    system = taut.System([[0, 0.1, 0]], mass=1.0, velocity=[[0, -10.0, 0]], energies=[wall(k=20.0), laws.gravity()])
+    for state, _ in taut.simulate(system, taut.Adaptive(integrator()), 0.03, 0.09):
+        assert state.q[0, 1] > 0.0

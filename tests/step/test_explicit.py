@@ -34,6 +34,27 @@ def test_the_fastest_damping():
     assert rate == pytest.approx(expected, rel=4e-3)
 
 
+def test_nothing_stiff_can_move():
+    x = np.column_stack([np.arange(40.0), np.zeros(40), np.zeros(40)])
+    held = taut.System(x, mass=1.0, energies=[laws.spring([[i, i + 1] for i in range(39)], k=10.0)], fixed=range(40))
+    assert fastest(held, held.initial_state()) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])
+def test_silly_limits_are_refused(bad):
+    with pytest.raises(taut.ModelError, match="omega"):
+        taut.RK4.limit(bad)
+
+
+def test_elements_that_are_switched_on_are_looked_at():
+    system = taut.System([[0, 0, 0]], mass=1.0, energies=[laws.pin(k=1e6)])
+    run = taut.SymplecticEuler()
+    state, report = run.step(system, system.initial_state().with_(active={"pin": [False]}), 0.01)
+    assert report.note == ""
+    _, report = run.step(system, state.with_(active={}), 0.01)
+    assert "h ≤ 0.002 s would do" in report.note
+
+
 def test_only_gravity_has_no_limit():
     system = taut.System([[0, 0, 0]] * 30, mass=1.0, energies=[laws.gravity()])
     assert fastest(system, system.initial_state()) == (0.0, 0.0)

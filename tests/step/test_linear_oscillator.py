@@ -88,9 +88,14 @@ def test_bdf2_starts_afresh_when_the_step_grows_too_much():
     system = taut.System([[0, 0, 0]], mass=1.0, energies=[laws.pin(k=9.0)], pose=[[0.3, 0, 0]])
     bdf2, euler = taut.BDF2(), taut.ImplicitEuler()
     state, _ = bdf2.step(system, system.initial_state(), 0.01)
-    longer, _ = bdf2.step(system, state, 0.025)
+    longer, report = bdf2.step(system, state, 0.025)
+    assert "implicit Euler: h has grown too much" in report.note
     np.testing.assert_array_equal(longer.q, euler.step(system, state, 0.025)[0].q)
-    edited, _ = bdf2.step(system, state.with_(v=state.v), 0.01)
+    edited, report = bdf2.step(system, state.with_(v=state.v), 0.01)
+    assert "implicit Euler: there is no previous step" in report.note
+    for history in ({"BDF2 h": 0.1}, {**state.history, "BDF2 v": [[0, 0, 0], [1, 0, 0]]}, {**state.history, "BDF2 h": -1.0}):
+        with pytest.raises(taut.ModelError, match="history"):
+            bdf2.step(system, state.with_(history=history), 0.01)
     np.testing.assert_array_equal(edited.q, euler.step(system, state, 0.01)[0].q)
 
 

@@ -7,7 +7,7 @@ Each item has a formula of its own, and none is the remainder; what does not add
 displacement Δ and the inertial force A of the step (see `taut.step.advance`), S the free directions, and Σ over the stages with
 their weights (BDF2 is moved by the forces at the end alone, but counts work at both ends):
 
-    loads            -Δ·Σ∇V_k                                   for laws marked as loads
+    loads            -h Σ v_s·∇V_k                               for laws marked as loads
     parameters       ΣV(q, t_s) - V(q, t) + V(q', t') - V(q', t_s)   for laws whose parameters depend on time
     scripted         h Σ(I - S)v_s·(∇V + ∂Ψ/∂v), and the change of the kinetic energy of constrained directions
     dissipation      h Σ v_s·∂Ψ/∂v(v_s)
@@ -22,12 +22,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import ModelError
+from taut.solve.tolerance import dot
 from taut.step.advance import Advance, Stage
 from taut.system.assembly import Inputs
 from taut.system.state import State
@@ -47,6 +48,7 @@ class Entry:
     dissipated : damping law → what it took; numerical : what the integrator took (negative: made)
     residual : work of the forces that the solver left unbalanced
     gap : what does not add up; scale : the sum of magnitudes that went into it
+    between : what was changed between the steps of several, by whoever edited the state or the system (0 for one step)
     """
 
     t: float
@@ -61,6 +63,7 @@ class Entry:
     residual: float = 0.0
     gap: float = 0.0
     scale: float = 0.0
+    between: float = 0.0
 
     def and_then(self, later: Entry) -> Entry:
         """Both together, as one longer step."""
@@ -68,6 +71,7 @@ class Entry:
             later.t, self.h + later.h, self.opening, later.kinetic, later.stored, _sum(self.work, later.work),
             self.scripted + later.scripted, _sum(self.dissipated, later.dissipated), self.numerical + later.numerical,
             self.residual + later.residual, self.gap + later.gap, max(self.scale, later.scale),
+            self.between + later.between + later.opening - (self.kinetic + sum(self.stored.values())),
         )  # fmt: skip
 
     def __str__(self) -> str:
@@ -77,6 +81,7 @@ class Entry:
         rows.append(("work of scripted points", self.scripted))
         rows += [(f"dissipated by {name}", value) for name, value in self.dissipated.items()]
         rows += [("numerical dissipation", self.numerical), ("work of the residual", self.residual), ("gap", self.gap)]
+        rows += [("changed between steps", self.between)] if self.between else []
         return aligned([f"{self.h:g} s to t = {self.t:g} s", "J"], rows)
 
 
@@ -109,6 +114,7 @@ class Ledger:
         entry = parts[0]
         for part in parts[1:]:
             entry = entry.and_then(part)
+        entry = replace(entry, t=step.state.t, h=step.h)
         self.entries.append(entry)
         return entry
 
@@ -125,7 +131,7 @@ class Ledger:
         return str(self.total()) if self.entries else "an empty ledger"
 
     def write_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write one row a step, whole or not at all; times in s, all else in J.
+        """Write one row a step, whole or not at all: energies as they stand at its end, and what it added of all else.
 
         >>> import pathlib, tempfile, taut
         >>> from taut import laws
@@ -136,19 +142,19 @@ class Ledger:
         >>> file = pathlib.Path(tempfile.mkdtemp()) / "ledger.csv"
         >>> ledger.write_csv(file)
         >>> file.read_text().splitlines()[0]
-        't,kinetic,stored gravity,scripted,numerical,residual,gap'
+        't_s,kinetic_J,stored gravity_J,scripted_J,numerical_J,residual_J,gap_J'
         """
         groups: dict[str, dict[str, None]] = {"stored": {}, "work": {}, "dissipated": {}}
         for entry in self.entries:
             for group, names in groups.items():
                 names.update(dict.fromkeys(getattr(entry, group)))
-        header = ["t", "kinetic", *(f"{g} {n}" for g, names in groups.items() for n in names)]
+        header = ["t_s", "kinetic_J", *(f"{g} {n}_J" for g, names in groups.items() for n in names)]
         rows = (
             [e.t, e.kinetic, *(getattr(e, g).get(n, 0.0) for g, names in groups.items() for n in names),
              e.scripted, e.numerical, e.residual, e.gap]
             for e in self.entries
         )  # fmt: skip
-        write_csv(path, [*header, "scripted", "numerical", "residual", "gap"], rows)
+        write_csv(path, [*header, "scripted_J", "numerical_J", "residual_J", "gap_J"], rows)
 
 
 @dataclass
@@ -163,10 +169,10 @@ class _Forces:
     defect: float = 0.0  # work and dissipation of the forces that move, less those that count [J]
     gross: float = 0.0  # Σ |Δ|·|forces| [J]
 
-    def lift(self, name: str, stage: Stage, along: float) -> None:
-        """Book the work of a load; `along` is Δ·∇V."""
-        self.work[name] = self.work.get(name, 0.0) - stage.counted * along
-        self.defect += (stage.weight - stage.counted) * along
+    def lift(self, name: str, stage: Stage, taken: float, along: float) -> None:
+        """Book the work -h v·∇V of a load; `taken` is h v·∇V, `along` is Δ·∇V."""
+        self.work[name] = self.work.get(name, 0.0) - stage.counted * taken
+        self.defect += stage.weight * along - stage.counted * taken
 
     def spend(self, name: str, stage: Stage, taken: float, along: float) -> None:
         """Book what a damping law took; `along` is Δ·∂Ψ/∂v."""
@@ -176,7 +182,7 @@ class _Forces:
     def add(self, system: System, step: Advance, stage: Stage, total: Float, gross: Float) -> None:
         """Count the forces of a stage."""
         v = stage.v if stage.linear is None else stage.v + stage.linear.faster
-        self.scripted += stage.counted * step.h * float(np.vdot(v - system.hold.project(v), total))
+        self.scripted += stage.counted * step.h * dot(v - system.hold.project(v), total)
         self.total += stage.weight * total
         self.gross += max(stage.weight, stage.counted) * float(np.abs(step.moved * gross).sum())
 
@@ -202,15 +208,15 @@ def _booked(system: System, step: Advance) -> Entry:
     v, w = np.array(old.v), np.array(new.v)
     v_free, w_free = hold.project(v), hold.project(w)
     mass = system.mass[:, None]
-    gain_free = 0.5 * float(np.vdot(mass * (w_free - v_free), w_free + v_free))
-    gain = 0.5 * float(np.vdot(mass * (w - v), w + v))
+    gain_free = 0.5 * dot(mass * (w_free - v_free), w_free + v_free)
+    gain = 0.5 * dot(mass * (w - v), w + v)
     scripted = forces.scripted + (gain - gain_free)
     change = sum(after.values()) - sum(before.values())
     dissipated = sum(forces.dissipated.values())
-    numerical = float(np.vdot(step.inertia, free)) - gain_free
+    numerical = dot(step.inertia, free) - gain_free
     numerical += forces.stored - (change - sum(driven.values()))
-    numerical += forces.defect + forces.scripted - float(np.vdot(held, forces.total))
-    residual = float(np.vdot(free, step.residual))
+    numerical += forces.defect + forces.scripted - dot(held, forces.total)
+    residual = dot(free, step.residual)
     kinetic = system.T(new)
     opening = system.T(old) + sum(before.values())
     closing = kinetic + sum(after.values())
@@ -233,13 +239,13 @@ def _add_positions(system: System, step: Advance, stage: Stage, forces: _Forces)
         _, gradient, gross = assembly.hessian(inputs, np.zeros(system.n), project=stage.linear.project)
         total = gradient + assembly.matrix.times(stage.linear.moved)
         bent = assembly.curvatures(step.moved, stage.linear.moved)
-    along = assembly.works(step.moved)
+    along, lifted = assembly.works(step.moved), assembly.works(stage.v)
     powers = {} if stage.span is None else _powers(system, step, stage)
-    for term, flat, more in zip(assembly.terms, along, bent, strict=True):
+    for term, flat, more, power in zip(assembly.terms, along, bent, lifted, strict=True):
         if term.form == "increment":
             forces.spend(term.name, stage, step.h * powers[term.name], flat)
         elif term.placed.law.load:
-            forces.lift(term.name, stage, flat + more)
+            forces.lift(term.name, stage, (step.h * power if stage.linear is None else flat + more), flat + more)
         else:
             forces.stored += stage.weight * (flat + more)
     forces.add(system, step, stage, total, gross + np.abs(total - gradient))
@@ -273,7 +279,7 @@ def _add_rates(system: System, step: Advance, stage: Stage, forces: _Forces) -> 
 def _add_rayleigh(system: System, step: Advance, stage: Stage, forces: _Forces) -> None:
     v = stage.v if stage.linear is None else stage.v + stage.linear.faster
     drag = system.rayleigh_matrix(stage.frozen).times(v)
-    forces.spend(RAYLEIGH, stage, step.h * float(np.vdot(drag, v)), float(np.vdot(drag, step.moved)))
+    forces.spend(RAYLEIGH, stage, step.h * dot(drag, v), dot(drag, step.moved))
     forces.add(system, step, stage, drag, np.abs(drag))
 
 

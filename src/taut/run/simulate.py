@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from taut.errors import ModelError
 from taut.run.ledger import Ledger
 from taut.run.summary import Summary
-from taut.step.integrator import Integrator
+from taut.step.integrator import Integrator, seconds
 from taut.step.report import Report
 from taut.system.state import State
 from taut.system.system import System
@@ -70,9 +71,16 @@ def simulate(
     >>> round(state.t, 9), round(float(state.v[0, 1]), 9), report.outcome, run.summary.steps
     (1.0, -9.81, 'converged', 10)
     """
-    if not (isinstance(h, (int, float)) and np.isfinite(h) and h > 0.0):
-        raise ModelError(f"the step h is {h!r}; it must be a positive, finite number of seconds")
-    if not (isinstance(until, (int, float)) and np.isfinite(until)):
-        raise ModelError(f"the end time is {until!r}; it must be a finite number of seconds")
+    if not isinstance(system, System):
+        raise ModelError(f"simulate takes a taut.System first, not {system!r}")
+    if not isinstance(integrator, Integrator):
+        hint = "; it wants its brackets" if isinstance(integrator, type) else ""
+        raise ModelError(f"simulate takes an integrator such as taut.ImplicitEuler(), not {integrator!r}{hint}")
+    for what, value, kind in (("state", state, State), ("ledger", ledger, Ledger)):
+        if value is not None and not isinstance(value, kind):
+            raise ModelError(f"{what} is a taut.{kind.__name__}, not {value!r}")
+    step, end = seconds("step h", h), seconds("end time", until)
     start = system.initial_state() if state is None else state
-    return Simulation(system, integrator, h, until, start, ledger)
+    if not step > 0.0 or not math.isfinite((end - start.t) / step):
+        raise ModelError(f"the step h is {h!r}; it must be a positive number of seconds, and reach the end time in finitely many")
+    return Simulation(system, integrator, step, end, start, ledger)

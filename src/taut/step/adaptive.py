@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from taut.errors import ModelError, NotConverged, SingularState
 from taut.step.advance import Advance
-from taut.step.implicit import combined
 from taut.step.integrator import Integrator
 from taut.step.pace import ErrorControl, Halving
-from taut.step.report import Report
+from taut.step.report import Report, combined, with_work_of, without_work
 from taut.system.state import State
 from taut.system.system import System
 
@@ -51,6 +50,7 @@ class Adaptive(Integrator):
         self.integrator, self.error, self.halvings = integrator, error, halvings
         self.order, self.stability = integrator.order, integrator.stability  # type: ignore[misc]
         self.needs, self.descends = integrator.needs, integrator.descends  # type: ignore[misc]
+        self._note = ""  # what the integrator had to say in the last step
 
     def _pace(self, h: float, length: float) -> Halving | ErrorControl:
         if self.error is None:
@@ -61,51 +61,78 @@ class Adaptive(Integrator):
     def advance(self, system: System, state: State, h: float) -> Advance:
         begun = time.perf_counter()
         self.check(system, state, h)
-        pace = self._pace(h, min(h, float(state.history.get(LENGTH, h))))
+        pace = self._pace(h, min(h, _remembered(state, h)))
         parts: list[Advance] = []
+        spent: list[Report] = []  # on attempts that were given up, and on whole steps that only served to estimate an error
         now, end, retries, error, shortest = state, state.t + h, 0, 0.0, h
         while True:
             left = h if now is state else end - now.t  # exactly h: what depends on it alone need not be worked out again
             substep = pace.next(left)
-            failure: Exception | None = None
+            failure: NotConverged | SingularState | None = None
+            done: list[Advance] = []
             try:
-                done, made = self._substep(system, now, substep)
+                made = self._substep(system, now, substep, done, spent)
             except (NotConverged, SingularState) as caught:
                 failure = caught
             if failure is not None or not pace.succeeded(substep, made):
                 retries += 1
+                spent += [part.report for part in done]
+                spent += [r for r in [getattr(failure, "report", None)] if r is not None]
                 if not (pace.failed() if failure is not None else pace.length >= h * 0.5**self.halvings):
-                    raise self._given_up(failure, state, retries, now.t) from failure
+                    raise self._given_up(failure, state, h, retries, spent) from failure
                 continue
             error, shortest = max(error, made), min(shortest, substep)
             parts += done
             now = done[-1].state
             if substep == left:
                 break
-        length = pace.length
-        history = {**now.history, LENGTH: np.array(length)} if length < h else now.history
+        history = {**now.history, LENGTH: np.array(pace.length)} if pace.length < h else now.history
         new = replace(now, t=end, history=history)
-        made_of = combined([p.report for p in parts], end, h, time.perf_counter() - begun)
-        notes = [n for n in dict.fromkeys(p.report.note for p in parts) if n]
+        made_of = with_work_of(combined([p.report for p in parts], end, h, time.perf_counter() - begun), spent)
+        self._note = next((p.report.note for p in parts if p.report.note), "")
+        notes = [self._note] if self._note else []
         if retries:
             notes.append(f"shortened to {shortest:.3g} s")
         certificate = replace(
-            made_of, integrator=f"Adaptive {type(self.integrator).__name__}", substeps=len(parts), retries=retries, error=error,
-            note="; ".join(notes),
+            made_of, integrator=self._name, substeps=len(parts), retries=retries, error=error, note="; ".join(notes)
         )  # fmt: skip
         return Advance(state, new, certificate, parts=tuple(parts))
 
-    def _substep(self, system: System, state: State, h: float) -> tuple[list[Advance], float]:
-        """One substep as the ledger will see it, and its estimated error [m]."""
-        if self.error is None:
-            return [self.integrator.advance(system, state, h)], 0.0
-        whole = self.integrator.advance(system, state, h)
-        first = self.integrator.advance(system, state, h / 2)
-        second = self.integrator.advance(system, first.state, h / 2)
-        gap = np.sqrt(np.einsum("ij,ij->i", whole.state.q - second.state.q, whole.state.q - second.state.q).max())
-        return [first, second], float(gap) / (2**self.order - 1)
+    @property
+    def _name(self) -> str:
+        return f"Adaptive {type(self.integrator).__name__}"
 
-    def _given_up(self, failure: Exception | None, state: State, retries: int, t: float) -> NotConverged:
-        report: Report | None = getattr(failure, "report", None)
+    def warn(self, report: Report) -> None:
+        self.integrator.warn(replace(report, note=self._note))
+
+    def _substep(self, system: System, state: State, h: float, done: list[Advance], spent: list[Report]) -> float:
+        """One substep into `done`, as the ledger will see it, and its estimated error [m]."""
+        if self.error is None:
+            done.append(self.integrator.advance(system, state, h))
+            system.V(done[0].state)  # an end without energy is a failure: the next step could not begin there
+            return 0.0
+        whole = self.integrator.advance(system, state, h)
+        spent.append(whole.report)
+        done.append(self.integrator.advance(system, state, h / 2))
+        done.append(self.integrator.advance(system, done[0].state, h / 2))
+        system.V(done[1].state)
+        gap = whole.state.q - done[1].state.q
+        return self.integrator.doubling * float(np.sqrt(np.einsum("ij,ij->i", gap, gap).max()))
+
+    def _given_up(
+        self, failure: NotConverged | SingularState | None, state: State, h: float, retries: int, spent: list[Report]
+    ) -> NotConverged:
         reason = f"the error of a substep stays above {self.error:g} m" if failure is None else str(failure)
-        return NotConverged(f"after {retries} attempts, at t = {t:g} s: {reason}", report, state)
+        known: Report | None = getattr(failure, "report", None)
+        report = known if known is not None else Report(self._name, state.t + h, h, "not converged")
+        report = with_work_of(without_work(replace(report, outcome="not converged")), spent)
+        report = replace(report, integrator=self._name, h=h, retries=retries, note=f"given up after {retries} attempts")
+        return NotConverged(f"{self._name}, given up after {retries} attempts: {reason}", report, state)
+
+
+def _remembered(state: State, h: float) -> float:
+    """The length of substep that the state asks for [s]."""
+    length = state.history.get(LENGTH, np.array(h))
+    if length.shape != () or not 0.0 < float(length) < float("inf"):
+        raise ModelError(f"the state's history has '{LENGTH}' = {length}; it must be a positive number of seconds")
+    return float(length)

@@ -62,4 +62,4 @@ class Advance:
     @property
     def h(self) -> float:
         """The length of the step [s]."""
-        return self.state.t - self.start.t
+        return self.report.h

@@ -10,15 +10,17 @@ import logging
 import time
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.errors import NotConverged, SingularState
+from taut.errors import ModelError, NotConverged, SingularState
 from taut.step.advance import Advance, Stage
 from taut.step.fastest import fastest
 from taut.step.integrator import Integrator, Kind
+from taut.step.prediction import require_finite
 from taut.step.report import Report
 from taut.system.state import State
 from taut.system.system import System
@@ -32,6 +34,16 @@ ROUNDING = 1e-9  # by which an eigenvalue of modulus 1 may be missed
 log = logging.getLogger("taut")
 
 
+@dataclass
+class _Look:
+    """The last look at the fastest oscillation: at what, the longest step it allows [s], and how many steps ago."""
+
+    system: System
+    active: tuple[tuple[str, bytes], ...]
+    longest: float
+    since: int
+
+
 class Explicit(Integrator):
     """Integrators that only evaluate forces: nothing is solved, a step is cheap, and h is limited by the fastest oscillation."""
 
@@ -41,7 +53,7 @@ class Explicit(Integrator):
     """Of the accelerations, in the order in which the formula asks for them, in (v' - v)/h."""
 
     def __init__(self) -> None:
-        self._looked: tuple[System, float, int] | None = None  # at which system, the h that would do, steps since
+        self._looked: _Look | None = None
         self._warned = False
 
     @staticmethod
@@ -57,6 +69,9 @@ class Explicit(Integrator):
         >>> round(taut.SymplecticEuler.limit(100.0), 6), round(taut.RK4.limit(1.0), 6)
         (0.02, 2.828427)
         """
+        for what, value in (("omega", omega), ("rate", rate)):
+            if not 0.0 <= value < float("inf"):
+                raise ModelError(f"limit: {what} is {value!r}; it must be finite and not negative")
         fast = max(omega, rate)
         if fast == 0.0:
             return float("inf")
@@ -106,7 +121,7 @@ class Explicit(Integrator):
             note = self._watch(system, state, h)
             with np.errstate(over="ignore", invalid="ignore"):
                 q_end, v_end = self.formula(_finite(a), state.t, q, v, h)
-                _require_finite(q_end, v_end)
+                require_finite(q_end, v_end)
         except SingularState as error:
             made = Report(type(self).__name__, t_end, h, "not converged", evaluations=len(stages), note=note)
             raise NotConverged(
@@ -124,14 +139,20 @@ class Explicit(Integrator):
 
     def _watch(self, system: System, state: State, h: float) -> str:
         """Look at the fastest oscillation now and then; what to say if h is beyond the limit."""
-        if self._looked is None or self._looked[0] is not system or self._looked[2] >= LOOK_EVERY:
-            omega, rate = fastest(system, state)
-            self._looked = (system, self.limit(omega, rate), 0)
-        _, longest, since = self._looked
-        self._looked = (system, longest, since + 1)
-        if h <= longest:
+        active = tuple((name, mask.tobytes()) for name, mask in sorted(state.active.items()))
+        known = self._looked
+        if known is None or known.system is not system or known.active != active or known.since >= LOOK_EVERY:
+            if known is None or known.system is not system:
+                self._warned = False
+            try:
+                longest = self.limit(*fastest(system, state))
+            except SingularState as error:
+                return f"the limit of {type(self).__name__} could not be found: {error}"
+            self._looked = known = _Look(system, active, longest, 0)
+        known.since += 1
+        if h <= known.longest:
             return ""
-        return f"h = {h:g} s is beyond the limit of {type(self).__name__} for this system; h ≤ {longest:.3g} s would do"
+        return f"h = {h:g} s is beyond the limit of {type(self).__name__} for this system; h ≤ {known.longest:.3g} s would do"
 
     def warn(self, report: Report) -> None:
         if report.note and not self._warned:
@@ -139,16 +160,9 @@ class Explicit(Integrator):
             log.warning(report.note)
 
 
-def _require_finite(*arrays: Float) -> None:
-    for array in arrays:
-        lost = np.flatnonzero(~np.isfinite(array).all(axis=1))
-        if len(lost):
-            raise SingularState(f"particle {lost[0]} has left the finite numbers")
-
-
 def _finite(a: Acceleration) -> Acceleration:
     def checked(t: float, q: Float, v: Float) -> Float:
-        _require_finite(q, v)
+        require_finite(q, v)
         return a(t, q, v)
 
     return checked

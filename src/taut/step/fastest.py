@@ -43,11 +43,13 @@ def _largest(system: System, matrix: BlockMatrix) -> float:
     if size <= DENSE:
         columns = np.array([times(e) for e in np.eye(size)])
         return float(np.linalg.eigvalsh((columns + columns.T) / 2)[-1])
-    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
     operator: Any = LinearOperator((size, size), matvec=times, dtype=np.float64)
     start = np.cos(1.0 + np.arange(size))
+    if not times(start).any():  # nothing that is stiff can move
+        return 0.0
     try:
         return SAFETY * float(eigsh(operator, k=1, which="LA", tol=ACCURACY, v0=start, return_eigenvectors=False)[0])
-    except ArpackNoConvergence as error:
+    except ArpackError as error:
         raise NotConverged(f"the fastest oscillation could not be found: {error}") from error

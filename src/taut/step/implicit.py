@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -90,17 +90,21 @@ class Implicit(LinearImplicit):
         self._constant_of: System | None = None
 
     def solve(
-        self, system: System, state: State, start: Prediction, *, frozen: State, old: Float, increments: bool = False
+        self, system: System, state: State, start: Prediction, h: float, *, frozen: State, old: Float, increments: bool = False
     ) -> Solved:
-        """Minimise the objective of a stage; it never ends above its value at `old`, the y of the old positions.
+        """Minimise the objective of a stage of a step of length h.
+
+        It never ends above its value at `old`, the y of the old positions, beyond rounding (1e-10 of the magnitudes in it).
 
         frozen, increments : see `taut.step.objective`
         """
-        begun = time.perf_counter()
+        entered = time.perf_counter()
         newton = self.minimiser == "newton"
         solver = self.linear_solver(system.n) if newton else self._prefactored(system, state, start.h)
+        begun = time.perf_counter()
         objective = ImplicitObjective(system, start, frozen, increments=increments)
         at_old = objective.evaluate(old)
+        prepared = time.perf_counter() - begun
         best: Minimum | None
         try:
             best, restarts = self._minimise(objective, np.zeros_like(old), solver), 0
@@ -115,8 +119,8 @@ class Implicit(LinearImplicit):
             best.targets,
             best.floors,
             integrator=type(self).__name__,
-            t=start.t,
-            h=start.h,
+            t=state.t + h,
+            h=h,
             outcome=best.outcome,
             decrease=at_old.value - best.point.value,
             iterations=best.iterations,
@@ -125,8 +129,8 @@ class Implicit(LinearImplicit):
             evaluations=best.evaluations + 1,
             solver=solver.name,
             linear_iterations=best.linear_iterations,
-            seconds=time.perf_counter() - begun,
-            assembling=best.assembling,
+            seconds=time.perf_counter() - entered,
+            assembling=best.assembling + prepared,
             solving=best.solving,
         )
         self.certify(certificate, state, best.reason)
@@ -152,18 +156,3 @@ class Implicit(LinearImplicit):
                 del self._constant[next(iter(self._constant))]
             self._constant[h, active] = solver
         return self._constant[h, active]
-
-
-def combined(reports: list[Report], t: float, h: float, seconds: float) -> Report:
-    """The report on a step of several stages: the work of all, the residual of the one that came closest to its limit."""
-    worst = max(reports, key=lambda r: r.residual / r.limit if r.limit else 0.0)
-    sums = ("decrease", "iterations", "projections", "restarts", "evaluations", "linear_iterations", "assembling", "solving")
-    floor = any(r.outcome == "rounding floor" for r in reports)
-    return replace(
-        worst,
-        t=t,
-        h=h,
-        seconds=seconds,
-        outcome="rounding floor" if floor else worst.outcome,
-        **{name: sum(getattr(r, name) for r in reports) for name in sums},
-    )

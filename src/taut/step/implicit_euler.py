@@ -36,7 +36,7 @@ class ImplicitEuler(Implicit):
         self.check(system, state, h)
         q, v = np.array(state.q), np.array(state.v)
         start = Prediction.of(system, state.t + h, q, v, h)
-        solved = self.solve(system, state, start, frozen=state, old=-h * system.hold.project(v), increments=True)
+        solved = self.solve(system, state, start, h, frozen=state, old=-h * system.hold.project(v), increments=True)
         new = start.ended(solved.y, state)
         inertia = system.mass[:, None] * (new.v - v) / h
         stage = Stage(1.0, start.t, np.array(new.q), np.array(new.v), state, span=h)

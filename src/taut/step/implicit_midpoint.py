@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from taut.step.advance import Advance, Stage
 from taut.step.implicit import Implicit
 from taut.step.integrator import Kind
-from taut.step.prediction import Prediction
+from taut.step.prediction import Prediction, require_finite
 from taut.system.state import State
 from taut.system.system import System
 
@@ -38,8 +37,10 @@ class ImplicitMidpoint(Implicit):
         q, v = np.array(state.q), np.array(state.v)
         start = Prediction.of(system, state.t + half, q, v, half, held=hold.velocities(state.t, h, 0.5))
         frozen = state.with_(t=start.t, q=start.q)
-        solved = self.solve(system, state, start, frozen=frozen, old=-half * hold.project(v))
-        moved = h * solved.v
+        solved = self.solve(system, state, start, h, frozen=frozen, old=-half * hold.project(v))
+        with np.errstate(over="ignore"):
+            moved = h * solved.v
+        require_finite(q + moved)
         end = state.t + h
         gained = 2.0 * solved.y / half  # v' - v in the free directions
         new_v = hold.project(v) + hold.project(gained) + hold.velocities(state.t, h, 1.0)
@@ -48,4 +49,4 @@ class ImplicitMidpoint(Implicit):
             moved += hold.place(q, end) - q - (moved - hold.project(moved))
         inertia = system.mass[:, None] * gained / h
         stage = Stage(1.0, start.t, solved.q, solved.v, frozen)
-        return Advance(state, new, replace(solved.report, t=end, h=h), moved, inertia, solved.residual, (stage,))
+        return Advance(state, new, solved.report, moved, inertia, solved.residual, (stage,))

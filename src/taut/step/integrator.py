@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from numbers import Real
 from typing import ClassVar, Literal
 
 from taut.errors import ModelError, NotConverged
@@ -10,6 +12,18 @@ from taut.step.advance import Advance
 from taut.step.report import Report
 from taut.system.state import State
 from taut.system.system import System
+
+
+def seconds(what: str, value: object) -> float:
+    """A time as a number [s].
+
+    >>> seconds("step h", 1)
+    1.0
+    """
+    if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
+        raise ModelError(f"the {what} is {value!r}; it must be a finite number of seconds")
+    return float(value)
+
 
 Kind = Literal["conditional", "A", "L"]
 
@@ -29,6 +43,11 @@ class Integrator(ABC):
     descends: ClassVar[bool] = False
     """Whether a step in which nothing depends on time ends with V' + ½|Δv|²_M ≤ V + ½|v|²_M."""
 
+    @property
+    def doubling(self) -> float:
+        """The error of two steps of half the length, as a part of their difference from one whole step."""
+        return 1.0 / (2**self.order - 1)
+
     def step(self, system: System, state: State, h: float) -> tuple[State, Report]:
         """The state h seconds later, and the report; NotConverged if the tolerance is missed."""
         done = self.advance(system, state, h)
@@ -45,7 +64,7 @@ class Integrator(ABC):
 
     def check(self, system: System, state: State, h: float) -> None:
         """Refuse a step that cannot be meant."""
-        if not (isinstance(h, (int, float)) and 1e-150 < h < 1e150):
+        if not 1e-150 < seconds("step h", h) < 1e150:
             raise ModelError(f"the step h is {h!r}; it must be a positive, finite number of seconds")
         if state.t + h == state.t:
             raise ModelError(f"the step h = {h:g} s vanishes beside the time t = {state.t:g} s")
@@ -54,5 +73,5 @@ class Integrator(ABC):
 
     def certify(self, report: Report, state: State, reason: str) -> None:
         """Raise NotConverged unless the report says that the step was solved."""
-        if report.outcome == "not converged":
+        if report.outcome == "not converged" or not math.isfinite(report.residual):
             raise NotConverged(f"{report.integrator} at {report}: {reason or 'the tolerance was not met'}", report, state)

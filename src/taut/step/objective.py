@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from taut.errors import SingularState
 from taut.solve.minimum import Point
-from taut.solve.tolerance import rounding_floors
+from taut.solve.tolerance import dot, rounding_floors
 from taut.step.prediction import Prediction
 from taut.system.assembly import Inputs
 from taut.system.blocks import BlockMatrix
@@ -55,7 +55,7 @@ class ImplicitObjective:
         magnitude = self.assembly.magnitude()
         with np.errstate(over="ignore", invalid="ignore"):
             pull = self.inertia[:, None] * y
-            kinetic = 0.5 * float(np.vdot(pull, y))
+            kinetic = 0.5 * dot(pull, y)
             total = gradient + pull
             gross += np.abs(hold.project(pull)).sum(axis=1)
             if self.rates is not None:
@@ -69,10 +69,13 @@ class ImplicitObjective:
                 drag = self.rayleigh.times(v)
                 total += drag
                 gross += np.abs(hold.project(drag)).sum(axis=1)
-                kinetic += 0.5 * self.h * float(np.vdot(drag, v))
-        if not (np.isfinite(total).all() and np.isfinite(gross).all() and np.isfinite(value + kinetic)):
+                kinetic += 0.5 * self.h * dot(drag, v)
+            size = _size(q, y).max(axis=1)
+            finite = (
+                np.isfinite(value + kinetic) and np.isfinite(dot(total, total)) and np.isfinite(np.einsum("i,i->", gross, size))
+            )
+        if not finite:
             raise SingularState("the forces of a step overflow")
-        size = _size(q, y).max(axis=1)
         residual = hold.project(hold.project(total))  # twice: once leaves the rounding of what is held
         return Point(y, value + kinetic, residual, gross, magnitude + abs(kinetic), size)
 

@@ -12,11 +12,29 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.errors import ModelError
+from taut.errors import SingularState
 from taut.system.state import State
 from taut.system.system import System
 
 Float = NDArray[np.float64]
+
+
+def require_finite(*arrays: Float) -> None:
+    """Refuse positions or velocities (n, 3) that have left the finite numbers."""
+    for array in arrays:
+        lost = np.flatnonzero(~np.isfinite(array).all(axis=1))
+        if len(lost):
+            raise SingularState(f"particle {lost[0]} has left the finite numbers: it is too fast for the step")
+
+
+def _differenced(system: System, t: float, q: Float, h: float) -> Float:
+    """(b(t) - q̄)/γ of the scripted particles; what is held but not scripted does not move."""
+    held = np.zeros_like(q)
+    if system.hold.scripts:
+        way = (system.hold.place(q, t) - q) / h
+        for who, _ in system.hold.scripts:
+            held[who] = way[who]
+    return held
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,16 +48,14 @@ class Prediction:
 
     @staticmethod
     def of(system: System, t: float, q: Float, v: Float, h: float, held: Float | None = None) -> Prediction:
-        """From q̄ and v̄ over γ = h to the time t. `held` : velocities of the constrained directions (default: (b(t) - q̄)/γ)."""
+        """From q̄ and v̄ over γ = h to the time t. `held` : velocities of scripted particles (default: (b(t) - q̄)/γ)."""
         hold = system.hold
-        speeds = hold.project(v) + ((hold.place(q, t) - q) / h if held is None else held)
+        speeds = hold.project(v) + (_differenced(system, t, q, h) if held is None else held)
         free = ~hold.constrained
         speeds[free] = v[free]
         with np.errstate(over="ignore"):
             ahead = q + h * v
-        lost = np.flatnonzero(~np.isfinite(ahead).all(axis=1))
-        if len(lost):
-            raise ModelError(f"particle {lost[0]} is too fast for a step of {h:g} s: its position overflows")
+        require_finite(ahead, speeds)
         return Prediction(t, h, hold.place(ahead, t), speeds)
 
     def positions(self, y: Float) -> Float:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from taut.solve.tolerance import excess
 
 Float = NDArray[np.float64]
+WORK = ("iterations", "projections", "restarts", "evaluations", "linear_iterations", "assembling", "solving")  # what adds up
 StepOutcome = Literal["converged", "rounding floor", "explicit", "not converged"]
 
 
@@ -81,3 +83,25 @@ def report(residuals: Float, targets: Float, floors: Float, **rest: Any) -> Repo
     return Report(
         particle=worst, residual=float(residuals[worst]), tolerance=float(targets[worst]), floor=float(floors[worst]), **rest
     )
+
+
+def with_work_of(report: Report, others: Sequence[Report]) -> Report:
+    """The same report, with the work of others counted in it."""
+    return replace(report, **{name: getattr(report, name) + sum(getattr(r, name) for r in others) for name in WORK})
+
+
+def without_work(report: Report) -> Report:
+    """The same report, with no work counted in it."""
+    nothing: dict[str, Any] = dict.fromkeys(WORK, 0)
+    return replace(report, **nothing)
+
+
+def combined(reports: Sequence[Report], t: float, h: float, seconds: float) -> Report:
+    """The report on a step of several stages: the work of all, the residual of the one that came closest to its limit."""
+    worst = max(reports, key=lambda r: r.residual / r.limit if r.limit else 0.0)
+    floor = any(r.outcome == "rounding floor" for r in reports)
+    total = with_work_of(without_work(worst), reports)
+    return replace(
+        total, t=t, h=h, seconds=seconds, decrease=sum(r.decrease for r in reports),
+        outcome="rounding floor" if floor else worst.outcome,
+    )  # fmt: skip

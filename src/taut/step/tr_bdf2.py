@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
 from taut.step.advance import Advance, Stage
-from taut.step.implicit import Implicit, combined
+from taut.step.implicit import Implicit
 from taut.step.integrator import Kind
-from taut.step.prediction import Prediction
+from taut.step.prediction import Prediction, require_finite
+from taut.step.report import combined
 from taut.system.state import State
 from taut.system.system import System
 
@@ -45,16 +47,19 @@ class TRBDF2(Implicit):
         t_mid, t_end = state.t + C * h, state.t + h
 
         first = state.with_(v=v)
+        with np.errstate(over="ignore"):
+            ahead = q + C * h * v
+        require_finite(ahead)
         kick = gamma * hold.project(system.f(first)) / system.mass[:, None]
         start = Prediction.of(system, t_mid, q + gamma * v, v + kick, gamma, held=hold.velocities(state.t, h, C))
-        frozen_mid = state.with_(t=t_mid, q=hold.place(q + C * h * v, t_mid))
-        middle = self.solve(system, state, start, frozen=frozen_mid, old=-gamma * hold.project(2 * v + kick))
+        frozen_mid = state.with_(t=t_mid, q=hold.place(ahead, t_mid))
+        middle = self.solve(system, state, start, h, frozen=frozen_mid, old=-gamma * hold.project(2 * v + kick))
 
         half_way = gamma * (v + middle.v)
         drift, gain = W * half_way, W * hold.project(middle.v - v)
         start = Prediction.of(system, t_end, q + drift, v + gain, gamma, held=hold.velocities(state.t, h, 1.0))
         frozen_end = state.with_(t=t_end, q=hold.place(middle.q + (1 - C) * h * middle.v, t_end))
-        end = self.solve(system, state, start, frozen=frozen_end, old=-hold.project(drift + gamma * (v + gain)))
+        end = self.solve(system, state, start, h, frozen=frozen_end, old=-hold.project(drift + gamma * (v + gain)))
 
         new, moved = start.ended(end.y, state), drift + gamma * end.v
         if hold.scripts:
@@ -67,4 +72,5 @@ class TRBDF2(Implicit):
         )
         residual = EDGE * middle.residual + C / 2 * end.residual
         made = combined([middle.report, end.report], t_end, h, time.perf_counter() - begun)
+        made = replace(made, evaluations=made.evaluations + 1)  # the forces at the beginning
         return Advance(state, new, made, moved, inertia, residual, stages)

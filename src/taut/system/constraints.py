@@ -1,7 +1,7 @@
 """Constraints by projection: q = Pᵀq̂ + b(t), per particle.
 
 Each particle has a 3×3 projector S onto the directions in which it may move (I free, 0 fixed or scripted, d dᵀ on a line,
-I - n nᵀ on a plane) and an anchor b(t). The constrained matrix is S A S + (I - S): one block format serves every case.
+I - n nᵀ on a plane) and an anchor b(t). The constrained matrix is S A S + a (I - S): one block format serves every case.
 """
 
 from __future__ import annotations
@@ -249,10 +249,15 @@ class Constraints:
         return result
 
     def constrain(self, matrix: BlockMatrix) -> None:
-        """A ← S A S + (I - S), in place."""
+        """A ← S A S + a (I - S), in place, with a the size of each diagonal block.
+
+        Held directions are then as stiff as the others: the rounding of large forces does not move a particle off its plane.
+        """
         slots, rows, columns, diagonal, who = self._affected(matrix.pattern)
+        size = np.trace(matrix.data[diagonal], axis1=1, axis2=2) / 3
+        size = np.where(size > 0.0, size, 1.0)
         matrix.data[slots] = np.einsum("nij,njk,nkl->nil", self.free[rows], matrix.data[slots], self.free[columns])
-        matrix.data[diagonal] += np.eye(3) - self.free[who]
+        matrix.data[diagonal] += size[:, None, None] * (np.eye(3) - self.free[who])
 
     def _affected(self, pattern: Pattern) -> Any:
         found = self._cache.get(id(pattern))

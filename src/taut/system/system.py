@@ -91,8 +91,9 @@ class System:
         held = [hold(self.fixed)] if len(self.fixed) else []
         self.hold = Constraints(self.pose, [*held, *self.constraints], flat=self.flat)
         self._reusable = _known if _known is not None and _known.same_particles(self) else None
-        self.placed: dict[str, Placed] = self._place(self.energies, {})
-        self.placed_damping = self._place([d for d in self.damping if isinstance(d, Damping)], self.placed)
+        self.placed: dict[str, Placed] = self._place(self.energies, set())
+        taken = {*self.placed, *(["rayleigh"] if any(isinstance(d, Rayleigh) for d in self.damping) else [])}
+        self.placed_damping = self._place([d for d in self.damping if isinstance(d, Damping)], taken)
         self.rayleigh = Rayleigh.sum_of([d for d in self.damping if isinstance(d, Rayleigh)])
         self._assemblies: dict[str, Assembly] = dict(_known._assemblies) if _known is not None and _known.n == self.n else {}
         self._of_this_thread = threading.local()
@@ -102,7 +103,7 @@ class System:
         """Whether rest positions and masses are the same, so that placed laws can be shared."""
         return np.array_equal(self.rest, other.rest) and np.array_equal(self.mass, other.mass) and self.flat == other.flat
 
-    def _place(self, entries: Sequence[Bound], taken: dict[str, Placed]) -> dict[str, Placed]:
+    def _place(self, entries: Sequence[Bound], taken: set[str]) -> dict[str, Placed]:
         placed: dict[str, Placed] = {}
         known = self._reusable
         done = {} if known is None else {id(p.bound): p for p in [*known.placed.values(), *known.placed_damping.values()]}
@@ -251,12 +252,12 @@ class System:
     def momentum(self, state: State) -> Float:
         """Σ m v [kg m/s], shape (3,)."""
         self.check(state)
-        return self.mass @ state.v
+        return np.einsum("i,ij->j", self.mass, state.v)
 
     def angular_momentum(self, state: State, about: ArrayLike = (0.0, 0.0, 0.0)) -> Float:
         """Σ m (x - about) × v [kg m²/s], shape (3,)."""
         self.check(state)
-        return self.mass @ np.cross(state.q - np.asarray(about, dtype=np.float64), state.v)
+        return np.einsum("i,ij->j", self.mass, np.cross(state.q - np.asarray(about, dtype=np.float64), state.v))
 
 
 def join(*systems: System) -> System:

@@ -1,0 +1,35 @@
+"""The same bits whatever the number of threads of the linear algebra library below, which adds long sums in its own order."""
+
+import os
+import subprocess
+import sys
+
+SCRIPT = """
+import hashlib
+import numpy as np
+import taut
+from taut import laws
+
+sheet = taut.mesh.sheet(63, 63)
+cloth = taut.System(
+    sheet.points, mass=1e-4, fixed=sheet.corners("top"),
+    energies=[laws.spring(sheet.edges, k=100.0), laws.gravity()], damping=[laws.drag(alpha=0.5)],
+    pose=sheet.points + 1e-3 * np.random.default_rng(0).normal(size=sheet.points.shape),
+)
+ledger = taut.Ledger()
+for state, report in taut.simulate(cloth, taut.ImplicitEuler(solver="cg"), 2e-3, 4e-3, ledger=ledger):
+    pass
+numbers = np.array([report.decrease, report.residual, ledger.total().numerical, ledger.total().gap, *cloth.momentum(state)])
+print(hashlib.sha256(state.q.tobytes() + state.v.tobytes() + numbers.tobytes()).hexdigest(), report.iterations)
+"""
+
+
+def test_the_bits_do_not_depend_on_the_threads_of_blas():
+    found = []
+    for threads in ("1", "2"):
+        names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+        environment = {**os.environ, **dict.fromkeys(names, threads)}
+        found.append(
+            subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True).stdout
+        )
+    assert found[0] == found[1]
