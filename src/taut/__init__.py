@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from taut import laws as laws
     from taut import mesh as mesh
     from taut.errors import CacheError as CacheError
+    from taut.errors import EigenError as EigenError
     from taut.errors import LawError as LawError
     from taut.errors import MeshError as MeshError
     from taut.errors import ModelError as ModelError
@@ -68,18 +69,18 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 _HOME = {
-    "CacheError": "errors", "LawError": "errors", "MeshError": "errors", "ModelError": "errors", "NotConverged": "errors",
-    "SingularState": "errors", "TautError": "errors", "dissipation": "formula.law", "energy": "formula.law",
-    "Ledger": "run.ledger", "simulate": "run.simulate", "Tolerance": "solve.tolerance", "Adaptive": "step.adaptive",
-    "BDF2": "step.bdf2", "Form": "step.form", "form_finding": "step.form", "ImplicitEuler": "step.implicit_euler",
-    "ImplicitMidpoint": "step.implicit_midpoint", "LinearlyImplicitEuler": "step.linearly_implicit_euler",
-    "Report": "step.report", "RK4": "step.rk4", "Stability": "step.stability", "stability": "step.stability",
-    "Equilibrium": "step.statics", "equilibrium": "step.statics", "SymplecticEuler": "step.symplectic_euler",
-    "TRBDF2": "step.tr_bdf2", "VelocityVerlet": "step.velocity_verlet", "Modes": "step.vibration", "modes": "step.vibration",
-    "fixed": "system.constraints", "on_line": "system.constraints", "on_plane": "system.constraints",
-    "scripted": "system.constraints", "areal_mass": "system.mass", "line_mass": "system.mass", "volume_mass": "system.mass",
-    "Members": "system.members", "members": "system.members", "rest_length": "system.members", "State": "system.state",
-    "System": "system.system", "join": "system.system",
+    "CacheError": "errors", "EigenError": "errors", "LawError": "errors", "MeshError": "errors", "ModelError": "errors",
+    "NotConverged": "errors", "SingularState": "errors", "TautError": "errors", "dissipation": "formula.law",
+    "energy": "formula.law", "Ledger": "run.ledger", "simulate": "run.simulate", "Tolerance": "solve.tolerance",
+    "Adaptive": "step.adaptive", "BDF2": "step.bdf2", "Form": "step.form", "form_finding": "step.form",
+    "ImplicitEuler": "step.implicit_euler", "ImplicitMidpoint": "step.implicit_midpoint",
+    "LinearlyImplicitEuler": "step.linearly_implicit_euler", "Report": "step.report", "RK4": "step.rk4",
+    "Stability": "step.stability", "stability": "step.stability", "Equilibrium": "step.statics", "equilibrium": "step.statics",
+    "SymplecticEuler": "step.symplectic_euler", "TRBDF2": "step.tr_bdf2", "VelocityVerlet": "step.velocity_verlet",
+    "Modes": "step.vibration", "modes": "step.vibration", "fixed": "system.constraints", "on_line": "system.constraints",
+    "on_plane": "system.constraints", "scripted": "system.constraints", "areal_mass": "system.mass", "line_mass": "system.mass",
+    "volume_mass": "system.mass", "Members": "system.members", "members": "system.members", "rest_length": "system.members",
+    "State": "system.state", "System": "system.system", "join": "system.system",
 }  # fmt: skip
 _MODULES = ("formula", "laws", "mesh")
 

@@ -45,6 +45,10 @@ class CacheError(TautError):
     """The kernel cache cannot be trusted or written."""
 
 
+class EigenError(TautError):
+    """Eigenvalues that could not be found, counted or verified."""
+
+
 class NotConverged(TautError):
     """A step that missed its tolerance.
 

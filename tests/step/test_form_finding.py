@@ -171,3 +171,33 @@ def test_a_loaded_point_that_nothing_reaches_is_named():
     points = [[0, 0, 0], [1, 0, 0], [2, 0, 0], [9, 9, 9]]
     with pytest.raises(taut.ModelError, match="nothing holds particle 3"):
         taut.form_finding(points, fixed=[0, 2], edges=[[0, 1], [1, 2]], density=1.0, loads=(0, -1.0, 0))
+
+
+def test_a_load_along_a_membrane_is_refused():
+    """A uniform stress carries no load along itself; a net carries it in any direction."""
+    sheet = taut.mesh.sheet(6, 6)
+    film = {"fixed": sheet.boundary, "triangles": sheet.triangles, "stress": 1.0}
+    with pytest.raises(taut.ModelError, match=r"load of particle 8 has 0.1 N along the membrane, of 0.1 N"):
+        taut.form_finding(sheet.points, **film, loads=(0.1, 0, 0))
+    assert taut.form_finding(sheet.points, **film, loads=(0, 0, 0.001)).slip <= 0.1 * 0.001
+    moved = taut.form_finding(sheet.points, fixed=sheet.boundary, edges=sheet.edges, density=1.0, loads=(0.1, 0, 0))
+    assert moved.slip == 0.0
+
+
+def test_a_triangle_turned_the_other_way_is_named():
+    sheet = taut.mesh.sheet(6, 6)
+    triangles = np.array(sheet.triangles)
+    triangles[30] = triangles[30, ::-1]
+    with pytest.raises(taut.ModelError, match=r"triangles \d+ \(.*\) and 30 \(.*\) run along their common edge the same way"):
+        taut.form_finding(sheet.points, fixed=sheet.boundary, triangles=triangles, stress=1.0)
+
+
+@pytest.mark.parametrize("edges", [[], [[0, 1], [1]], [[0, 1, 2]], [[0.5, 1.0]]])
+def test_edges_that_are_none_are_refused(edges):
+    with pytest.raises(taut.ModelError, match="form_finding: edges are rows of 2 particle indices"):
+        taut.form_finding([[0, 0, 0], [1, 0, 0], [2, 0, 0]], fixed=[0], edges=edges, density=1.0)
+
+
+def test_a_tolerance_that_is_none_is_refused():
+    with pytest.raises(taut.ModelError, match="tolerance is a taut"):
+        taut.form_finding([[0, 0, 0], [1, 0, 0]], fixed=[0, 1], edges=[[0, 1]], density=1.0, tolerance=1e-8)

@@ -118,3 +118,13 @@ def test_more_modes_than_there_are_give_all():
 def test_number_of_modes_that_makes_no_sense():
     with pytest.raises(taut.ModelError, match="modes: n"):
         taut.modes(row(3, mass=1.0, fixed=[0], k=1.0), 0)
+    with pytest.raises(taut.ModelError, match="modes: 4 is not a State"):
+        taut.modes(row(3, mass=1.0, fixed=[0], k=1.0), 1, 4)
+
+
+def test_equal_frequencies_have_the_same_shapes_at_every_call():
+    """The iteration ends after one step, all frequencies being √5, and goes on with a drawn vector."""
+    system = taut.System(np.arange(1200.0).reshape(400, 3), mass=1.0, energies=[laws.pin(k=5.0)])
+    one, two = taut.modes(system), taut.modes(system)
+    assert one.omega == pytest.approx(np.full(6, np.sqrt(5.0)), rel=1e-12)
+    assert one.shapes.tobytes() == two.shapes.tobytes()

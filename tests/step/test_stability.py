@@ -166,7 +166,7 @@ def test_nothing_that_can_move():
 
 
 def test_number_of_eigenvalues_that_makes_no_sense():
-    for n in (0, -1, 2.5, "six"):
+    for n in (0, -1, 2.5, "six", True):
         with pytest.raises(taut.ModelError, match="stability: n"):
             taut.stability(taut.System([[0, 0, 0]], mass=1.0), n=n)
 
@@ -223,3 +223,104 @@ def test_a_missed_eigenvalue_is_noticed(monkeypatch):
     monkeypatch.setattr(eigen, "_lanczos", blind)
     with pytest.raises(eigen.EigenError, match="Lanczos found"):
         eigen.smallest(matrix, 3, 1e-10)
+
+
+def compressed(m, factor):
+    """A free block of m³ cubes with springs on edges and diagonals, longer than these by a factor."""
+    block = taut.mesh.block(m, m, m)
+    springs = []
+    for edges in (block.edges, block.diagonals):
+        length = np.linalg.norm(block.points[edges[:, 0]] - block.points[edges[:, 1]], axis=1)
+        springs.append(laws.spring(edges, k=100.0, l0=factor * length))
+    return taut.System(block.points, mass=1.0, energies=springs)
+
+
+@pytest.mark.parametrize("factor", [1.2, 1.5, 2.0])
+@pytest.mark.parametrize("m", [3, 4])
+def test_counts_of_strongly_indefinite_matrices(m, factor):
+    """Half of the eigenvalues negative: LDLᵀ without pivoting fails there, and the counts are still those of all eigenvalues."""
+    system = compressed(m, factor)
+    found = taut.stability(system)
+    exact = np.linalg.eigvalsh(system.K(system.initial_state()).toarray())
+    assert found.negative == (exact < -found.zero_below).sum() > 20
+    assert found.zero == (np.abs(exact) <= found.zero_below).sum() >= 3
+    assert found.eigenvalues == pytest.approx(exact[:6], rel=1e-9)
+
+
+def test_a_factor_that_does_not_represent_its_matrix_is_not_counted(monkeypatch):
+    """A factor of another matrix is told. Without a factor all eigenvalues are computed; a matrix too large for that is refused."""
+    matrix, exact = laplacian(18, 20, 0.5)
+    other, _ = laplacian(18, 20, 0.5 + 1e-6)
+    assert eigen._represents(eigen._ldl(matrix), matrix, 1e-10)
+    assert not eigen._represents(eigen._ldl(other), matrix, 1e-10)
+    monkeypatch.setattr(eigen, "_represents", lambda *_: False)
+    found = eigen.smallest(matrix, 3, 1e-10)
+    assert found.negative == (exact < 0).sum()
+    assert found.values == pytest.approx(exact[:3], abs=1e-11)
+    monkeypatch.setattr(eigen, "DENSE_AT_MOST", len(exact) - 1)
+    with pytest.raises(eigen.EigenError, match="without pivoting"):
+        eigen.smallest(matrix, 3, 1e-10)
+
+
+def test_fewer_eigenvalues_below_more_are_not_believed(monkeypatch):
+    matrix, exact = laplacian(18, 20, 0.5)
+    counts = iter([9, 5])
+    monkeypatch.setattr(eigen, "count_below", lambda *_: next(counts))
+    found = eigen.smallest(matrix, 3, 1e-10)
+    assert (found.negative, found.zero) == ((exact < 0).sum(), 0)
+
+
+def test_the_lowest_pair_and_positive_definiteness():
+    matrix, exact = laplacian(25, 25, 0.5)
+    assert exact[0] < 0
+    value, vector = eigen.lowest(matrix, 1e-10)
+    assert value == pytest.approx(exact[0], rel=0.01)
+    assert vector @ vector == pytest.approx(1.0)
+    assert vector @ (matrix @ vector) == pytest.approx(value)
+    assert eigen.positive(matrix, exact[0] - 1e-6)
+    assert not eigen.positive(matrix, exact[0] + 1e-6)
+    assert not eigen.positive(matrix, exact[300] + 1e-6)
+
+
+def test_a_slender_free_body_has_six_rigid_motions():
+    """Turning it about its long axis meets ‖r‖/√Σ|x⊥|², much more than |r| over its length."""
+    rng = np.random.default_rng(0)
+    body = taut.mesh.block(12, 1, 1, size=(12, 0.1, 0.1))
+    length = np.linalg.norm(body.points[body.edges[:, 0]] - body.points[body.edges[:, 1]], axis=1)
+    stressed = laws.spring(body.edges, k=1e3, l0=length * rng.uniform(0.9, 1.1, len(length)))
+    pose = body.points + 0.003 * rng.normal(size=body.points.shape)
+    system = taut.System(body.points, mass=1.0, energies=[stressed, laws.spring(body.diagonals, k=1e3)], pose=pose)
+    for relative in (1e-6, 1e-8):
+        found = taut.equilibrium(system, tolerance=taut.Tolerance(relative)).stability
+        assert (found.negative, found.zero) == (0, 6)
+
+
+def test_free_turns_under_constraints():
+    """About two fixed points a body turns by |ω| = 1/√Σ|x⊥|²; held by three not at all; a free pair about its middle: 1/√½."""
+    points = np.array([[0.0, 0, 0], [1, 0, 0], [0.5, 2, 0], [0.5, 0, 3]])
+
+    def turn(points, **held):
+        return stability._turn(taut.System(points, mass=1.0, **held).hold, np.array(points), np.ones(len(points)), 3.0)
+
+    assert turn(points, fixed=[0, 1]) == pytest.approx(1 / np.sqrt(2**2 + 3**2))
+    assert turn(points, fixed=[0, 1, 2]) == 0.0
+    assert turn(points[:2]) == pytest.approx(1 / np.sqrt(0.5))
+
+
+def test_more_mechanisms_than_were_asked_for_are_said_to_be_mixed():
+    rope = taut.mesh.rope(10)
+    system = taut.System(rope.points, mass=1.0, fixed=[0, 10], energies=[laws.spring(rope.edges, k=1e3)])
+    few, all_ = taut.stability(system, n=4), taut.stability(system, n=18)
+    assert few.mixed
+    assert "mixtures of all: n=18 tells them apart" in str(few)
+    assert not all_.mixed
+    assert "mixtures" not in str(all_)
+    assert sorted(len(m.particles) for m in all_.mechanisms) == [1] * 18
+
+
+def test_arguments_of_another_kind_are_refused():
+    system = taut.System([[0, 0, 0]], mass=1.0)
+    with pytest.raises(taut.ModelError, match="stability: 6 is not a State"):
+        taut.stability(system, 6)
+    with pytest.raises(taut.ModelError, match="stability: None is not a System"):
+        taut.stability(None)

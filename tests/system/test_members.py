@@ -140,7 +140,26 @@ def test_rest_lengths_that_do_not_exist(k, force, match):
         taut.rest_length(POINTS, [[0, 1], [1, 2]], k=k, force=force)
 
 
-@pytest.mark.parametrize("edges", [[[0, 9]], [0, 1], [[0.5, 1.0]]])
+@pytest.mark.parametrize("edges", [[[0, 9]], [0, 1], [[0.5, 1.0]], [[0, 1], [1]]])
 def test_edges_that_do_not_exist(edges):
     with pytest.raises(taut.ModelError, match="rest_length: "):
         taut.rest_length(POINTS, edges, k=1.0, force=0.0)
+
+
+def test_ends_that_meet_push_in_no_direction():
+    """A spring of length 0 and rest length 1.5: no number is its force. A cable is slack there."""
+    laws_ = [laws.spring([[0, 1], [1, 2]], k=2.0, l0=1.5), laws.cable([[0, 1]], k=2.0, l0=1.5)]
+    table = taut.members(taut.System([[1, 1, 1], [1, 1, 1], [1, 1, 4]], mass=1.0, energies=laws_))
+    np.testing.assert_allclose(table.force, [np.nan, 3.0, 0.0])
+    assert table.slack.tolist() == [False, False, True]
+
+
+def test_arguments_of_another_kind_are_refused():
+    with pytest.raises(taut.ModelError, match="members: 3 is not a State"):
+        taut.members(system(), 3)
+    with pytest.raises(taut.ModelError, match="members: 'x' is not a System"):
+        taut.members("x")
+    with pytest.raises(taut.ModelError, match="a path, not to None"):
+        taut.members(system()).write_csv(None)
+    with pytest.raises(taut.ModelError, match="member 1 joins particle 2 to itself"):
+        taut.rest_length(POINTS, [[0, 1], [2, 2]], k=1.0, force=-1.0)

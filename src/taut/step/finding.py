@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import ModelError, NotConverged
+from taut.formula.placed import Placed
 from taut.solve.linear import linear_solver
 from taut.solve.minimum import Minimum
-from taut.solve.tolerance import Tolerance, excess
-from taut.step.membrane import areas, cotangents, normals
+from taut.solve.tolerance import Tolerance, excess, lengths
+from taut.step.membrane import areas, cotangents, normals, turned_against
 from taut.step.settling import settle
 from taut.step.static_objective import StaticObjective
 from taut.system.constraints import on_line
@@ -20,15 +21,15 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 CREEP = 0.5, 1e-4  # a linear step that neither halves the residual nor lowers the energy by this part ends them
 NOTHING = 1e-9  # of the size of the form: an edge shorter than this, or a triangle that thin, has collapsed
+ALONG = 0.1  # of a load: more than this along a membrane is not a load across a surface that bends a little
 
 
 class Finding:
-    """The search for the form of a system of zero-length springs, membranes and forces."""
+    """The search for the form of a system of forces and the two laws given: zero-length springs and surface tension."""
 
-    def __init__(self, system: System, tolerance: Tolerance) -> None:
+    def __init__(self, system: System, nets: Placed | None, sheets: Placed | None, tolerance: Tolerance) -> None:
         self.system, self.tolerance = system, tolerance
         none = np.empty((0, 2), dtype=np.int64), np.empty((0, 3), dtype=np.int64)
-        nets, sheets = system.placed.get("zero_length_spring"), system.placed.get("membrane")
         self.edges, self.triangles = nets.elements if nets else none[0], sheets.elements if sheets else none[1]
         self.density = nets.packed(0.0)[:, 0] if nets else np.empty(0)
         self.stress = sheets.packed(0.0)[:, 0] if sheets else np.empty(0)
@@ -36,6 +37,10 @@ class Finding:
         self.sliding = np.setdiff1d(np.unique(self.triangles), np.concatenate([self.edges.ravel(), system.fixed]))
         self.objective = StaticObjective(system, system.initial_state())
         self.iterations = 0
+        against = turned_against(self.triangles, self.sliding)
+        if against is not None:
+            pair = " and ".join(f"{m} (particles {self.triangles[m].tolist()})" for m in against)
+            raise ModelError(f"form_finding: triangles {pair} run along their common edge the same way; turn one of them")
 
     def found(self) -> tuple[Minimum, Float]:
         """The certificate and the positions."""
@@ -52,7 +57,8 @@ class Finding:
         """The equilibrium across the surface of shape q, and whether another is needed because its normals have turned."""
         system = self._sliding_system(q)
         objective = StaticObjective(system, system.initial_state())
-        record = settle(objective, q, linear_solver("direct", system.n), self.tolerance, Reduction.of(system.hold))
+        solver, free = linear_solver("direct", system.n), Reduction.of(system.hold)
+        record = settle(objective, q, solver, self.tolerance, free, self._refuse_collapse)
         self.iterations += record.iterations
         q = system.hold.place(record.point.y, 0.0)
         self._refuse_collapse(q)
@@ -112,10 +118,21 @@ class Finding:
             raise ModelError(f"form_finding: a part of the membrane reaches no fixed point ({error})") from error
         return solved
 
+    def refuse_loads_along(self, q: Float, loads: Float) -> None:
+        """Loads (n, 3) [N] that lie along the surface of shape q: a uniform stress does not carry them."""
+        p, across = loads[self.sliding], normals(q, self.triangles)[self.sliding]
+        along = p - across * np.einsum("ij,ij->i", across, p)[:, None]
+        bad = np.flatnonzero(lengths(along) > ALONG * lengths(p))
+        if len(bad):
+            raise ModelError(
+                f"form_finding: the load of particle {self.sliding[bad[0]]} has {lengths(along)[bad[0]]:.3g} N along the membrane, "
+                f"of {lengths(p)[bad[0]]:.3g} N: a uniform stress carries only what is across it"
+            )
+
     def _refuse_collapse(self, q: Float) -> None:
-        lengths = np.linalg.norm(q[self.edges[:, 1]] - q[self.edges[:, 0]], axis=1)
+        apart = np.linalg.norm(q[self.edges[:, 1]] - q[self.edges[:, 0]], axis=1)
         for what, elements, thin in (
-            ("edge", self.edges, lengths <= NOTHING * self.extent),
+            ("edge", self.edges, apart <= NOTHING * self.extent),
             ("triangle", self.triangles, areas(q, self.triangles) <= NOTHING * self.extent**2),
         ):
             if thin.any():

@@ -95,7 +95,8 @@ def form_finding(
     loads : given forces [N], (n, 3), or (3,) for each point alike
 
     Points that only triangles hold balance across the surface, all others in every direction; `Form.slip` tells what is left along
-    the surface, where a uniform stress carries no load. Triangles that share an edge should be turned alike.
+    the surface, where a uniform stress carries no load: a load that is more than a tenth along it is refused. Triangles that share
+    an edge must be turned alike, so that they run along it in opposite ways.
     Everything is in tension: a density or stress that is not positive is refused, and so is a form that collapses.
 
     >>> import numpy as np, taut
@@ -107,20 +108,27 @@ def form_finding(
     >>> form.outcome, form.points[12].round(6)
     ('converged', array([0.5 , 0.5 , 0.25]))
     """
-    laws: list[Any] = []
+    if tolerance is not None and not isinstance(tolerance, Tolerance):
+        raise ModelError(f"form_finding: tolerance is a taut.Tolerance, not {tolerance!r}")
     if (edges is None) != (density is None) or (triangles is None) != (stress is None):
         raise ModelError("form_finding: edges go with density, and triangles with stress")
+    net: Any = None
+    film: Any = None
+    given: Any = None
     if edges is not None:
-        laws.append(zero_length_spring(edges, k=_tension(density, "edge", "density")))
+        net = zero_length_spring(_elements(edges, 2, "edges"), k=_tension(density, "edge", "density"))
     if triangles is not None:
-        laws.append(surface_tension(triangles, stress=_tension(stress, "triangle", "stress")))
-    if not laws:
+        film = surface_tension(_elements(triangles, 3, "triangles"), stress=_tension(stress, "triangle", "stress"))
+    if net is None and film is None:
         raise ModelError("form_finding: give edges and density, or triangles and stress, or both")
     if loads is not None:
-        laws.append(force(f=loads))
-    system = System(points, mass=1.0, energies=laws, fixed=fixed)
-    search = Finding(system, Tolerance() if tolerance is None else tolerance)
+        given = force(f=loads)
+    system = System(points, mass=1.0, energies=[law for law in (net, film, given) if law is not None], fixed=fixed)
+    placed = {id(p.bound): p for p in system.placed.values()}
+    search = Finding(system, placed.get(id(net)), placed.get(id(film)), Tolerance() if tolerance is None else tolerance)
     record, q = search.found()
+    if given is not None:
+        search.refuse_loads_along(q, placed[id(given)].packed(0.0))
     search.objective.factor = 1.0
     gradient = search.objective.gradient(q)[1]
     held = np.zeros_like(q)
@@ -142,6 +150,18 @@ def form_finding(
         floor=float(floors[worst]),
         iterations=search.iterations,
     )
+
+
+def _elements(value: ArrayLike, width: int, what: str) -> Int:
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ModelError(f"form_finding: {what} are rows of {width} particle indices, not {value!r}") from error
+    if array.ndim != 2 or array.shape[1] != width or not len(array) or not np.issubdtype(array.dtype, np.integer):
+        raise ModelError(
+            f"form_finding: {what} are rows of {width} particle indices, at least one, not {array.dtype} of shape {array.shape}"
+        )
+    return array.astype(np.int64)
 
 
 def _tension(value: ArrayLike | None, what: str, word: str) -> Float:

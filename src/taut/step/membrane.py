@@ -45,6 +45,21 @@ def normals(q: Float, triangles: Int) -> Float:
     return np.divide(total, length, out=np.zeros_like(total), where=length > 0.0)
 
 
+def turned_against(triangles: Int, points: Int) -> tuple[int, int] | None:
+    """Two triangles that run along a common edge the same way, of those edges that have an end among `points`; None if none do.
+
+    >>> turned_against(np.array([[0, 1, 2], [1, 2, 3]]), np.arange(4))
+    (0, 1)
+    """
+    first: dict[tuple[int, int], int] = {}
+    ends = set(points.tolist())
+    for number, (a, b, c) in enumerate(triangles.tolist()):
+        for edge in ((a, b), (b, c), (c, a)):
+            if ends.intersection(edge) and first.setdefault(edge, number) != number:
+                return first[edge], number
+    return None
+
+
 def cotangents(q: Float, triangles: Int, stress: Float) -> tuple[Int, Float]:
     """The force densities [N/m] that pull as the triangles do at shape q: edges (3k, 2) and s/2·cot of the angle opposite, (3k,).
 

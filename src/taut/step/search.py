@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import NotConverged, SingularState
-from taut.solve.eigen import count_below
+from taut.solve.eigen import lowest, positive
 from taut.solve.linear import LinearSolver
 from taut.solve.minimum import Minimum
-from taut.solve.tolerance import Tolerance, lengths
+from taut.solve.tolerance import EPS, FLOOR, Tolerance, dot, lengths
 from taut.step.settling import settle
-from taut.step.stability import Stability, rounding_of, stability
+from taut.step.stability import Stability, judged, zero_below
 from taut.step.static_objective import StaticObjective
 from taut.system.reduction import Reduction
 from taut.system.state import State
@@ -19,6 +19,7 @@ from taut.system.system import System
 
 Float = NDArray[np.float64]
 FINEST = 2.0**-8  # part of a load step below which it is not divided further
+NEAREST = 2.0**-20  # of the size of the system: the shortest step away from a saddle
 
 
 class Search:
@@ -56,40 +57,70 @@ class Search:
     def _stable(self, factor: float) -> Minimum:
         """The equilibrium at a load factor from where the search is, past all saddles."""
         self.objective.factor = factor
+        saddles: list[Float] = []
         while True:
             record = settle(self.objective, self.q, self.solver, self.tolerance, self.free)
             self.iterations += record.iterations
             self.q = self.system.hold.place(record.point.y, self.begin.t)
             if record.outcome == "not converged":
                 raise NotConverged(f"no equilibrium at load factor {factor:g}: {record.reason}", record, self.state())
-            found = stability(self.system, self.state(), 1) if self._unstable() else None
-            if found is None or not found.negative or not self._left(found):
+            way = self._falling()
+            if way is None:
                 return record
+            extent = float(np.ptp(self.q, axis=0).max()) or 1.0
+            back = any(np.abs(self.q - saddle).max() < NEAREST * extent for saddle in saddles)
+            saddles.append(self.q)
+            if back or not self._left(way, extent):
+                raise NotConverged(
+                    f"the equilibrium at load factor {factor:g} is unstable, and the search {'comes back' if back else 'stays'}: "
+                    "the energy does not fall visibly along its lowest eigenvector",
+                    record,
+                    self.state(),
+                )
             self.left_saddles += 1
 
-    def _unstable(self) -> bool:
-        """Whether K has a negative eigenvalue in the free directions."""
-        stiffness = self.objective.stiffness(self.q)
-        tol = rounding_of(stiffness, self.q, np.ones(len(self.q)))
-        return tol > 0.0 and count_below(self.free.matrix(stiffness), -tol, tol) > 0
+    def stability(self) -> Stability:
+        """Of the present positions at the present load factor."""
+        _, gradient, gross, _ = self.objective.gradient(self.q)
+        return judged(self.system, self.q, self.objective.stiffness(self.q), gradient, gross)
 
-    def _left(self, found: Stability) -> bool:
-        """Go from a saddle along its lowest eigenvector as far as the energy falls; False if it does not fall visibly."""
+    def _falling(self) -> Float | None:
+        """A direction (n, 3) of negative curvature, its largest displacement 1; None if K has none in the free directions."""
+        stiffness = self.objective.stiffness(self.q)
+        _, gradient, gross, _ = self.objective.gradient(self.q)
+        tol = zero_below(self.system.hold, self.q, gradient, gross, stiffness, np.ones(len(self.q)))
+        matrix = self.free.matrix(stiffness)
+        if tol == 0.0 or positive(matrix, -tol):
+            return None
+        value, vector = lowest(matrix, tol)
+        if value >= -tol:
+            return None
+        shape = self.free.expand(vector)
+        return shape / lengths(shape).max()
+
+    def _left(self, way: Float, extent: float) -> bool:
+        """Go from a saddle along a direction as far as the force on the way drives it on; False if it does nowhere.
+
+        The force tells, not the energy: near a shallow saddle the energy falls by less than its rounding.
+        """
         self.objective.hold_back(0.0, self.q)
         here = self.objective.evaluate(self.q)
-        way = found.mechanisms[0].shape / lengths(found.mechanisms[0].shape).max()
-        extent = float(np.ptp(self.q, axis=0).max()) or 1.0
-        best = None
-        for step in extent * 2.0 ** np.arange(-20.0, 0.0):
-            try:
-                trials = [self.objective.evaluate(self.q + sign * step * way) for sign in (1.0, -1.0)]
-            except SingularState:
-                break
-            lowest = min(trials, key=lambda trial: trial.value)
-            if best is not None and lowest.value >= best.value:
-                break
-            if lowest.value < here.value - here.noise_to(lowest):
-                best = lowest
+        noise = FLOOR * EPS * float(np.einsum("i,i->", here.gross, lengths(way)))
+        best, reach = None, 0.0
+        for sign in (1.0, -1.0):
+            driven = False
+            for step in extent * 2.0 ** np.arange(np.log2(NEAREST), 0.0):
+                try:
+                    trial = self.objective.evaluate(self.q + sign * step * way)
+                except SingularState:
+                    break
+                if sign * dot(trial.gradient, way) >= -noise or trial.value > here.value + here.noise_to(trial):
+                    if driven:
+                        break
+                    continue
+                driven = True
+                if best is None or (step >= reach and trial.value <= best.value + trial.noise_to(best)):
+                    best, reach = trial, step
         if best is None:
             return False
         self.q = best.y

@@ -9,15 +9,17 @@ nothing excites) the stages go on until the force of σ itself is within the tol
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import ModelError
-from taut.solve.eigen import count_below
+from taut.solve.eigen import positive
 from taut.solve.linear import LinearSolver
 from taut.solve.minimum import Minimum
 from taut.solve.newton import minimise
-from taut.solve.tolerance import Tolerance, excess, lengths
+from taut.solve.tolerance import Tolerance, excess
 from taut.step.stability import rounding_of
 from taut.step.static_objective import StaticObjective
 from taut.system.reduction import Reduction
@@ -31,8 +33,18 @@ PROGRESS = 0.5  # of the smallest residual so far: a stage that neither gets bel
 PATIENCE = 8  # stalled stages after which the descent has ended
 
 
-def settle(objective: StaticObjective, start: Float, solver: LinearSolver, tolerance: Tolerance, free: Reduction) -> Minimum:
-    """Go down from positions `start` (n, 3) [m] to where each particle's residual is within its tolerance or rounding floor."""
+def settle(
+    objective: StaticObjective,
+    start: Float,
+    solver: LinearSolver,
+    tolerance: Tolerance,
+    free: Reduction,
+    watch: Callable[[Float], None] | None = None,
+) -> Minimum:
+    """Go down from positions `start` (n, 3) [m] to where each particle's residual is within its tolerance or rounding floor.
+
+    watch : is shown the positions after each stage, and may raise
+    """
     extent = float(np.ptp(start, axis=0).max()) or float(np.abs(start).max()) or 1.0
     q, sigma, spent = start, 1.0, None
     least, lowest, stalled = np.inf, None, 0
@@ -69,13 +81,15 @@ def settle(objective: StaticObjective, start: Float, solver: LinearSolver, toler
         else:
             sigma = max(LEAST, sigma / (30 if stage.iterations - record.iterations <= QUICK else 5))
         _refuse_runaway(q, start, extent)
+        if watch is not None:
+            watch(q)
 
 
 def _definite(objective: StaticObjective, q: Float, free: Reduction) -> bool:
     """Whether K has no zero and no negative eigenvalue in the free directions."""
     stiffness = objective.stiffness(q)
     tol = rounding_of(stiffness, q, np.ones(len(q)))
-    return tol > 0.0 and count_below(free.matrix(stiffness), tol, tol) == 0
+    return tol > 0.0 and positive(free.matrix(stiffness), tol)
 
 
 def _weights(objective: StaticObjective, q: Float, gross: Float, extent: float) -> Float:
@@ -85,7 +99,7 @@ def _weights(objective: StaticObjective, q: Float, gross: Float, extent: float) 
 
 
 def _refuse_runaway(q: Float, start: Float, extent: float) -> None:
-    moved = lengths(q - start)
+    moved = np.abs(q - start).max(axis=1)  # not its length: squares overflow
     worst = int(np.argmax(moved))
     if moved[worst] > FAR * extent:
         raise ModelError(

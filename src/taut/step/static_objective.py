@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from taut.errors import SingularState
 from taut.solve.minimum import Point
-from taut.solve.tolerance import rounding_floors
+from taut.solve.tolerance import dot, lengths, rounding_floors
 from taut.system.assembly import Assembly, Inputs
 from taut.system.blocks import BlockMatrix
 from taut.system.state import State
@@ -51,17 +51,21 @@ class StaticObjective:
         return value, total, gross, magnitude
 
     def evaluate(self, y: Float) -> Point:
-        value, total, gross, magnitude = self.gradient(y)
         with np.errstate(over="ignore", invalid="ignore"):
+            value, total, gross, magnitude = self.gradient(y)
             moved = self.hold.project(y - self.centre)
             pull = self.back[:, None] * moved
-            stored = 0.5 * float(np.vdot(pull, moved))
+            stored = 0.5 * dot(pull, moved)
             total += pull
             gross += np.abs(pull).sum(axis=1)
-        if not (np.isfinite(total).all() and np.isfinite(value + stored)):
-            raise SingularState("the forces of an equilibrium overflow")
-        residual = self.hold.project(self.hold.project(total))  # twice: once leaves the rounding of what is held
-        return Point(y, value + stored, residual, gross, magnitude + stored, np.abs(y).max(axis=1))
+            residual = self.hold.project(self.hold.project(total))  # twice: once leaves the rounding of what is held
+            size = np.abs(y).max(axis=1)
+            work = float(np.einsum("i,i->", gross, size))
+            sums = np.isfinite([value + stored, magnitude + stored, work]).all()
+            fit = np.isfinite(total).all(axis=1) & np.isfinite(lengths(residual)) & np.isfinite(gross)
+        if not (sums and fit.all()):  # an infinite residual must not be held against an infinite tolerance
+            raise SingularState(f"the forces of an equilibrium overflow at particle {int(np.argmin(fit))}")
+        return Point(y, value + stored, residual, gross, magnitude + stored, size)
 
     def hessian(self, y: Float, *, project: bool) -> BlockMatrix:
         self.inner.hessian([Inputs(y, y, 0.0, self.t)] * len(self.inner.terms), self.back, project=project)

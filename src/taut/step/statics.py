@@ -8,7 +8,7 @@ or has mechanisms. The constraints push with (I - S) ∇V.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,8 @@ from taut.solve.linear import SolverName, linear_solver
 from taut.solve.minimum import Minimum, Outcome
 from taut.solve.tolerance import Tolerance, excess
 from taut.step.search import Search
-from taut.step.stability import Stability, stability
-from taut.system.members import Members, members
+from taut.step.stability import Stability
+from taut.system.members import Members, members, state_of
 from taut.system.state import State
 from taut.system.system import System
 
@@ -110,15 +110,18 @@ def equilibrium(
     ('converged', True, array([5.3955, 5.3955]))
     """
     factors = _factors(loads)
+    begin = state_of(system, state, "equilibrium")
     tolerance = Tolerance() if tolerance is None else tolerance
-    begin = system.initial_state() if state is None else state
+    if not isinstance(tolerance, Tolerance):
+        raise ModelError(f"equilibrium: tolerance is a taut.Tolerance, not {tolerance!r}")
     search = Search(system, begin, linear_solver("direct" if solver == "auto" else solver, system.n), tolerance)
     path, record, reached = [], None, 0.0
     for factor in factors:
         before = search.left_saddles
         record = search.to(reached, factor)
         at = search.state()
-        path.append(LoadStep(factor, at, stability(system, at), search.left_saddles - before))
+        _refuse_met_ends(members(system, at))
+        path.append(LoadStep(factor, at, search.stability(), search.left_saddles - before))
         reached = factor
     if record is None:
         raise ModelError("equilibrium: loads is empty; give at least one load factor")
@@ -126,6 +129,8 @@ def equilibrium(
 
 
 def _factors(loads: Iterable[float]) -> list[float]:
+    if isinstance(loads, str):
+        raise ModelError(f"equilibrium: loads are load factors, numbers, not {loads!r}")
     try:
         factors = [float(factor) for factor in loads]
     except (TypeError, ValueError) as error:
@@ -136,6 +141,17 @@ def _factors(loads: Iterable[float]) -> list[float]:
     return factors
 
 
+def _refuse_met_ends(table: Members) -> None:
+    """Ends that push each other apart but meet: no direction, no force, and no equilibrium."""
+    met = np.flatnonzero(np.isnan(table.force))
+    if len(met):
+        m = met[0]
+        raise ModelError(
+            f"equilibrium: element {table.element[m]} of '{table.law[m]}' (particles {table.i[m]} and {table.j[m]}) has length 0 "
+            f"and rest length {table.rest_length[m]:g} m: it pushes in no direction; begin with its ends apart"
+        )
+
+
 def _result(system: System, search: Search, record: Minimum, path: list[LoadStep]) -> Equilibrium:
     objective, state = search.objective, path[-1].state
     objective.hold_back(0.0, search.q)
@@ -143,6 +159,8 @@ def _result(system: System, search: Search, record: Minimum, path: list[LoadStep
     floors = record.floors if len(record.floors) else np.zeros_like(record.targets)
     worst = int(np.argmax(excess(record.point.residuals, np.maximum(record.targets, floors))))
     linear = {term.name for term in objective.load.terms}
+    table = members(system, state)
+    scaled = np.where(np.isin(table.law, sorted(linear)), objective.factor, 1.0)
     return Equilibrium(
         state=state,
         outcome=record.outcome,
@@ -154,7 +172,7 @@ def _result(system: System, search: Search, record: Minimum, path: list[LoadStep
         stability=path[-1].stability,
         left_saddles=search.left_saddles,
         reactions=gradient - system.hold.project(gradient),
-        members=members(system, state),
+        members=replace(table, force=scaled * table.force),
         energies={n: v * (objective.factor if n in linear else 1.0) for n, v in system.V_by_law(state).items()},
         path=tuple(path),
     )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from taut.errors import ModelError
 from taut.solve.eigen import smallest
 from taut.step.stability import zero_below
+from taut.system.members import state_of
 from taut.system.reduction import Reduction
 from taut.system.state import State
 from taut.system.system import System
@@ -51,7 +52,8 @@ def modes(system: System, n: int = 6, state: State | None = None) -> Modes:
     """The n lowest natural frequencies and shapes (or all, if there are fewer) about a state (default: the initial one).
 
     The state should be an equilibrium (`taut.equilibrium`); damping is left out. ω² within rounding of zero is given as 0, and an
-    ω² below zero, where the state is unstable, as ω = -√|ω²|.
+    ω² below zero, where the state is unstable, as ω = -√|ω²|. What rounding can make of ω² is the same for all modes: it is that of
+    the stiffest of the light particles.
 
     >>> import taut
     >>> from taut import laws
@@ -62,15 +64,16 @@ def modes(system: System, n: int = 6, state: State | None = None) -> Modes:
        1             0             0  free: no stiffness
        2             2       0.31831
     """
-    if not (isinstance(n, (int, np.integer)) and n > 0):
+    if isinstance(n, bool) or not (isinstance(n, (int, np.integer)) and n > 0):
         raise ModelError(f"modes: n is the number of modes, 1 or more, not {n!r}")
     from scipy.sparse import diags_array
 
-    state = system.initial_state() if state is None else state
+    state = state_of(system, state, "modes")
     free = Reduction.of(system.hold)
     weight = 1.0 / np.sqrt(system.mass)
     stiffness = system.stiffness(state, project=False)
-    tol = zero_below(system, state, stiffness, weight)
+    _, gradient, gross = system.potential(state)
+    tol = zero_below(system.hold, state.q, gradient, gross, stiffness, weight)
     scale = weight[free.particles]
     half = diags_array(scale)
     found = smallest((half @ free.matrix(stiffness) @ half).tocsc(), int(n), tol)

@@ -22,6 +22,7 @@ from taut.system.tables import aligned, write_csv
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 SHOWN = 10  # rows that a table prints
+APART = 1e-6  # of the rest length: how far apart ends that meet are moved to see whether they push
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +31,8 @@ class Members:
 
     law : name of the law; element : its number there; i, j : the two particles
     length, rest_length : [m], the latter nan where the law has none; strain : length/rest_length - 1, or nan
-    force : [N], tension positive; slack : True where the member is shorter than its rest length and carries nothing
+    force : [N], tension positive; nan where the ends meet and the member pushes them apart, in no direction
+    slack : True where the member is shorter than its rest length and carries nothing
 
     >>> import taut
     >>> from taut import laws
@@ -80,6 +82,17 @@ _HEADINGS = ["law", "element", "i", "j", "length [m]", "rest length [m]", "strai
 _UNITS = {"length": "m", "rest_length": "m", "force": "N"}
 
 
+def state_of(system: System, state: State | None, caller: str) -> State:
+    """The state (default: the initial one), if these are a system and a state of it; the error names the caller."""
+    if not isinstance(system, System):
+        raise ModelError(f"{caller}: {system!r} is not a System")
+    if state is not None and not isinstance(state, State):
+        raise ModelError(f"{caller}: {state!r} is not a State")
+    state = system.initial_state() if state is None else state
+    system.assembly("potential", state)  # refuses a state, or a mask of elements, of another system
+    return state
+
+
 def members(system: System, state: State | None = None) -> Members:
     """The table of all members: the active elements of every energy law on two particles, at a state (default: the initial one).
 
@@ -91,8 +104,7 @@ def members(system: System, state: State | None = None) -> Members:
     >>> table.force, table.strain
     (array([-10.,  10.]), array([-0.25,  0.25]))
     """
-    state = system.initial_state() if state is None else state
-    system.assembly("potential", state)  # refuses a state, or a mask of elements, of another system
+    state = state_of(system, state, "members")
     parts = [
         _of_law(name, placed, state, np.flatnonzero(state.active.get(name, np.ones(len(placed.elements), dtype=bool))))
         for name, placed in system.placed.items()
@@ -113,8 +125,20 @@ def _of_law(name: str, placed: Placed, state: State, rows: Int) -> Members:
         names = list(placed.widths)
         column = sum(placed.widths[p] or 1 for p in names[: names.index("l0")])
         rest = placed.packed(state.t)[rows, column]
+    met = np.flatnonzero((length == 0.0) & (rest > 0.0))
+    force[met[_pushes(placed, state, rows[met], float(rest[met].min(initial=np.inf)))]] = np.nan
     strain = np.divide(length, rest, out=np.full(len(rows), np.nan), where=rest > 0.0) - 1.0
     return Members(np.full(len(rows), name), rows, i, j, length, rest, strain, force, (force == 0.0) & (length < rest))
+
+
+def _pushes(placed: Placed, state: State, rows: Int, rest: float) -> NDArray[np.bool_]:
+    """Which of these elements, whose two ends meet, would have a force if they were a little apart."""
+    q = np.array(state.q)
+    ends = np.unique(placed.elements[rows])
+    if not len(ends):
+        return np.zeros(0, dtype=bool)
+    q[ends] += (APART * rest * (1 + np.arange(len(ends))) / len(ends))[:, None]  # each its own way: all pairs come apart
+    return np.asarray(placed.gradients(q, state.t)[rows, 1].any(axis=1))
 
 
 def rest_length(points: ArrayLike, edges: ArrayLike, k: ArrayLike, force: ArrayLike) -> Float:
@@ -128,7 +152,10 @@ def rest_length(points: ArrayLike, edges: ArrayLike, k: ArrayLike, force: ArrayL
     array([1.5])
     """
     x = positions(points, "points")
-    pairs = np.asarray(edges)
+    try:
+        pairs = np.asarray(edges)
+    except ValueError as error:
+        raise ModelError(f"rest_length: edges are pairs of particle indices, not {edges!r}") from error
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not np.issubdtype(pairs.dtype, np.integer):
         raise ModelError(
             f"rest_length: edges are pairs of particle indices, shape (m, 2), not {pairs.dtype} of shape {pairs.shape}"
@@ -136,6 +163,9 @@ def rest_length(points: ArrayLike, edges: ArrayLike, k: ArrayLike, force: ArrayL
     outside = np.flatnonzero(((pairs < 0) | (pairs >= len(x))).any(axis=1))
     if len(outside):
         raise ModelError(f"rest_length: member {outside[0]} joins {pairs[outside[0]].tolist()}, but there are {len(x)} particles")
+    loops = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
+    if len(loops):
+        raise ModelError(f"rest_length: member {loops[0]} joins particle {pairs[loops[0], 0]} to itself")
     stiffness, tension = _per_member(k, len(pairs), "k"), _per_member(force, len(pairs), "force")
     soft = np.flatnonzero(stiffness <= 0.0)
     if len(soft):

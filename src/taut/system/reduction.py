@@ -65,11 +65,6 @@ class Reduction:
         """PᵀAP of a symmetric A, a scipy.sparse CSC array (f, f)."""
         return (self.basis.T @ matrix.to_scipy().tocsc() @ self.basis).tocsc()
 
-    def reduce(self, vectors: Float) -> Float:
-        """Pᵀ·vectors: (n, 3) → (f,)."""
-        reduced: Float = self.basis.T @ vectors.reshape(-1)
-        return reduced
-
     def expand(self, coordinates: Float) -> Float:
         """P·coordinates: (f,) → (n, 3)."""
         expanded: Float = (self.basis @ coordinates).reshape(-1, 3)

@@ -22,11 +22,15 @@ def write_csv(path: str | os.PathLike[str], header: Sequence[str], rows: Iterabl
     >>> file.read_text().splitlines()
     ['name,force_N,slack', 'a,1.5,1', 'b,,0']
     """
+    try:
+        file = Path(path)
+    except TypeError as error:
+        raise ModelError(f"a table is written to a path, not to {path!r}") from error
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
     writer.writerows([_cell(value) for value in row] for row in rows)
-    _replace(Path(path), text.getvalue())
+    _replace(file, text.getvalue())
 
 
 def _cell(value: object) -> object:
