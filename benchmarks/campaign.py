@@ -1,12 +1,15 @@
 """Stiff and silly scenes: every step must be solved to its tolerance or end in a typed error.
 
-    python -m benchmarks.campaign [--scenes 2000] [--seed 0] [--integrator ImplicitEuler] [--scene N] [--json]
+    python -m benchmarks.campaign [--scenes 2000] [--seed 0] [--integrator ImplicitEuler] [--minimiser newton] [--solver auto]
+                                  [--scene N] [--json]
 
 Random cloth, rods and solids of at most about 100 particles: stiffness from 1e-2 to 1e8 N/m, steps from 1e-4 to 0.1 s, masses over
-six decades; stretched, crumpled, slack, exactly straight and compressed, with coincident particles, unpinned, far from the origin.
+six decades; stretched, crumpled, slack, exactly straight and compressed, with coincident particles, unpinned, on planes and lines
+across the axes, far from the origin.
 Each makes four steps. Prints how many scenes were solved (every step converged, or ended at the rounding floor), the typed errors
 by cause, and the iterations. Ends with 1 if fewer than 95% were solved, or if anything else came up: an error of another kind, a
-warning, a number that is not finite, a report that contradicts itself, energy out of nowhere. `--scene N` repeats one.
+warning, a number that is not finite, a report that contradicts itself, energy out of nowhere, or states of implicit Euler that
+leave more of m(v' - v)/h - f(q', v') than the tolerance and rounding allow. `--scene N` repeats one.
 """
 
 from __future__ import annotations
@@ -18,8 +21,9 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +31,7 @@ from numpy.typing import NDArray
 
 import taut
 from taut import laws
+from taut.solve.tolerance import lengths, rounding_floors
 
 Float = NDArray[np.float64]
 Rng = np.random.Generator
@@ -110,6 +115,15 @@ def _pins(rng: Rng, n: int) -> NDArray[np.int64]:
     return np.asarray(some[share], dtype=np.int64)
 
 
+def _slides(rng: Rng, n: int) -> list[Any]:
+    """Now and then, some particles on planes or lines across the axes."""
+    if rng.random() >= 0.15:
+        return []
+    kind = taut.on_plane if rng.random() < 0.5 else taut.on_line
+    some = np.flatnonzero(rng.random(n) < rng.uniform(0.1, 1.0))
+    return [kind(some, rng.normal(size=3))] if len(some) else []
+
+
 def _damping(rng: Rng, joined: NDArray[np.int64]) -> list[Any]:
     kind = rng.choice(["none", "none", "springs", "rayleigh", "drag"])
     if kind == "springs":
@@ -140,9 +154,19 @@ def scene(number: int, seed: int = 0) -> Scene:
     if rng.random() < 0.6:
         velocity += _decades(rng, -2, 1.5) * rng.normal(size=(n, 3) if rng.random() < 0.5 else 3)
     away = _decades(rng, 2, 6) * rng.normal(size=3) if rng.random() < 0.1 else np.zeros(3)
-    pins, damping = _pins(rng, n), _damping(rng, joined)
-    system = taut.System(x + away, mass=mass, energies=energies, damping=damping, fixed=pins, pose=posed + away, velocity=velocity)
+    pins, damping, slides = _pins(rng, n), _damping(rng, joined), _slides(rng, n)
+    system = taut.System(
+        x + away,
+        mass=mass,
+        energies=energies,
+        damping=damping,
+        fixed=pins,
+        constraints=slides,
+        pose=posed + away,
+        velocity=velocity,
+    )
     words = f"{body}, {pose}, {law.name}, n = {n}, k = {k:.1e}, m = {mass.mean():.1e}, h = {h:.1e}, {len(pins)} pinned"
+    words += "".join(f", {len(s.particles)} {s.kind}" for s in slides)
     return Scene(number, words + (", far away" if away.any() else ""), system, h)
 
 
@@ -158,19 +182,48 @@ def _energy(system: taut.System, state: taut.State) -> tuple[float, float]:
     return value, GAIN * (sum(abs(v) for v in parts.values()) + system.T(state)) + 4 * max(abs(v - value) for v in near)
 
 
-def _contradiction(system: taut.System, old: taut.State, new: taut.State, report: taut.Report, *, descends: bool) -> str:
+def _unbalanced(system: taut.System, old: taut.State, new: taut.State, relative: float) -> str:
+    """What the states of a step of implicit Euler leave of m(v' - v)/h - f(q', v'), where that is too much, or nothing.
+
+    It is held against the tolerance, and against what rounding of the coordinates and velocities can make of it.
+    """
+    h, hold = new.t - old.t, system.hold
+    inertia = system.mass[:, None] * (new.v - old.v) / h
+    force = system.f(new)
+    drag = force + system.potential(new)[1]
+    gross = system.assembly("potential", new).free_gross(hold)
+    gross += np.abs(hold.project(inertia)).sum(axis=1) + np.abs(hold.project(drag)).sum(axis=1)
+    left = lengths(hold.project(hold.project(inertia - force)))
+    size = (np.abs(new.q) + np.abs(old.q) + h * np.abs(old.v)).max(axis=1, keepdims=True)
+    way = 8 * EPS * size * hold.project(inertia - force) / np.where(left > 0.0, left, 1.0)[:, None]
+    limits = np.zeros(system.n)
+    for shift in (0.0, 1.0, -1.0):  # stiffness jumps where a cable goes slack
+        near = new.with_(q=new.q + shift * way)
+        everywhere = system.potential(near)[2].sum(axis=1) + np.abs(inertia).sum(axis=1)
+        limits = np.maximum(limits, rounding_floors(everywhere, system.stiffness(near, project=False), size))
+    limits += relative * gross + 8 * EPS * system.mass * (np.abs(new.v) + np.abs(old.v)).sum(axis=1) / h
+    worst = int(np.argmax(left - limits))
+    if left[worst] <= limits[worst]:
+        return ""
+    return f"particle {worst} is left with {left[worst]:.2e} N, more than {limits[worst]:.2e} N"
+
+
+def _contradiction(system: taut.System, old: taut.State, new: taut.State, report: taut.Report, integrator: Any) -> str:
     """What a step must not do and did, or nothing."""
-    if not (np.isfinite(new.q).all() and np.isfinite(new.v).all()):
+    certified = (report.residual, report.tolerance, report.floor)
+    if not (np.isfinite(new.q).all() and np.isfinite(new.v).all() and np.isfinite(certified).all()):
         return "a number that is not finite"
     limit = report.tolerance if report.outcome == "converged" else max(report.tolerance, report.floor)
     if not report.residual <= limit:
         return f"'{report.outcome}' with a residual of {report.residual:.2e} N, more than {limit:.2e} N"
-    if descends:
+    if integrator.descends:
         (before, rounding), (after, more) = _energy(system, old), _energy(system, new)
         jump = 0.5 * float(system.mass @ np.einsum("ij,ij->i", new.v - old.v, new.v - old.v))
         gain = after + jump - before - system.T(old)
         if gain > rounding + more + GAIN * jump:
             return f"an energy of {gain:.2e} J out of nowhere"
+    if isinstance(integrator, taut.ImplicitEuler) and system.rayleigh is None and "spring_damping" not in system.placed_damping:
+        return _unbalanced(system, old, new, integrator.tolerance.relative)
     return ""
 
 
@@ -186,7 +239,7 @@ def run(scene: Scene, integrator: Any) -> Result:
                 new, report = integrator.step(scene.system, state, scene.h)
                 result.outcomes.append(report.outcome)
                 result.iterations.append(report.iterations)
-                result.defect = _contradiction(scene.system, state, new, report, descends=integrator.descends)
+                result.defect = _contradiction(scene.system, state, new, report, integrator)
                 if result.defect:
                     break
                 state = new
@@ -205,12 +258,11 @@ def _cause(error: taut.TautError) -> str:
     return re.sub(r"-?\d[\d.]*(e[+-]?\d+)?", "#", str(error).rsplit(": ", 1)[-1])
 
 
-def campaign(numbers: Iterable[int], seed: int = 0, integrator: str = "ImplicitEuler") -> list[Result]:
-    """Run the scenes of these numbers."""
-    stepper = getattr(taut, integrator)
+def campaign(numbers: Iterable[int], seed: int = 0, make: Callable[[], Any] = taut.ImplicitEuler) -> list[Result]:
+    """Run the scenes of these numbers, each with an integrator of its own."""
     results: list[Result] = []
     for i in numbers:
-        results.append(run(scene(i, seed), stepper()))
+        results.append(run(scene(i, seed), make()))
         if sys.stderr.isatty():
             solved = sum(r.solved for r in results)
             print(f"\rscene {i}: {solved} of {len(results)} solved ", end="", file=sys.stderr, flush=True)
@@ -247,17 +299,26 @@ def main() -> int:
     parser.add_argument("--scenes", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--integrator", default="ImplicitEuler")
+    parser.add_argument("--minimiser", help="of integrators that have one")
+    parser.add_argument("--solver", help="of integrators that have one")
     parser.add_argument("--scene", type=int, help="only this one, step by step")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     numbers = range(options.scenes) if options.scene is None else [options.scene]
-    results = campaign(numbers, options.seed, options.integrator)
+    chosen = {name: getattr(options, name) for name in ("minimiser", "solver") if getattr(options, name) is not None}
+    make = partial(getattr(taut, options.integrator), **chosen)
+    try:
+        make()
+    except (TypeError, taut.ModelError) as error:
+        parser.error(f"{options.integrator}: {error}")
+    results = campaign(numbers, options.seed, make)
     found = summary(results)
     solved = found["converged"] + found["rounding floor"]
     if options.json:
         print(json.dumps(found | {"failed": [vars(r) for r in results if not r.solved]}, indent=1))
     else:
-        print(f"{len(results)} scenes of {STEPS} steps with {options.integrator}, {found['seconds']} s: {solved} solved", end="")
+        method = " ".join([options.integrator, *chosen.values()])
+        print(f"{len(results)} scenes of {STEPS} steps with {method}, {found['seconds']} s: {solved} solved", end="")
         print(f" ({100 * solved / len(results):.1f}%), {found['rounding floor']} of them with steps at the rounding floor")
         print(f"steps: {found['steps']}; iterations per step: {found['iterations']}")
         for cause, count in found["errors"].items():

@@ -7,6 +7,7 @@ from taut.solve.cg import ConjugateGradients
 from taut.solve.direct import Direct
 from taut.solve.lbfgs import minimise_lbfgs
 from taut.solve.newton import minimise
+from taut.solve.progress import Progress
 from taut.solve.tolerance import Tolerance, lengths
 from tests.solve.springs import PROBLEMS, chain, net
 
@@ -115,6 +116,19 @@ def test_too_many_iterations_are_said_to_be(monkeypatch, module, method):
     assert m.reason.startswith("2 ")
     assert (m.point.residuals > m.targets).any()
     assert m.point.value <= objective.seen[0].value
+
+
+def test_lbfgs_begins_again_once_and_then_names_the_other_minimiser(monkeypatch):
+    """Asked for less than rounding leaves, with no floor to end at, it must stall."""
+    begun = []
+    monkeypatch.setattr("taut.solve.lbfgs.Progress", lambda *given: begun.append(1) or Progress(*given))
+    objective = PROBLEMS["crumpled net"]()
+    floors = objective.floors
+    objective.floors = lambda point: 0.0 * floors(point)
+    m = lbfgs(objective, np.zeros_like(objective.pose), Direct(), Tolerance(0.0))
+    assert m.outcome == "not converged"
+    assert len(begun) == 2
+    assert m.reason.endswith("; minimiser='newton' may do")
 
 
 def test_lbfgs_with_the_exact_hessian_of_a_quadratic_needs_one_step():

@@ -26,7 +26,7 @@ def test_quadratic_tail(seed):
     """Residuals of successive Newton iterates, by asking for ever tighter tolerances."""
     objective = net(np.random.default_rng(seed), k=50.0, a=100.0, load=(0.0, -9.81, 0.0))
     r = []
-    for relative in 10.0 ** -np.arange(0.0, 14.5, 0.25):
+    for relative in 10.0 ** -np.arange(0.25, 14.5, 0.25):
         m = minimise(objective, np.zeros_like(objective.pose), Direct(), Tolerance(relative))
         if not r or m.point.residuals.max() != r[-1]:
             r.append(m.point.residuals.max())
@@ -153,9 +153,15 @@ def test_start_above_the_old_objective_is_left():
 
 
 def test_tolerance_is_checked():
-    for bad in (-1.0, np.nan, np.inf):
+    for bad in (-1.0, np.nan, np.inf, 1.0, 2.0, True, np.bool_(False), "1e-8", np.float32(1.0)):
         with pytest.raises(taut.ModelError, match="relative"):
             Tolerance(relative=bad)
+    for bad in (-1.0, np.nan, np.inf, True, 10**400):
+        with pytest.raises(taut.ModelError, match="force"):
+            Tolerance(force=bad)
+    kept = Tolerance(np.float32(2.0**-20), force=np.int64(3))
+    assert (kept.relative, kept.force) == (2.0**-20, 3.0)
+    assert type(kept.relative) is type(kept.force) is float
     assert Tolerance(1e-2, force=5.0).targets(np.array([100.0, 1000.0])).tolist() == [5.0, 10.0]
     with pytest.raises(taut.ModelError, match=r"tolerance is a taut\.Tolerance"):
         taut.ImplicitEuler(tolerance=1e-6)

@@ -1,5 +1,7 @@
 """A hundred stiff and silly scenes: nearly all are solved, the rest end in a typed error, and nothing else comes up."""
 
+from dataclasses import replace
+
 import pytest
 
 import taut
@@ -7,7 +9,7 @@ from benchmarks.campaign import SOLVED, Result, campaign, main, run, scene, summ
 
 
 def test_a_hundred_scenes():
-    results = campaign(range(100))
+    results = campaign(range(400, 500))
     found = summary(results)
     assert not found["defects"]
     solved = found["converged"] + found["rounding floor"]
@@ -39,7 +41,19 @@ def test_what_must_not_happen_is_noticed(monkeypatch, capsys):
         def step(self, system, state, h):
             raise taut.ModelError("particle 17 is 3.5e-2 m away: too far")
 
+    class Tired(taut.ImplicitEuler):
+        def step(self, system, state, h):
+            new, report = super().step(system, state, h)
+            return new.with_(v=0.999 * new.v), report
+
+    class Boastful(taut.ImplicitEuler):
+        def step(self, system, state, h):
+            new, report = super().step(system, state, h)
+            return new, replace(report, residual=float("inf"), floor=float("inf"), outcome="rounding floor")
+
     assert "out of nowhere" in run(scene(0), Kick()).defect
+    assert any("is left with" in run(scene(i), Tired()).defect for i in range(4)), "a state that its report does not fit"
+    assert "not finite" in run(scene(0), Boastful()).defect
     assert "ZeroDivisionError" in run(scene(0), Broken()).defect
     assert run(scene(0), Weary()).error == "ModelError: too far"
     monkeypatch.setattr("benchmarks.campaign.campaign", lambda *_: [Result(0, "x", error="ModelError: too far")])
@@ -52,6 +66,24 @@ def test_what_must_not_happen_is_noticed(monkeypatch, capsys):
 def test_rounding_hides_no_rise_of_the_objective(number):
     """Hinges between particles that all but coincide: forces so large that rounding may hide joules on the way."""
     assert not run(scene(number), taut.ImplicitEuler()).defect
+
+
+def test_some_bodies_slide_on_planes_and_lines_across_the_axes():
+    slid = [s for s in map(scene, range(100)) if "on_" in s.words]
+    assert {"on_plane", "on_line"} == {c.kind for s in slid for c in s.system.constraints}
+    assert all(len(s.system.hold.oblique) for s in slid)
+
+
+def test_options_reach_the_integrator(monkeypatch, capsys):
+    made = []
+    monkeypatch.setattr("benchmarks.campaign.campaign", lambda numbers, seed, make: made.append(make()) or [Result(0, "x")])
+    monkeypatch.setattr("sys.argv", ["campaign", "--scenes", "1", "--minimiser", "lbfgs", "--solver", "cg"])
+    assert main() == 0
+    assert (made[0].minimiser, made[0].solver_name) == ("lbfgs", "cg")
+    monkeypatch.setattr("sys.argv", ["campaign", "--integrator", "VelocityVerlet", "--minimiser", "lbfgs"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "minimiser" in capsys.readouterr().err
 
 
 def test_conjugate_gradients_solve_nearly_all_too():

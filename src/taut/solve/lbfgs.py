@@ -25,6 +25,7 @@ ITERATIONS = 10_000  # a step that needs more is reported, never returned as sol
 HISTORY = 8  # steps that are remembered
 CURVED = 1e-8  # least s·g/(|s||g|) of a step worth remembering
 ACCURACY = 1e-2  # of the solves with A₀, relative to the largest entry
+ELSE = "; minimiser='newton' may do"
 PATIENCE = 16  # iterations without visible progress after which the rounding floor is looked at
 
 
@@ -54,14 +55,17 @@ def minimise_lbfgs(objective: Objective, start: Float, solver: LinearSolver, tol
     """
     m = Minimum.begun(objective, start, tolerance)
     pairs: deque[tuple[Float, Float, float]] = deque(maxlen=HISTORY)  # s, g, 1/(s·g)
-    progress = Progress(PATIENCE)
+    progress = Progress(PATIENCE, tolerance)
+    again = False  # a stall has already been answered by forgetting the steps
     while True:
         m.targets = tolerance.targets(m.point.gross)
-        if (m.point.residuals <= m.targets).all():
+        if m.meets(m.targets):
             m.outcome = "converged"
             return m
+        if m.ran_away():
+            return m
         if m.iterations == ITERATIONS:
-            m.reason = f"{ITERATIONS} iterations of L-BFGS were not enough"
+            m.reason = f"{ITERATIONS} iterations of L-BFGS were not enough{ELSE}"
             return m
         m.iterations += 1
         direction = _direction(pairs, solver, m)
@@ -70,10 +74,18 @@ def minimise_lbfgs(objective: Objective, start: Float, solver: LinearSolver, tol
             pairs.clear()
             continue
         if step is None:
-            return m.judge(objective, "no step along the direction of L-BFGS lowers the objective")
+            return m.judge(objective, f"no step along the direction of L-BFGS lowers the objective{ELSE}")
         _remember(pairs, step.point.y - m.point.y, step.point.gradient - m.point.gradient)
-        if progress.ends_at(step, objective, m):
+        if not progress.ends_at(step, objective, m):
+            continue
+        if m.outcome != "not converged":
             return m
+        if again:
+            m.reason += ELSE
+            return m
+        again, progress = True, Progress(PATIENCE, tolerance)
+        pairs.clear()
+        m.reason, m.floors = "", np.zeros(0)
 
 
 def _remember(pairs: deque[tuple[Float, Float, float]], s: Float, g: Float) -> None:

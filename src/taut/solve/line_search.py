@@ -3,7 +3,8 @@
 A step of length s along p is taken if it lowers the objective by at least 10⁻⁴ s|∇Φ·p| (Armijo). Where differences of the
 objective drown in rounding, its decrease is taken from the slopes at both ends, s(∇Φ(y)·p + ∇Φ(y + s p)·p)/2, which keep their
 digits for longer (the approximate Wolfe condition of Hager and Zhang 2005). A step that ends where the way still leads down at
-least half as steeply as at its start is lengthened. Where there is no energy (`SingularState`), the step is halved.
+least half as steeply as at its start is lengthened, but not beyond where the objective counts as falling without bound. Where
+there is no energy (`SingularState`), the step is halved.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ def line_search(objective: Objective, direction: Float, m: Minimum) -> Step | No
     """
     slope = dot(direction, m.point.gradient)
     longest = float(lengths(direction).max())
+    m.bound_by(longest)
     faint = abs(slope) <= m.point.noise  # no length can be told from another by its value
     reach = EPS * EPS * (longest + float(m.point.size.max()))
     length, lowest = 1.0, 0.0
@@ -72,13 +74,13 @@ def line_search(objective: Objective, direction: Float, m: Minimum) -> Step | No
         fall = 0.5 * length * (slope + end) if hidden else change
         if fall <= SUFFICIENT * length * slope and fall < lowest:
             taken, lowest = Step(trial, fall, hidden, refused), fall
-            if faint or refused is not None or end > STEEP * slope:
+            if faint or refused is not None or end > STEEP * slope or m.beyond(trial):
                 return taken
             length *= min(LONGER, slope / (slope - end)) if end > slope else LONGER
             continue
         if taken is not None:
             return taken
-        if length == 1.0 and not hidden:
+        if length == 1.0 and not hidden and np.isfinite(trial.residuals).all():
             refused = trial
         guess = length * slope / (slope - end) if hidden else _lowest(slope, change, length)
         length = min(max(guess, SHORTEST * length), SHORTER * length)

@@ -18,6 +18,8 @@ from taut.system.blocks import BlockMatrix
 
 Float = NDArray[np.float64]
 Outcome = Literal["converged", "rounding floor", "not converged"]
+FAR = 1e12  # times the size and the forces of the start: no descent that ends anywhere gets there
+NEAR, WEAK = 1.0, 1e88  # a size [m] and a force [N] that are added, for starts that have none
 FLAT = 1e-10  # changes of the objective below this part of its magnitudes may be rounding inside a formula
 
 
@@ -45,7 +47,7 @@ class Point:
     @cached_property
     def noise(self) -> float:
         """Differences of the value below this [J] mean nothing."""
-        return FLOOR * EPS * (self.magnitude + float(self.gross @ self.size))
+        return FLOOR * EPS * (self.magnitude + float(np.einsum("i,i->", self.gross, self.size)))
 
     def noise_to(self, other: Point) -> float:
         """The change of the objective between two points that may be rounding [J]."""
@@ -77,6 +79,7 @@ class Minimum:
     targets : the residual asked of each particle [N], (n,); floors : what rounding can cause there [N], where it was needed
     iterations : of the minimiser; projections : of them with a projected Hessian; evaluations : of the objective
     linear_iterations : of the linear solver
+    unbounded : the objective falls further than any minimum could be away
     assembling : wall-clock time in the objective and its Hessian [s]; solving : in the linear solver [s]
 
     >>> p = Point(np.zeros((1, 3)), 0.0, np.zeros((1, 3)), np.zeros(1), 0.0, np.zeros(1))
@@ -95,7 +98,9 @@ class Minimum:
     assembling: float = 0.0
     solving: float = 0.0
     reason: str = ""
+    unbounded: bool = False
     ceiling: float = np.inf  # what the objective must not rise above again, whatever rounding hides [J]
+    bounds: tuple[float, float] = (np.inf, np.inf)  # coordinate [m] and force [N] beyond which it has fallen without bound
 
     @staticmethod
     def begun(objective: Objective, start: Float, tolerance: Tolerance) -> Minimum:
@@ -132,6 +137,31 @@ class Minimum:
             except SingularState:
                 return None
 
+    def meets(self, limits: Float) -> bool:
+        """Whether each particle's residual is within its limit [N], (n,); a limit that is not finite allows nothing."""
+        return bool((self.point.residuals <= limits).all() and np.isfinite(limits).all())
+
+    def bound_by(self, longest: float) -> None:
+        """Choose the bounds, if there are none yet, from the start and the largest move [m] of the first direction."""
+        if self.bounds[0] == np.inf:
+            size, force = float(self.point.size.max()), float(self.point.residuals.max())
+            self.bounds = FAR * (NEAR + size + longest), FAR * (WEAK + force)
+
+    def beyond(self, point: Point) -> bool:
+        """Whether a point lies further away, or has larger forces, than any minimum on the way down could."""
+        far, strong = self.bounds
+        return not (
+            float(point.size.max()) <= far and float(point.residuals.max()) <= strong and np.isfinite(point.residuals).all()
+        )
+
+    def ran_away(self) -> bool:
+        """Whether the descent has left for infinity, in which case `reason` says so."""
+        if not self.beyond(self.point):
+            return False
+        self.unbounded = self.iterations > 0
+        self.reason = "the objective falls without bound" if self.unbounded else "the forces at the start overflow"
+        return True
+
     def judge(self, objective: Objective, reason: str) -> Minimum:
         """The end of a descent that found nothing better: at the rounding floor, or stuck for the reason given.
 
@@ -145,7 +175,7 @@ class Minimum:
                 with self.timed("assembling"):
                     floors = objective.floors(near)
                 self.floors = np.maximum(self.floors, floors) if near is not self.point else floors
-        if (self.point.residuals <= np.maximum(self.targets, self.floors)).all():
+        if self.meets(np.maximum(self.targets, self.floors)):
             self.outcome = "rounding floor"
         else:
             self.reason = reason

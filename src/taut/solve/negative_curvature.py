@@ -85,7 +85,7 @@ def _in_krylov_space(solver: LinearSolver, true: BlockMatrix, metric: BlockMatri
         curvature[k, : k + 1] = curvature[: k + 1, k] = [dot(b, bent) for b in basis]
         load[k] = dot(q, g)
         theta, s = np.linalg.eigh(curvature[: k + 1, : k + 1])
-        weights = -s @ ((s.T @ load[: k + 1]) / np.maximum(np.abs(theta), SLIGHTEST))
+        weights = -np.einsum("ij,j->i", s, np.einsum("ji,j->i", s, load[: k + 1]) / np.maximum(np.abs(theta), SLIGHTEST))
         residual = bent - sum(c * image for c, image in zip(curvature[: k + 1, k].tolist(), images, strict=True))
     if not basis:
         return None

@@ -50,14 +50,16 @@ def minimise(objective: Objective, start: Float, solver: LinearSolver, tolerance
     """
     m = Minimum.begun(objective, start, tolerance)
     first = _worst(m)
-    progress = Progress(PATIENCE)
+    progress = Progress(PATIENCE, tolerance)
     held: Step | None = None  # what the line search had found when the full step was made against it
     pause, wait = 0, 0
     while True:
         m.targets = tolerance.targets(m.point.gross)
-        met = bool((m.point.residuals <= m.targets).all())
+        met = m.meets(m.targets)
         if met and (held is None or m.point.value <= held.point.value):
             m.outcome = "converged"
+            return m
+        if held is None and m.ran_away():
             return m
         if m.iterations >= ITERATIONS and held is None:
             m.reason = f"{ITERATIONS} Newton iterations were not enough"

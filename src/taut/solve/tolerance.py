@@ -16,6 +16,7 @@ precision gets. A step that cannot be improved, with every particle within its t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,13 +41,26 @@ class Tolerance:
     force: float = 0.0
 
     def __post_init__(self) -> None:
-        for name, value in (("relative", self.relative), ("force", self.force)):
-            if not (isinstance(value, (int, float)) and 0.0 <= value < float("inf")):
-                raise ModelError(f"tolerance: {name} is {value!r}; it must be a finite number, not negative")
+        for name, below, words in (("relative", 1.0, "less than 1"), ("force", float("inf"), "finite")):
+            value = getattr(self, name)
+            number = _number(value)
+            if not 0.0 <= number < below:
+                raise ModelError(f"tolerance: {name} is {value!r}; it must be a number, not negative and {words}")
+            object.__setattr__(self, name, number)
 
     def targets(self, gross: Float) -> Float:
         """The residual [N] each particle must reach, given its gross force [N], shape (n,)."""
         return np.maximum(self.relative * gross, self.force)
+
+
+def _number(value: object) -> float:
+    """A real number as a float, infinite where it is too large for one; NaN for anything else, truth values included."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return float("nan")
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")
 
 
 def lengths(vectors: Float) -> Float:

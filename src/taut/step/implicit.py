@@ -110,7 +110,8 @@ class Implicit(LinearImplicit):
             best, restarts = self._minimise(objective, np.zeros_like(old), solver), 0
         except SingularState:
             best = None  # there is no energy at q̃
-        if best is None or best.outcome == "not converged" or best.point.value > at_old.value + at_old.noise:
+        failed = best is None or best.outcome == "not converged" or best.point.value > at_old.value + at_old.noise
+        if best is None or (failed and not best.unbounded):
             first, best, restarts = best, self._minimise(objective, old, solver), 1
             if first is not None:
                 best.add_work_of(first)

@@ -61,7 +61,7 @@ class LinearlyImplicitEuler(LinearImplicit):
             if solution is not None and solution.definite:
                 break
         solved = solution is not None and solution.definite
-        y = solution.x if solution is not None and solved else np.zeros_like(b)
+        y = hold.project(solution.x) if solution is not None and solved else np.zeros_like(b)
         residuals = solution.residuals if solution is not None and solved else lengths(b)
         outcome: Outcome = "converged" if solved and (residuals <= targets).all() else "not converged"
         floors = np.zeros_like(targets)

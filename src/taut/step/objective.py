@@ -48,6 +48,7 @@ class ImplicitObjective:
         return [Inputs(self.start.velocities(y), self.frozen, 0.0, self.start.t)] * len(self.rates.terms)
 
     def evaluate(self, y: Float) -> Point:
+        y = self.system.hold.project(y)  # what a solver leaks across a constraint does not count
         q = self.start.positions(y)
         value, gradient, _ = self.assembly.gradient(self._inputs(q))
         hold = self.system.hold

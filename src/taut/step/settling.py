@@ -53,7 +53,7 @@ def settle(
         record = Minimum.begun(objective, q, tolerance)
         if spent is not None:
             record.add_work_of(spent)
-        if (record.point.residuals <= record.targets).all():
+        if record.meets(record.targets):
             record.outcome = "converged"
             return record
         residual = float(excess(record.point.residuals, record.point.gross).max())
