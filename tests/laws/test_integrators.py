@@ -244,7 +244,7 @@ def test_same_bits(integrator, options):
     try:
         first = bits(system, make, h, 1)
         assert bits(system, make, h, 1) == first
-        assert bits(system, make, h, min(2, before)) == first
+        assert bits(system, make, h, min(2, numba.config.NUMBA_NUM_THREADS)) == first
         assert bits(system, make, h, 1, resume_at=6) == first
     finally:
         numba.set_num_threads(before)

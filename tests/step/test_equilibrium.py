@@ -308,11 +308,11 @@ def test_states_and_solvers_that_make_no_sense():
 
 
 def test_the_same_bits_with_one_thread_and_two():
-    results = []
+    results, before = [], numba.get_num_threads()
     for threads in (1, 2):
         numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
         results.append(taut.equilibrium(chain(30, 1e4)))
-    numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
+    numba.set_num_threads(before)
     assert results[0].state.q.tobytes() == results[1].state.q.tobytes()
     assert results[0].reactions.tobytes() == results[1].reactions.tobytes()
 
