@@ -2,7 +2,7 @@
 
 Every method moves the velocities by forces at a few stages: A = -Σ w (∇V + ∂Ψ/∂v)(stage) + reactions + what the solver left over,
 with A = M(v' - v)/h (for BDF2 its own difference), and the particles by some displacement. Who knows A, the displacement and the
-stages can book every joule (see `taut.run.ledger`).
+stages can book every joule (see `taut.run.booking`).
 """
 
 from __future__ import annotations
