@@ -195,8 +195,12 @@ def _unbalanced(system: taut.System, old: taut.State, new: taut.State, relative:
     gross += np.abs(hold.project(inertia)).sum(axis=1) + np.abs(hold.project(drag)).sum(axis=1)
     left = lengths(hold.project(hold.project(inertia - force)))
     size = (np.abs(new.q) + np.abs(old.q) + h * np.abs(old.v)).max(axis=1, keepdims=True)
-    everywhere = system.potential(new)[2].sum(axis=1) + np.abs(inertia).sum(axis=1)
-    limits = rounding_floors(everywhere, system.stiffness(new, project=False), size)
+    way = 8 * EPS * size * hold.project(inertia - force) / np.where(left > 0.0, left, 1.0)[:, None]
+    everywhere, limits = np.abs(inertia).sum(axis=1), np.zeros(system.n)
+    for shift in (0.0, 1.0, -1.0):  # stiffness jumps where a hinge folds
+        near = new.with_(q=new.q + shift * way)
+        gross_near = everywhere + system.potential(near)[2].sum(axis=1)
+        limits = np.maximum(limits, rounding_floors(gross_near, system.stiffness(near, project=False), size))
     if "cable" in system.placed:  # rounding can make a slack cable taut: its stiffness counts, as in a body that is blown up
         limits = np.maximum(limits, rounding_floors(everywhere, system.stiffness(new.with_(q=1e6 * new.q), project=False), size))
     limits += relative * gross + 8 * EPS * system.mass * (np.abs(new.v) + np.abs(old.v)).sum(axis=1) / h
