@@ -33,25 +33,6 @@ def minimise_lbfgs(objective: Objective, start: Float, solver: LinearSolver, tol
     """Go down from `start` (n, 3) [m] until every residual meets its tolerance, or as far as arithmetic allows.
 
     solver : already factored with A₀ [N/m], constraints applied
-
-    >>> from taut.solve.direct import Direct
-    >>> from taut.solve.minimum import Point
-    >>> from taut.system.blocks import BlockMatrix, Pattern
-    >>> class Bowl:  # Φ = ½|y|² - y₀
-    ...     pattern = Pattern.of(np.empty((0, 2), dtype=np.int64), 1)
-    ...     def evaluate(self, y):
-    ...         g = y - [[1.0, 0.0, 0.0]]
-    ...         return Point(y, float((y * y).sum() / 2 - y[0, 0]), g, np.abs(g).sum(axis=1) + 1.0, 1.0, np.ones(1))
-    ...     def hessian(self, y, *, project):
-    ...         return BlockMatrix(self.pattern, np.eye(3)[None].copy())
-    ...     def floors(self, point):
-    ...         return np.full(1, 1e-15)
-    >>> solver = Direct()
-    >>> solver.factor(BlockMatrix(Bowl.pattern, 2.0 * np.eye(3)[None]))
-    True
-    >>> m = minimise_lbfgs(Bowl(), np.zeros((1, 3)), solver, Tolerance())
-    >>> m.outcome, m.iterations, m.point.y.tolist()
-    ('converged', 1, [[1.0, 0.0, 0.0]])
     """
     m = Minimum.begun(objective, start, tolerance)
     pairs: deque[tuple[Float, Float, float]] = deque(maxlen=HISTORY)  # s, g, 1/(s·g)
