@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,3 +98,16 @@ def excess(residuals: Float, limits: Float) -> Float:
     ratio = np.where(residuals > 0.0, np.inf, 0.0)
     np.divide(residuals, limits, out=ratio, where=limits > 0.0)
     return ratio
+
+
+def decisive(residuals: Float, targets: Float, floors: Float) -> dict[str, Any]:
+    """Which particle comes closest to its limit, or goes furthest beyond it, and its own residual, tolerance and floor [N].
+
+    >>> decisive(np.array([1.0, 3.0]), np.array([2.0, 4.0]), np.zeros(0))
+    {'particle': 1, 'residual': 3.0, 'tolerance': 4.0, 'floor': 0.0}
+    """
+    floors = floors if len(floors) else np.zeros_like(targets)
+    worst = int(np.argmax(excess(residuals, np.maximum(targets, floors))))
+    return {
+        "particle": worst, "residual": float(residuals[worst]), "tolerance": float(targets[worst]), "floor": float(floors[worst]),
+    }  # fmt: skip

@@ -19,7 +19,7 @@ from taut.laws.force import force
 from taut.laws.surface_tension import surface_tension
 from taut.laws.zero_length_spring import zero_length_spring
 from taut.solve.minimum import Outcome
-from taut.solve.tolerance import Tolerance, excess
+from taut.solve.tolerance import Tolerance, decisive
 from taut.step.finding import Finding
 from taut.step.membrane import areas
 from taut.system.system import System
@@ -134,8 +134,6 @@ def form_finding(
     held = np.zeros_like(q)
     held[system.fixed] = gradient[system.fixed]
     slip = gradient[search.sliding] - record.point.gradient[search.sliding]
-    floors = record.floors if len(record.floors) else np.zeros_like(record.targets)
-    worst = int(np.argmax(excess(record.point.residuals, np.maximum(record.targets, floors))))
     return Form(
         points=q,
         edges=search.edges,
@@ -144,10 +142,7 @@ def form_finding(
         reactions=held,
         slip=float(np.linalg.norm(slip, axis=1).max(initial=0.0)),
         outcome=record.outcome,
-        particle=worst,
-        residual=float(record.point.residuals[worst]),
-        tolerance=float(record.targets[worst]),
-        floor=float(floors[worst]),
+        **decisive(record.point.residuals, record.targets, record.floors),
         iterations=search.iterations,
     )
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.solve.tolerance import excess
+from taut.solve.tolerance import decisive
 
 Float = NDArray[np.float64]
 WORK = ("iterations", "projections", "restarts", "evaluations", "linear_iterations", "assembling", "solving")  # what adds up
@@ -78,11 +78,7 @@ class Report:
 
 def report(residuals: Float, targets: Float, floors: Float, **rest: Any) -> Report:
     """A Report on the particle that decides, from each particle's residual, tolerance and floor [N], (n,)."""
-    floors = floors if len(floors) else np.zeros_like(targets)
-    worst = int(np.argmax(excess(residuals, np.maximum(targets, floors))))
-    return Report(
-        particle=worst, residual=float(residuals[worst]), tolerance=float(targets[worst]), floor=float(floors[worst]), **rest
-    )
+    return Report(**decisive(residuals, targets, floors), **rest)
 
 
 def with_work_of(report: Report, others: Sequence[Report]) -> Report:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from taut.errors import ModelError
 from taut.solve.linear import SolverName, linear_solver
 from taut.solve.minimum import Minimum, Outcome
-from taut.solve.tolerance import Tolerance, excess
+from taut.solve.tolerance import Tolerance, decisive
 from taut.step.search import Search
 from taut.step.stability import Stability
 from taut.system.members import Members, members, state_of
@@ -156,18 +156,13 @@ def _result(system: System, search: Search, record: Minimum, path: list[LoadStep
     objective, state = search.objective, path[-1].state
     objective.hold_back(0.0, search.q)
     _, gradient, _, _ = objective.gradient(search.q)
-    floors = record.floors if len(record.floors) else np.zeros_like(record.targets)
-    worst = int(np.argmax(excess(record.point.residuals, np.maximum(record.targets, floors))))
     linear = {term.name for term in objective.load.terms}
     table = members(system, state)
     scaled = np.where(np.isin(table.law, sorted(linear)), objective.factor, 1.0)
     return Equilibrium(
         state=state,
         outcome=record.outcome,
-        particle=worst,
-        residual=float(record.point.residuals[worst]),
-        tolerance=float(record.targets[worst]),
-        floor=float(floors[worst]),
+        **decisive(record.point.residuals, record.targets, record.floors),
         iterations=search.iterations,
         stability=path[-1].stability,
         left_saddles=search.left_saddles,
