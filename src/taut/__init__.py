@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from taut.errors import TautError as TautError
     from taut.formula.law import dissipation as dissipation
     from taut.formula.law import energy as energy
+    from taut.formula.law import load as load
     from taut.run.ledger import Ledger as Ledger
     from taut.run.simulate import simulate as simulate
     from taut.solve.tolerance import Tolerance as Tolerance
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from taut.system.constraints import on_line as on_line
     from taut.system.constraints import on_plane as on_plane
     from taut.system.constraints import scripted as scripted
+    from taut.system.joining import join as join
     from taut.system.mass import areal_mass as areal_mass
     from taut.system.mass import line_mass as line_mass
     from taut.system.mass import volume_mass as volume_mass
@@ -64,23 +66,22 @@ if TYPE_CHECKING:
     from taut.system.members import rest_length as rest_length
     from taut.system.state import State as State
     from taut.system.system import System as System
-    from taut.system.system import join as join
 
 __version__ = "0.1.0.dev0"
 
 _HOME = {
     "CacheError": "errors", "EigenError": "errors", "LawError": "errors", "MeshError": "errors", "ModelError": "errors",
     "NotConverged": "errors", "SingularState": "errors", "TautError": "errors", "dissipation": "formula.law",
-    "energy": "formula.law", "Ledger": "run.ledger", "simulate": "run.simulate", "Tolerance": "solve.tolerance",
-    "Adaptive": "step.adaptive", "BDF2": "step.bdf2", "Form": "step.form", "form_finding": "step.form",
-    "ImplicitEuler": "step.implicit_euler", "ImplicitMidpoint": "step.implicit_midpoint",
+    "energy": "formula.law", "load": "formula.law", "Ledger": "run.ledger", "simulate": "run.simulate",
+    "Tolerance": "solve.tolerance", "Adaptive": "step.adaptive", "BDF2": "step.bdf2", "Form": "step.form",
+    "form_finding": "step.form", "ImplicitEuler": "step.implicit_euler", "ImplicitMidpoint": "step.implicit_midpoint",
     "LinearlyImplicitEuler": "step.linearly_implicit_euler", "Report": "step.report", "RK4": "step.rk4",
     "Stability": "step.stability", "stability": "step.stability", "Equilibrium": "step.statics", "equilibrium": "step.statics",
     "SymplecticEuler": "step.symplectic_euler", "TRBDF2": "step.tr_bdf2", "VelocityVerlet": "step.velocity_verlet",
     "Modes": "step.vibration", "modes": "step.vibration", "fixed": "system.constraints", "on_line": "system.constraints",
     "on_plane": "system.constraints", "scripted": "system.constraints", "areal_mass": "system.mass", "line_mass": "system.mass",
     "volume_mass": "system.mass", "Members": "system.members", "members": "system.members", "rest_length": "system.members",
-    "State": "system.state", "System": "system.system", "join": "system.system",
+    "State": "system.state", "System": "system.system", "join": "system.joining",
 }  # fmt: skip
 _MODULES = ("formula", "laws", "mesh")
 

@@ -24,13 +24,19 @@ class Specimen:
     particles: int
     parameters: Callable[[np.random.Generator], dict[str, Any]]
     relaxed: Callable[[np.random.Generator], np.ndarray] | None = None  # positions (particles, 3) at which the force is zero
+    shape: np.ndarray | None = None  # (particles, 3), near which each element is at rest; None: anywhere
+    closed: bool = False  # elements make up closed surfaces of four triangles, rather than have particles of their own
 
     def placed(self, rng: np.random.Generator) -> Placed:
-        rest = rng.normal(size=(COUNT * self.particles, 3))
+        rest = rng.normal(size=(COUNT if self.closed else COUNT * self.particles, 3))
+        if self.shape is not None:
+            rest = np.tile(self.shape, (COUNT, 1)) + 0.15 * rest
         return self.place_at(rest, self.parameters(rng))
 
     def place_at(self, rest: np.ndarray, parameters: dict[str, Any]) -> Placed:
-        elements = np.arange(len(rest)).reshape(-1, self.particles)
+        elements = np.arange(len(rest)).reshape(-1, 4 if self.closed else self.particles)
+        if self.closed:
+            elements = elements[:, [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]].reshape(-1, 3)
         mass = np.linspace(0.5, 2.0, len(rest))
         return place(self.law(elements, **parameters), rest, mass)
 
@@ -52,6 +58,22 @@ def _anywhere(particles: int) -> Callable[[np.random.Generator], np.ndarray]:
     return lambda rng: rng.normal(size=(particles, 3))
 
 
+TRIANGLE = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.4, 0.9, 0.0]])
+TET = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+HINGE = np.array([[0.0, 1.0, 0.2], [0.1, -0.9, 0.3], [-0.6, 0.0, 0.0], [0.6, 0.1, 0.0]])
+ATTACHED = np.array([[0.4, 0.3, 0.1], *TRIANGLE])
+
+
+def _near(shape: np.ndarray) -> Callable[[np.random.Generator], np.ndarray]:
+    return lambda rng: shape + 0.1 * rng.normal(size=shape.shape)
+
+
+def _attached(rng: np.random.Generator) -> np.ndarray:
+    """A particle in the triangle it is attached to."""
+    corners = _near(TRIANGLE)(rng)
+    return np.array([np.array([0.5, 0.3, 0.2]) @ corners, *corners])
+
+
 ENERGIES = {
     s.law.name: s
     for s in [
@@ -61,7 +83,20 @@ ENERGIES = {
         Specimen(
             laws.cable, 2, lambda r: {"k": per_element(r, 5, 50), "l0": np.where(np.arange(COUNT) % 2, 0.05, 50.0)}, _anywhere(2)
         ),
-        Specimen(laws.rod_hinge, 3, lambda r: {"k": per_element(r, 1, 3)}, _straight),
+        Specimen(laws.stiffening_spring, 2, lambda r: {"k": per_element(r, 5, 50), "beta": per_element(r, 1, 5)}, _anywhere(2)),
+        Specimen(laws.discrete_shell_edge, 2, lambda r: {"k": per_element(r, 5, 50)}, _anywhere(2)),
+        Specimen(laws.rod_hinge, 3, lambda r: {"k": per_element(r, 1, 3)}, _anywhere(3)),
+        Specimen(laws.rod_bending, 3, lambda r: {"EI": per_element(r, 1, 3)}, _anywhere(3)),
+        Specimen(laws.planar_rod_bending, 3, lambda r: {"EI": per_element(r, 1, 3)}, _anywhere(3)),
+        Specimen(laws.rod_clamp, 2, lambda r: {"EI": per_element(r, 1, 3)}, _anywhere(2)),
+        Specimen(laws.shell_bending, 4, lambda r: {"c": per_element(r, 1, 3)}, _near(HINGE), HINGE),
+        Specimen(laws.discrete_shell_bending, 4, lambda r: {"k": per_element(r, 1, 3)}, _near(HINGE), HINGE),
+        Specimen(laws.bridson_bending, 4, lambda r: {"k": per_element(r, 1, 3)}, _near(HINGE), HINGE),
+        Specimen(laws.area, 3, lambda r: {"k": per_element(r, 1, 3)}, _near(TRIANGLE), TRIANGLE),
+        Specimen(laws.discrete_shell_area, 3, lambda r: {"k": per_element(r, 1, 3)}, _near(TRIANGLE), TRIANGLE),
+        Specimen(laws.volume, 4, lambda r: {"k": per_element(r, 1, 3)}, _near(TET), TET),
+        Specimen(laws.pressure, 3, lambda r: {"p": per_element(r, 1, 3)}, closed=True),
+        Specimen(laws.attachment, 4, lambda r: {"k": per_element(r, 5, 50)}, _attached, ATTACHED),
         Specimen(laws.surface_tension, 3, lambda r: {"stress": per_element(r, 1, 3)}, _straight),
         Specimen(laws.gravity, 1, lambda r: {"g": r.normal(size=3)}),
         Specimen(laws.force, 1, lambda r: {"f": r.normal(size=(COUNT, 3))}),
@@ -74,5 +109,13 @@ DISSIPATIONS = {
     for s in [
         Specimen(laws.drag, 1, lambda r: {"alpha": per_element(r, 0.5, 2)}),
         Specimen(laws.spring_damping, 2, lambda r: {"c": per_element(r, 0.5, 2)}),
+        Specimen(laws.bridson_damping, 4, lambda r: {"k": per_element(r, 0.5, 2)}, shape=HINGE),
+    ]
+}
+
+LOADS = {
+    s.law.name: s
+    for s in [
+        Specimen(laws.wind, 3, lambda r: {"velocity": r.normal(size=(COUNT, 3)), "lift": per_element(r, 0.2, 1)}, shape=TRIANGLE),
     ]
 }

@@ -1,4 +1,5 @@
-"""Evaluate expressions with numpy, over many elements at once and without compiling: for rest values, measured once."""
+"""Evaluate expressions with numpy, over many elements at once and without compiling: for rest values, measured once, and loads,
+taken once a step."""
 
 from __future__ import annotations
 
@@ -19,8 +20,17 @@ _UFUNCS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def evaluate(roots: Sequence[Expr], x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Values of the expressions, shape (m, len(roots)), for positions x of shape (m, particles, 3) [m]."""
+def evaluate(
+    roots: Sequence[Expr],
+    x: NDArray[np.float64],
+    v: NDArray[np.float64] | None = None,
+    parameters: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
+    """Values of the expressions, shape (m, len(roots)), for positions x of shape (m, particles, 3) [m].
+
+    v : velocities [m/s], of the same shape, and parameters : (m, width), for expressions that have such symbols
+    """
+    known = {"x": x, "v": v}
     value: dict[Expr, np.ndarray] = {}
     with np.errstate(all="ignore"):  # what is not finite is reported by the caller, with the element
         for node in reachable(roots):
@@ -28,8 +38,7 @@ def evaluate(roots: Sequence[Expr], x: NDArray[np.float64]) -> NDArray[np.float6
             if node.op == "const":
                 value[node] = np.asarray(node.value)
             elif node.op == "symbol":
-                _, p, k = node.value
-                value[node] = x[:, p, k]
+                value[node] = _symbol(node.value, known, parameters)
             elif node.op == "norm":
                 squares = np.sum([c * c for c in np.broadcast_arrays(*a)], axis=0)
                 value[node] = np.where(squares > TINY**2, np.sqrt(squares), 0.0)
@@ -38,3 +47,12 @@ def evaluate(roots: Sequence[Expr], x: NDArray[np.float64]) -> NDArray[np.float6
             else:
                 value[node] = _UFUNCS[node.op](*a)
     return np.stack([np.broadcast_to(value[r], len(x)) for r in roots], axis=1).astype(np.float64)
+
+
+def _symbol(name: tuple[Any, ...], known: dict[str, Any], parameters: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """The values of a leaf: a coordinate of a particle, or a column of the parameters."""
+    if name[0] == "p":
+        assert parameters is not None
+        return parameters[:, name[3]]
+    array: NDArray[np.float64] = known[name[0]][:, name[1], name[2]]
+    return array

@@ -2,55 +2,55 @@
 
     @taut.energy        V(x; parameters)                       [J]
     @taut.dissipation   Ψ(x, rate(…); parameters)              [W]; the force is -∂Ψ/∂v, the power lost v·∂Ψ/∂v
+    @taut.load          f(x, v; parameters)                    [N]; taken at the start of a step and held over it
 
-A law knows nothing of particular particles. Called with elements and parameters it gives an `Energy` or a `Damping`, which a
-`System` takes. Built-in and user laws are made by these two decorators alone.
+A law knows nothing of particular particles. Called with elements and parameters it gives an `Energy`, a `Damping` or a `Load`,
+which a `System` takes. Built-in and user laws are made by these three decorators alone.
 """
 
 from __future__ import annotations
 
 import copy
-import hashlib
 import inspect
-import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from functools import cached_property
-from types import ModuleType
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taut.errors import LawError, did_you_mean
-from taut.formula import compile as compiler
-from taut.formula import source
-from taut.formula.expression import Expr, fingerprint
-from taut.formula.graph import transplanted
-from taut.formula.trace import energy_form, increment_form, rate_form, trace
+from taut.formula.bound import Damping, Energy, Load, indices
+from taut.formula.variant import FormName, Variant
 from taut.formula.vocabulary import Vector
 
-FormName = Literal["energy", "rate", "increment"]
-FORMS: dict[FormName, Callable[[Expr], Expr]] = {"energy": energy_form, "rate": rate_form, "increment": increment_form}
-RESERVED = ("self", "elements", "name")
+Kind = Literal["energy", "dissipation", "load"]
+RESERVED = ("self", "elements", "name", "breaking_strain")
+LIMITS: dict[str, tuple[Callable[[Any, float], Any], str]] = {
+    ">": (np.greater, "greater than"),
+    ">=": (np.greater_equal, "at least"),
+}
 INVARIANCES = ("rigid motion", "translation")
 
 
 class Law:
-    """A formula with its parameters. Call it with elements (m, s) and parameters to get an `Energy` or a `Damping`."""
+    """A formula with its parameters. Call it with elements (m, s) and parameters to get an `Energy`, a `Damping` or a `Load`."""
 
     def __init__(
         self,
         formula: Callable[..., Any],
-        kind: Literal["energy", "dissipation"],
-        rest: Mapping[str, Callable[..., Any]] | None,
-        invariant: str | None,
+        kind: Kind,
+        *,
+        rest: Mapping[str, Callable[..., Any]] | None = None,
+        invariant: str | None = None,
         load: bool = False,
+        limits: Mapping[str, str] | None = None,
+        proper: Mapping[str, Callable[..., Any]] | None = None,
+        check: Callable[[NDArray[np.int64]], str | None] | None = None,
     ) -> None:
         if not inspect.isfunction(formula):
             raise LawError(f"a law is made of a Python function, not of {formula!r}")
         self.formula, self.kind, self.rest, self.invariant = formula, kind, dict(rest or {}), invariant
-        self.load = load
+        self.load, self.proper, self.check = load, dict(proper or {}), check
         self.name: str = formula.__name__
         self.__name__, self.__doc__, self.__module__ = self.name, formula.__doc__, formula.__module__
         self.vectors: dict[str, int] = {}  # parameters that are vectors for all elements alike, and their components
@@ -64,18 +64,35 @@ class Law:
                 raise LawError(
                     f"law '{self.name}': rest value for an unknown parameter '{name}'{did_you_mean(name, self.parameters)}"
                 )
+        self.limits = {name: self._limit(name, text) for name, text in (limits or {}).items()}
         if invariant is not None and invariant not in INVARIANCES:
             raise LawError(f"law '{self.name}': invariant must be one of {', '.join(INVARIANCES)}, or None; not {invariant!r}")
 
     def __repr__(self) -> str:
-        return f"<{self.kind} law {self.name}(x, {', '.join(self.parameters)})>"
+        return f"<{self.kind} law {self.name}({', '.join([*self.arguments, *self.parameters])})>"
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What the formula takes before its parameters: positions, and velocities for a load."""
+        return ("x", "v") if self.kind == "load" else ("x",)
+
+    def _limit(self, name: str, text: str) -> tuple[str, float]:
+        """A limit such as "> 0" as its relation and number."""
+        relation, _, number = text.partition(" ")
+        if name not in self.parameters:
+            raise LawError(f"law '{self.name}': limit for an unknown parameter '{name}'{did_you_mean(name, self.parameters)}")
+        if relation not in LIMITS:
+            raise LawError(f"law '{self.name}': a limit reads '> 0' or '>= 0', not {text!r}")
+        return relation, float(number)
 
     def _signature(self) -> list[str]:
         parameters = list(inspect.signature(self.formula).parameters.values())
         plain = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-        if not parameters or parameters[0].kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD:
-            raise LawError(f"law '{self.name}': the first argument of a formula is x, the positions of its particles")
-        for p in parameters[1:]:
+        first = len(self.arguments)
+        if len(parameters) < first or any(p.kind is not plain[0] for p in parameters[:first]):
+            then = " and v, their velocities" if self.kind == "load" else ""
+            raise LawError(f"law '{self.name}': the first argument of a formula is x, the positions of its particles{then}")
+        for p in parameters[first:]:
             if p.kind not in plain:
                 raise LawError(f"law '{self.name}': parameters are named one by one, without * or **")
             if p.name in RESERVED:
@@ -86,23 +103,37 @@ class Law:
                 self.vectors[p.name] = 3
             elif np.ndim(self.defaults.get(p.name, 0.0)) == 1:
                 self.vectors[p.name] = len(self.defaults[p.name])
-        return [p.name for p in parameters[1:]]
+        return [p.name for p in parameters[first:]]
 
-    def __call__(self, elements: ArrayLike | None = None, *, name: str | None = None, **parameters: Any) -> Energy | Damping:
+    def __call__(
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        name: str | None = None,
+        breaking_strain: ArrayLike | None = None,
+        **parameters: Any,
+    ) -> Energy | Damping | Load:
         """Bind the law to elements.
 
         elements : particle indices, shape (m, s), or (m,) for a law on single particles; left out: every particle.
         name : how the result is called in energy tables (default: the law's name).
-        parameters : each a scalar, an array of one value (or row) per element, or a function of time t [s] that gives one of these.
+        breaking_strain : for an energy on two particles with a rest length l0: the strain l/l0 - 1 beyond which an element breaks
+            and leaves at the end of a step, a scalar or one per element. Left out: it never breaks.
+        parameters : each a scalar, an array of one value (or row) per element, or a function of time t [s] that gives one of these;
+            for a load also a function of the centres of its elements (m, 3) [m] and of t.
         """
         for given in parameters:
             if given not in self.parameters:
                 raise LawError(f"law '{self.name}' has no parameter '{given}'{did_you_mean(given, self.parameters)}")
-        bound = Energy if self.kind == "energy" else Damping
+        kinds: dict[str, type[Energy | Damping | Load]] = {"energy": Energy, "dissipation": Damping, "load": Load}
         values = {
             p: v if callable(v) else copy.deepcopy(v) for p, v in {**self.defaults, **parameters}.items()
         }  # ours, whatever becomes of the caller's
-        return bound(self, _elements(self.name, elements), values, name or self.name)
+        array = indices(self.name, elements)
+        wrong = None if self.check is None or array is None else self.check(array)
+        if wrong:
+            raise LawError(f"law '{self.name}': {wrong}")
+        return kinds[self.kind](self, array, values, name or self.name, copy.deepcopy(breaking_strain))
 
     def variant(self, form: FormName, particles: int, widths: Mapping[str, int | None]) -> Variant:
         """The kernels of this law for elements of so many particles and parameters of these shapes.
@@ -113,119 +144,19 @@ class Law:
         return self._variants.setdefault(new.digest, new)
 
 
-class Variant:
-    """One form of a law for a fixed number of particles: its traced expression and its compiled loops."""
-
-    def __init__(self, law: Law, form: FormName, particles: int, widths: dict[str, int | None]) -> None:
-        traced = trace(f"'{law.name}'", law.formula, particles, widths)
-        with self._blamed(law):
-            self.root = FORMS[form](traced)
-        self.law, self.form, self.particles, self.parameters = law, form, particles, list(widths)
-        self.width = sum(w or 1 for w in widths.values())
-        recipe = (fingerprint(self.root), form, particles, self.width, compiler.generator_digest())
-        self.digest = hashlib.sha256(repr(recipe).encode()).hexdigest()
-
-    def source(self, kind: str = "hessian") -> str:
-        """The generated Python source, for reading: `gradient`, `hessian` or `parameters`."""
-        if kind not in source.OUTPUTS:
-            raise LawError(f"there is no source '{kind}'{did_you_mean(kind, source.OUTPUTS)}")
-        with self._blamed(self.law):
-            return source.module_source(source.Form(self._title, transplanted(self.root), self.particles, self.width), kind)
-
-    @staticmethod
-    @contextmanager
-    def _blamed(law: Law) -> Iterator[None]:
-        """Name the formula in what goes wrong."""
-        try:
-            yield
-        except LawError as error:
-            code = law.formula.__code__
-            raise LawError(f"the formula of '{law.name}' ({code.co_filename}:{code.co_firstlineno}): {error}") from error
-
-    @property
-    def _title(self) -> str:
-        particles = "1 particle" if self.particles == 1 else f"{self.particles} particles"
-        return f"Law {self.law.name}({', '.join(['x', *self.parameters])}) on {particles}, {self.form} form"
-
-    def _load(self, kind: str) -> ModuleType:
-        stem = f"{re.sub('[^A-Za-z0-9_]', '', self.law.name)}_{self.form}_{kind}"
-        return compiler.load(stem, self.digest, lambda: self.source(kind), f"the {kind} of law '{self.law.name}'")
-
-    @cached_property
-    def gradient(self) -> ModuleType:
-        return self._load("gradient")
-
-    @cached_property
-    def hessian(self) -> ModuleType:
-        return self._load("hessian")
-
-    @cached_property
-    def by_parameters(self) -> ModuleType:
-        return self._load("parameters")
-
-
-class Bound:
-    """A law with its elements and parameters, not yet placed in a system."""
-
-    def __init__(self, law: Law, elements: NDArray[np.int64] | None, parameters: dict[str, Any], name: str) -> None:
-        self.law, self.elements, self.parameters, self.name = law, elements, parameters, name
-
-    def __repr__(self) -> str:
-        count = "every particle" if self.elements is None else f"{len(self.elements)} elements"
-        return f"<{type(self).__name__.lower()} {self.name}: {count}>"
-
-    def with_(self, **parameters: Any) -> Any:
-        """The same law on the same elements with some parameters changed."""
-        changed = self.law(None, name=self.name, **{**self.parameters, **parameters})
-        changed.elements = self.elements
-        return changed
-
-
-class Energy(Bound):
-    """An energy law bound to elements: an entry of `System(energies=[…])`."""
-
-
-class Damping(Bound):
-    """A dissipation law bound to elements: an entry of `System(damping=[…])`."""
-
-
-def _elements(law: str, elements: ArrayLike | None) -> NDArray[np.int64] | None:
-    if elements is None:
-        return None
-    array = np.asarray(elements)
-    if array.size == 0:
-        if array.ndim != 2 or array.shape[1] == 0:
-            raise LawError(f"law '{law}': an empty array of elements has the shape (0, s), not {array.shape}")
-        array = array.astype(np.int64)
-    if array.ndim == 1:
-        array = array[:, None]
-    if array.ndim != 2 or array.shape[1] == 0:
-        raise LawError(f"law '{law}': elements have shape (m, s), not {array.shape}")
-    if array.dtype == bool or not np.issubdtype(array.dtype, np.integer):
-        raise LawError(f"law '{law}': elements are particle indices, not {array.dtype}")
-    array = np.array(array, dtype=np.int64, order="C")  # our own copy
-    if array.shape[1] > 1:
-        ordered = np.sort(array, axis=1)
-        twice = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
-        if len(twice):
-            raise LawError(f"law '{law}': element {twice[0]} names a particle twice: {array[twice[0]].tolist()}")
-    array.setflags(write=False)
-    return array
-
-
 @overload
 def energy(formula: Callable[..., Any]) -> Law: ...
 @overload
 def energy(
-    *, rest: Mapping[str, Callable[..., Any]] | None = None, invariant: str | None = None, load: bool = False
-) -> Callable[[Callable[..., Any]], Law]: ...
-def energy(
-    formula: Callable[..., Any] | None = None,
     *,
     rest: Mapping[str, Callable[..., Any]] | None = None,
     invariant: str | None = None,
     load: bool = False,
-) -> Law | Callable[[Callable[..., Any]], Law]:
+    limits: Mapping[str, str] | None = None,
+    proper: Mapping[str, Callable[..., Any]] | None = None,
+    check: Callable[[NDArray[np.int64]], str | None] | None = None,
+) -> Callable[[Callable[..., Any]], Law]: ...
+def energy(formula: Callable[..., Any] | None = None, **options: Any) -> Law | Callable[[Callable[..., Any]], Law]:
     """Make an energy law of a formula.
 
     formula : a function of `x`, the s particles of one element (`x[0]` is a vector), and of named parameters, that returns the
@@ -234,38 +165,41 @@ def energy(
     invariant : what leaves the energy unchanged ("rigid motion" or "translation"), if anything does. The tests of the laws
         hold it against this.
     load : the energy belongs to something outside: the ledger books the work that the force does, not an energy that is stored.
+    limits : for parameters that are bounded, how: "> 0" or ">= 0", with any number. An element beyond is refused by its number.
+    proper : what an element must not be at rest, in words, and a number without unit that is then zero or negative, as a function
+        of `x` alone: {"has no area": lambda x: …}. Such an element is refused by its number.
+    check : looks at all elements (m, s) together and says in words what is wrong with them, or None.
 
     A parameter called `mass` that is not given is the mass of the element's particles [kg]. A parameter annotated
     `taut.formula.Vector` has three components.
 
     >>> import taut
     >>> from taut.formula import norm
-    >>> @taut.energy(rest={"l0": lambda x: norm(x[1] - x[0])}, invariant="rigid motion")
+    >>> @taut.energy(rest={"l0": lambda x: norm(x[1] - x[0])}, invariant="rigid motion", limits={"k": ">= 0"})
     ... def my_spring(x, k, l0):
     ...     return k / 2 * (norm(x[1] - x[0]) - l0) ** 2
     >>> my_spring([[0, 1], [1, 2]], k=100.0)
     <energy my_spring: 2 elements>
     """
     if formula is not None:
-        return Law(formula, "energy", rest, invariant, load)
-    return lambda function: Law(function, "energy", rest, invariant, load)
+        return Law(formula, "energy")
+    return lambda function: Law(function, "energy", **options)
 
 
 @overload
 def dissipation(formula: Callable[..., Any]) -> Law: ...
 @overload
 def dissipation(
-    *, rest: Mapping[str, Callable[..., Any]] | None = None, invariant: str | None = None
-) -> Callable[[Callable[..., Any]], Law]: ...
-def dissipation(
-    formula: Callable[..., Any] | None = None,
     *,
     rest: Mapping[str, Callable[..., Any]] | None = None,
     invariant: str | None = None,
-) -> Law | Callable[[Callable[..., Any]], Law]:
+    limits: Mapping[str, str] | None = None,
+    proper: Mapping[str, Callable[..., Any]] | None = None,
+) -> Callable[[Callable[..., Any]], Law]: ...
+def dissipation(formula: Callable[..., Any] | None = None, **options: Any) -> Law | Callable[[Callable[..., Any]], Law]:
     """Make a damping law of a rate potential Ψ [W], written with `rate` of quantities of the positions.
 
-    rest, invariant : as for `energy`; here "rigid motion" says that no rigid motion is damped.
+    rest, invariant, limits, proper : as for `energy`; here "rigid motion" says that no rigid motion is damped.
 
     The damping force is -∂Ψ/∂v. In an implicit step rate(m) is (m(new) - m(old))/h and every other use of the positions is
     frozen at the old ones.
@@ -279,5 +213,36 @@ def dissipation(
     <damping drag: every particle>
     """
     if formula is not None:
-        return Law(formula, "dissipation", rest, invariant)
-    return lambda function: Law(function, "dissipation", rest, invariant)
+        return Law(formula, "dissipation")
+    return lambda function: Law(function, "dissipation", **options)
+
+
+@overload
+def load(formula: Callable[..., Any]) -> Law: ...
+@overload
+def load(
+    *,
+    rest: Mapping[str, Callable[..., Any]] | None = None,
+    limits: Mapping[str, str] | None = None,
+    proper: Mapping[str, Callable[..., Any]] | None = None,
+) -> Callable[[Callable[..., Any]], Law]: ...
+def load(formula: Callable[..., Any] | None = None, **options: Any) -> Law | Callable[[Callable[..., Any]], Law]:
+    """Make a law of a force that has no energy, such as wind.
+
+    formula : a function of `x` and `v`, the positions and velocities of the s particles of one element, and of named parameters,
+        that returns the force [N] on each of the s particles: a sequence of s vectors.
+    rest, limits, proper : as for `energy`.
+
+    The force is taken at the start of a step and held over it, by every integrator; the ledger books its work. It is first order
+    in time, and has no part in the stiffness: a step much longer than the time in which the force changes can make it unstable.
+
+    >>> import taut
+    >>> @taut.load
+    ... def headwind(x, v, c):
+    ...     return [-c * v[0]]
+    >>> headwind([3], c=0.1)
+    <load headwind: 1 elements>
+    """
+    if formula is not None:
+        return Law(formula, "load")
+    return lambda function: Law(function, "load", **options)

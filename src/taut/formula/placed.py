@@ -1,20 +1,19 @@
-"""A bound law placed among particles: indices checked, rest values measured, parameters resolved and packed for the kernels."""
+"""A bound energy or damping placed among particles, and its kernels evaluated there."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.errors import LawError, SingularState, did_you_mean
-from taut.formula.interpret import evaluate
-from taut.formula.law import Bound, FormName, Variant
+from taut.errors import LawError, SingularState
+from taut.formula.bound import Bound
+from taut.formula.parameters import Resolved
 from taut.formula.project import project_elements
 from taut.formula.source import CHUNK
-from taut.formula.trace import trace_measure
+from taut.formula.variant import FormName, Variant
 
 Float = NDArray[np.float64]
 
@@ -24,136 +23,34 @@ def place(bound: Bound, rest: Float, mass: Float, *, flat: bool = False) -> Plac
     return Placed(bound, rest, mass, flat=flat)
 
 
-class Placed:
-    """A law on the elements of one system, with its parameters as numbers or functions of time."""
+class Placed(Resolved):
+    """An energy or a damping law on the elements of one system."""
 
     def __init__(self, bound: Bound, rest: Float, mass: Float, *, flat: bool) -> None:
-        self.bound, self.law, self.name = bound, bound.law, bound.name
-        self.rest, self.mass, self.flat = rest, mass, flat
-        elements = bound.elements if bound.elements is not None else np.arange(len(rest), dtype=np.int64)[:, None]
-        outside = np.flatnonzero(((elements < 0) | (elements >= len(rest))).any(axis=1))
-        if len(outside):
-            raise LawError(
-                f"law '{self.name}': element {outside[0]} names particle {elements[outside[0]].tolist()}, "
-                f"but there are {len(rest)} particles (0 to {len(rest) - 1})"
-            )
-        self.elements: NDArray[np.int64] = np.array(elements)  # the kernels want arrays that could be written to
-        self.constant: dict[str, Float] = {}
-        self.timed: dict[str, Callable[[float], Any]] = {}
-        self.widths: dict[str, int | None] = {}
-        for name in self.law.parameters:
-            self._resolve(name, rest, mass)
+        super().__init__(bound, rest, mass, flat=flat)
         self._variants: dict[FormName, Variant] = {}
         self.variant(self.form)  # traces the formula: what is wrong with it is said now
-        self._packed: tuple[float, Float] | None = None
-
-    @property
-    def particles(self) -> int:
-        """Particles per element, s."""
-        return int(self.elements.shape[1])
+        self.breaking_strain = self._breaking_strain()
 
     def variant(self, form: FormName) -> Variant:
         if form not in self._variants:
             self._variants[form] = self.law.variant(form, self.particles, self.widths)
         return self._variants[form]
 
-    def _resolve(self, name: str, rest: Float, mass: Float) -> None:
-        given = self.bound.parameters.get(name)
-        if given is None and name in self.law.rest:
-            value, vector = self._measure(name, rest)
-        elif given is None and name == "mass":
-            value, vector = mass[self.elements], self.particles > 1
-            value = value if vector else value[:, 0]
-        elif given is None:
-            raise LawError(f"law '{self.name}' needs the parameter '{name}'")
-        elif callable(given):
-            self.timed[name] = given
-            value, vector = self._call(name, 0.0), name in self.law.vectors
-        else:
-            value, vector = self._array(name, given, ""), name in self.law.vectors
-        self.widths[name] = self._width(name, value, vector or value.ndim == 2)
-        if name not in self.timed:
-            self.constant[name] = value
-
-    def _measure(self, name: str, rest: Float) -> tuple[Float, bool]:
-        measure = self.law.rest[name]
-        roots, vector = trace_measure(f"'{self.law.name}' at rest, '{name}'", measure, self.particles)
-        value = evaluate(roots, rest[self.elements])
-        self._refuse_nan(name, value, " measured on the rest shape")
-        return (value, True) if vector else (value[:, 0], False)
-
-    def _array(self, name: str, value: Any, when: str) -> Float:
-        try:
-            array = np.array(value, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise LawError(
-                f"law '{self.name}': parameter '{name}'{when} is not a number or an array of numbers: {value!r}"
-            ) from error
-        self._refuse_nan(name, array, when)
-        if self.flat and self.law.vectors.get(name) == 3 and array.shape[-1:] == (2,):
-            array = np.concatenate([array, np.zeros((*array.shape[:-1], 1))], axis=-1)
-        return array
-
-    def _call(self, name: str, t: float) -> Float:
-        when = f" at t = {t:g} s"
-        try:
-            value = self.timed[name](t)
-        except Exception as error:
-            raise LawError(f"law '{self.name}': parameter '{name}'{when} could not be evaluated: {error!r}") from error
-        return self._array(name, value, when)
-
-    def _refuse_nan(self, name: str, value: Float, when: str) -> None:
-        bad = np.argwhere(~np.isfinite(value))
-        if len(bad):
-            what = "component" if value.ndim == 1 and name in self.law.vectors else "element"
-            where = f" of {what} {bad[0][0]}" if value.ndim else ""
-            raise LawError(
-                f"law '{self.name}': parameter '{name}'{where}{when} is {value[tuple(bad[0])]}, not a finite number".replace(
-                    "  ", " "
-                )
-            )
-
-    def _width(self, name: str, value: Float, vector: bool) -> int | None:
-        """None for a scalar parameter, else the number of components; checks the shape."""
-        m = len(self.elements)
-        if vector and value.ndim in (1, 2) and (value.ndim == 1 or len(value) == m):
-            wanted = self.law.vectors.get(name, value.shape[-1])
-            if value.shape[-1] != wanted:
-                raise LawError(f"law '{self.name}': parameter '{name}' has {wanted} components, not {value.shape[-1]}")
-            return int(value.shape[-1])
-        if not vector and (value.ndim == 0 or value.shape == (m,)):
+    def _breaking_strain(self) -> Float | None:
+        """The strain beyond which each element breaks, (m,), or None where none ever does."""
+        given = self.bound.breaking_strain
+        if given is None:
             return None
-        allowed = f"(3,) or ({m}, 3)" if vector else f"a scalar, ({m},) or ({m}, components)"
-        raise LawError(f"law '{self.name}': parameter '{name}' has shape {value.shape} for {m} elements; allowed: {allowed}")
-
-    def shifted(self, start: int) -> Any:
-        """The same, bound to particles that come `start` later, with what was measured at rest kept as it is."""
-        measured = {p: v for p, v in self.constant.items() if p in self.law.rest}
-        return self.law(self.elements + start, name=self.bound.name, **{**measured, **self.bound.parameters})
-
-    def packed(self, t: float) -> Float:
-        """All parameters at time t [s], one row per element, shape (m, width). Not to be written to."""
-        known = self._packed
-        if known is None or (self.timed and known[0] != t):
-            values = {**self.constant, **{name: self._at(name, t) for name in self.timed}}
-            known = self._packed = (t, self._filled(values))
-        return known[1]
-
-    def _filled(self, values: dict[str, Float]) -> Float:
-        packed = np.empty((len(self.elements), sum(w or 1 for w in self.widths.values())))
-        start = 0
-        for name, width in self.widths.items():
-            value = values[name]
-            stop = start + (width or 1)
-            packed[:, start:stop] = value[:, None] if width is None and value.ndim == 1 else value
-            start = stop
-        return packed
-
-    def _at(self, name: str, t: float) -> Float:
-        value = self._call(name, t)
-        if self._width(name, value, name in self.law.vectors or value.ndim == 2) != self.widths[name]:
-            raise LawError(f"law '{self.name}': parameter '{name}' at t = {t:g} s has changed its shape to {value.shape}")
-        return value
+        if self.law.kind != "energy" or self.particles != 2 or self.widths.get("l0", 0) is not None:
+            raise LawError(f"law '{self.name}': only an energy on two particles with a rest length l0 has a breaking strain")
+        value = self._array("breaking_strain", given, "")
+        if value.shape not in ((), (len(self.elements),)):
+            raise LawError(f"law '{self.name}': breaking_strain is one number or one per element, not of shape {value.shape}")
+        bad = np.flatnonzero(~(value > 0.0))
+        if len(bad):
+            raise LawError(f"law '{self.name}': breaking_strain of {self.element(bad[0])} is not positive")
+        return np.broadcast_to(value, len(self.elements))
 
     @property
     def form(self) -> FormName:
@@ -190,24 +87,15 @@ class Placed:
 
     def parameter_derivative(self, name: str, x: Float, t: float = 0.0, *, at: Float | None = None) -> Float:
         """∂V/∂p of each element, shape (m,), or (m, components) for a vector parameter."""
-        columns = self._columns(name)
+        columns = self.columns(name)
         return self._run("parameters", x, t, at)[0][..., columns]
 
     def mixed_derivative(self, name: str, x: Float, t: float = 0.0, *, at: Float | None = None) -> Float:
         """∂²V/∂x∂p of each element, shape (m, s, 3), or (m, s, 3, components) for a vector parameter."""
-        columns = self._columns(name)
+        columns = self.columns(name)
         mixed = self._run("parameters", x, t, at)[1][..., columns]
         pair = self.variant(self.form).by_parameters.PAIR
         return mixed if pair is None else np.array(pair).reshape(1, -1, *[1] * (mixed.ndim - 2)) * mixed
-
-    def _columns(self, name: str) -> int | slice:
-        """Where a parameter stands in the packed array."""
-        if name not in self.widths:
-            raise LawError(f"law '{self.name}' has no parameter '{name}'{did_you_mean(name, self.widths)}")
-        names = list(self.widths)
-        start = sum(self.widths[n] or 1 for n in names[: names.index(name)])
-        width = self.widths[name]
-        return start if width is None else slice(start, start + width)
 
     def _run(self, kind: str, x: Float, t: float, at: Float | None, *, project: bool = False) -> tuple[Float, ...]:
         if (at is None) != (self.form == "energy"):

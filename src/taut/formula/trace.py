@@ -29,13 +29,7 @@ def trace(name: str, formula: Callable[..., Any], particles: int, widths: Mappin
     A width of None makes a parameter a scalar, a number makes it a vector of that many components.
     """
     graph = Graph()
-    arguments: dict[str, Any] = {}
-    column = 0
-    for p, w in widths.items():
-        components = [graph.symbol("p", p, j, column + j) for j in range(w or 1)]
-        arguments[p] = components[0] if w is None else Array(components, (w,))
-        column += len(components)
-    result = _run(name, formula, graph, particles, arguments)
+    result = _run(name, formula, graph, particles, _parameters(graph, widths))
     if isinstance(result, Array):
         raise LawError(f"{_whose(name, formula)} returns an array of shape {result.shape}; an energy is one scalar")
     if not isinstance(result, Expr) or result.is_boolean:
@@ -52,6 +46,36 @@ def trace(name: str, formula: Callable[..., Any], particles: int, widths: Mappin
             "elements have shape (m, s)"
         )
     return result
+
+
+def trace_load(name: str, formula: Callable[..., Any], particles: int, widths: Mapping[str, int | None]) -> list[Expr]:
+    """The components of the forces that a load's formula returns, three for each particle in turn."""
+    graph = Graph()
+    arguments = {"v": _vectors(graph, "v", particles), **_parameters(graph, widths)}
+    result = _run(name, formula, graph, particles, arguments)
+    if any(n.op == "rate" for n in graph.nodes):
+        raise LawError(f"{_whose(name, formula)} uses rate(…); a load has the velocities v")
+    try:
+        forces = as_array(result)
+    except LawError as error:
+        raise LawError(f"{_whose(name, formula)} returns {result!r}; a load is a force for each of its particles") from error
+    if forces.shape != (particles, 3):
+        raise LawError(
+            f"{_whose(name, formula)} returns an array of shape {forces.shape}; a load is a force for each of its particles, "
+            f"shape ({particles}, 3)"
+        )
+    return [graph.lift(item) for item in forces.items]
+
+
+def _parameters(graph: Graph, widths: Mapping[str, int | None]) -> dict[str, Any]:
+    """Symbols for parameters, scalars or vectors."""
+    arguments: dict[str, Any] = {}
+    column = 0
+    for p, w in widths.items():
+        components = [graph.symbol("p", p, j, column + j) for j in range(w or 1)]
+        arguments[p] = components[0] if w is None else Array(components, (w,))
+        column += len(components)
+    return arguments
 
 
 def trace_measure(name: str, formula: Callable[..., Any], particles: int) -> tuple[list[Expr], bool]:
@@ -82,10 +106,13 @@ class _Positions(Array):
         return super().__getitem__(index)
 
 
+def _vectors(graph: Graph, kind: str, particles: int) -> _Positions:
+    return _Positions([graph.symbol(kind, p, k) for p in range(particles) for k in range(3)], (particles, 3))
+
+
 def _run(name: str, formula: Callable[..., Any], graph: Graph, particles: int, arguments: Mapping[str, Any]) -> Any:
-    x = _Positions([graph.symbol("x", p, k) for p in range(particles) for k in range(3)], (particles, 3))
     try:
-        return formula(x, **arguments)
+        return formula(_vectors(graph, "x", particles), **arguments)
     except Exception as error:
         what = str(error) if isinstance(error, LawError) else _explain(error)
         raise LawError(f"{_whose(name, formula)}{_at(error)}: {what}") from error

@@ -1,18 +1,35 @@
 """The catalogue: what stores or dissipates energy, one law per small file."""
 
+from taut.laws.area import area
+from taut.laws.attachment import attachment
+from taut.laws.bridson_bending import bridson_bending
+from taut.laws.bridson_damping import bridson_damping
 from taut.laws.cable import cable
+from taut.laws.discrete_shell_area import discrete_shell_area
+from taut.laws.discrete_shell_bending import discrete_shell_bending
+from taut.laws.discrete_shell_edge import discrete_shell_edge
 from taut.laws.drag import drag
 from taut.laws.force import force
 from taut.laws.gravity import gravity
 from taut.laws.pin import pin
+from taut.laws.planar_rod_bending import planar_rod_bending
+from taut.laws.pressure import pressure
 from taut.laws.rayleigh import rayleigh
+from taut.laws.rod_bending import rod_bending
+from taut.laws.rod_clamp import rod_clamp
 from taut.laws.rod_hinge import rod_hinge
+from taut.laws.shell_bending import shell_bending
 from taut.laws.spring import spring
 from taut.laws.spring_damping import spring_damping
+from taut.laws.stiffening_spring import stiffening_spring
 from taut.laws.surface_tension import surface_tension
+from taut.laws.volume import volume
+from taut.laws.wind import wind
 from taut.laws.zero_length_spring import zero_length_spring
 
 __all__ = [
-    "cable", "drag", "force", "gravity", "pin", "rayleigh", "rod_hinge", "spring", "spring_damping", "surface_tension",
-    "zero_length_spring",
+    "area", "attachment", "bridson_bending", "bridson_damping", "cable", "discrete_shell_area", "discrete_shell_bending",
+    "discrete_shell_edge", "drag", "force", "gravity", "pin", "planar_rod_bending", "pressure", "rayleigh", "rod_bending",
+    "rod_clamp", "rod_hinge", "shell_bending", "spring", "spring_damping", "stiffening_spring", "surface_tension", "volume",
+    "wind", "zero_length_spring",
 ]  # fmt: skip

@@ -4,7 +4,7 @@ from taut.formula import dot, rate
 from taut.formula.law import dissipation
 
 
-@dissipation
+@dissipation(limits={"alpha": ">= 0"})
 def drag(x, alpha, mass):
     """Drag on every particle (or on those given), force -α m v: slows everything, motion as a whole included.
 

@@ -4,7 +4,7 @@ from taut.formula import Vector, dot
 from taut.formula.law import energy
 
 
-@energy(rest={"target": lambda x: x[0]})
+@energy(rest={"target": lambda x: x[0]}, limits={"k": ">= 0"})
 def pin(x, k, target: Vector):
     """Spring of rest length zero from a particle to a point, which may move.
 

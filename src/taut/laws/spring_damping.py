@@ -1,10 +1,11 @@
 """Damping of a spring's change of length, Ψ = ½ c (dl/dt)²."""
 
-from taut.formula import norm, rate
+from taut.formula import rate
 from taut.formula.law import dissipation
+from taut.laws.geometry import length
 
 
-@dissipation(invariant="rigid motion")
+@dissipation(invariant="rigid motion", limits={"c": ">= 0"})
 def spring_damping(x, c):
     """Damper between two particles: opposes only the change of their distance l. Force on x₀: c (v₁₀·d̂) d̂.
 
@@ -13,4 +14,4 @@ def spring_damping(x, c):
     In an implicit step it is (c/2h)(l - l_n)², a spring with the old length as its rest length, which conserves linear momentum
     and obeys the angular momentum law exactly.
     """
-    return c / 2 * rate(norm(x[1] - x[0])) ** 2
+    return c / 2 * rate(length(x)) ** 2

@@ -2,6 +2,7 @@
 
     T' + ΣV' = T + ΣV + work of loads and of changing parameters + work of scripted points
                - dissipation of each damping law - numerical dissipation + work of the solver's residual
+               - what was stored in elements that broke
 
 Each item has a formula of its own, and none is the remainder; what does not add up is the `gap`, which is rounding. With the
 displacement Δ and the inertial force A of the step (see `taut.step.advance`), S the free directions, and Σ over the stages with
@@ -15,6 +16,7 @@ their weights (BDF2 is moved by the forces at the end alone, but counts work at 
                      of the potential: Δ·Σ∇V - (V' - V - work of parameters), for implicit Euler V - V' - ∇V'·(q - q');
                      of the damping: Δ·Σ∂Ψ/∂v (or Δ·∂R/∂q, with R what it adds to the objective) less the dissipation;
                      and likewise for loads and scripts, where what moves is not what counts
+    torn             V of the broken elements, at the end of the step
     residual         Δ·r, with r the forces that the solver left unbalanced
 """
 
@@ -68,7 +70,8 @@ class _Forces:
 
 def booked(system: System, step: Advance) -> Entry:
     """The entry of one step that is not made of others."""
-    old, new, hold = step.start, step.state, system.hold
+    system = system.under(step.loads)
+    old, new, hold = step.start, step.whole or step.state, system.hold
     forces = _Forces(total=np.zeros((system.n, 3)))
     for stage in step.stages:
         _add_positions(system, step, stage, forces)
@@ -76,10 +79,11 @@ def booked(system: System, step: Advance) -> Entry:
             _add_rates(system, step, stage, forces)
         if system.rayleigh is not None:
             _add_rayleigh(system, step, stage, forces)
-    before, after = system.V_by_law(old), system.V_by_law(new)
-    for name, placed in system.placed.items():
-        if placed.law.load:
-            del before[name], after[name]
+    before, after, left = (
+        {name: value for name, value in system.V_by_law(state).items() if not system.placed[name].law.load}
+        for state in (old, new, step.state)
+    )
+    torn = {} if step.whole is None else {name: after[name] - left[name] for name in after if after[name] != left[name]}
     driven = _driven(system, step)
     work = added(forces.work, driven)
 
@@ -99,11 +103,13 @@ def booked(system: System, step: Advance) -> Entry:
     residual = dot(free, step.residual)
     kinetic = system.T(new)
     opening = system.T(old) + sum(before.values())
-    closing = kinetic + sum(after.values())
-    gap = closing - (opening + sum(work.values()) + scripted - dissipated - numerical + residual)
+    closing = kinetic + sum(left.values())
+    gap = closing - (opening + sum(work.values()) + scripted - dissipated - numerical + residual - sum(torn.values()))
     scale = system.T(old) + kinetic + sum(map(abs, before.values())) + sum(map(abs, after.values())) + forces.gross
     scale += float(np.abs(step.inertia * free).sum()) + sum(map(abs, work.values())) + abs(scripted)
-    return Entry(new.t, step.h, opening, kinetic, after, work, scripted, forces.dissipated, numerical, residual, gap, scale)
+    return Entry(
+        new.t, step.h, opening, kinetic, left, work, scripted, forces.dissipated, numerical, torn, residual, gap, scale
+    )  # fmt: skip
 
 
 def _add_positions(system: System, step: Advance, stage: Stage, forces: _Forces) -> None:
@@ -169,7 +175,7 @@ def _driven(system: System, step: Advance) -> dict[str, float]:
     driven = dict.fromkeys(timed, 0.0)
     if not timed:
         return driven
-    old, new = step.start, step.state
+    old, new = step.start, step.whole or step.state
 
     def energies(state: State, t: float) -> dict[str, float]:
         return system.V_by_law(state.with_(t=t))

@@ -14,6 +14,7 @@ class Entry:
     opening : T + ΣV at the beginning; kinetic : T'; stored : law → V'
     work : law → of a load, or of parameters that change with time; scripted : of scripted points
     dissipated : damping law → what it took; numerical : what the integrator took (negative: made)
+    torn : law → what was stored in elements that broke at the end of the step
     residual : work of the forces that the solver left unbalanced
     gap : what does not add up; scale : the sum of magnitudes that went into it
     between : what was changed between the steps of several, by whoever edited the state or the system (0 for one step)
@@ -28,6 +29,7 @@ class Entry:
     scripted: float = 0.0
     dissipated: dict[str, float] = field(default_factory=dict)
     numerical: float = 0.0
+    torn: dict[str, float] = field(default_factory=dict)
     residual: float = 0.0
     gap: float = 0.0
     scale: float = 0.0
@@ -38,7 +40,7 @@ class Entry:
         return Entry(
             later.t, self.h + later.h, self.opening, later.kinetic, later.stored, added(self.work, later.work),
             self.scripted + later.scripted, added(self.dissipated, later.dissipated), self.numerical + later.numerical,
-            self.residual + later.residual, self.gap + later.gap, max(self.scale, later.scale),
+            added(self.torn, later.torn), self.residual + later.residual, self.gap + later.gap, max(self.scale, later.scale),
             self.between + later.between + later.opening - (self.kinetic + sum(self.stored.values())),
         )  # fmt: skip
 
@@ -48,6 +50,7 @@ class Entry:
         rows += [(f"work of {name}", value) for name, value in self.work.items()]
         rows.append(("work of scripted points", self.scripted))
         rows += [(f"dissipated by {name}", value) for name, value in self.dissipated.items()]
+        rows += [(f"lost with torn {name}", value) for name, value in self.torn.items()]
         rows += [("numerical dissipation", self.numerical), ("work of the residual", self.residual), ("gap", self.gap)]
         rows += [("changed between steps", self.between)] if self.between else []
         return aligned([f"{self.h:g} s to t = {self.t:g} s", "J"], rows)

@@ -73,7 +73,7 @@ class Ledger:
         >>> file.read_text().splitlines()[0]
         't_s,kinetic_J,stored gravity_J,scripted_J,numerical_J,residual_J,gap_J'
         """
-        groups: dict[str, dict[str, None]] = {"stored": {}, "work": {}, "dissipated": {}}
+        groups: dict[str, dict[str, None]] = {"stored": {}, "work": {}, "dissipated": {}, "torn": {}}
         for entry in self.entries:
             for group, names in groups.items():
                 names.update(dict.fromkeys(getattr(entry, group)))

@@ -13,6 +13,7 @@ class Summary:
 
     steps : taken; substeps, retries : of adaptive steps
     iterations, projections, restarts, evaluations, linear_iterations : as in `taut.Report`, all steps together
+    torn : elements that broke
     floors : steps that ended at the rounding floor
     worst : the report of the step whose residual came closest to its limit, or None before the first step and for explicit methods
     seconds : of wall-clock time in the steps; assembling, solving : on forces and stiffness, in the linear solver
@@ -26,6 +27,7 @@ class Summary:
     restarts: int = 0
     evaluations: int = 0
     linear_iterations: int = 0
+    torn: int = 0
     floors: int = 0
     worst: Report | None = None
     seconds: float = 0.0
@@ -42,7 +44,7 @@ class Summary:
         """
         self.steps += 1
         for name in ("substeps", "retries", "iterations", "projections", "restarts", "evaluations", "linear_iterations",
-                     "seconds", "assembling", "solving"):  # fmt: skip
+                     "torn", "seconds", "assembling", "solving"):  # fmt: skip
             setattr(self, name, getattr(self, name) + getattr(report, name))
         self.floors += report.outcome == "rounding floor"
         if report.outcome != "explicit" and (self.worst is None or _used(report) > _used(self.worst)):
@@ -56,6 +58,8 @@ class Summary:
             f"{self.iterations} iterations, {self.projections} of them projected, {self.linear_iterations} of the linear solver, "
             f"{self.restarts} restarts, {self.evaluations} evaluations"
         )
+        if self.torn:
+            lines.append(f"{self.torn} elements torn")
         if self.worst is None:
             lines.append("explicit: nothing was solved")
         else:

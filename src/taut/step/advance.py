@@ -7,6 +7,7 @@ stages can book every joule (see `taut.run.booking`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -58,6 +59,8 @@ class Advance:
     residual: Float = field(default_factory=lambda: np.zeros((0, 3)))  # what the solver left over [N], weighted like the stages
     stages: tuple[Stage, ...] = ()
     parts: tuple[Advance, ...] = ()
+    loads: Mapping[str, Float] = field(default_factory=dict)  # the forces of loads that were held [N], (n, 3) by name
+    whole: State | None = None  # the end before elements broke; None: nothing broke
 
     @property
     def h(self) -> float:

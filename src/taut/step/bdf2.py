@@ -56,7 +56,7 @@ class BDF2(Implicit):
         """At a steady pace: one step twice as long as those before errs by 1.2 h³, two halves by 0.518 h³ (in the same unit)."""
         return 0.76
 
-    def advance(self, system: System, state: State, h: float) -> Advance:
+    def move(self, system: System, state: State, h: float) -> Advance:
         self.check(system, state, h)
         q, v = np.array(state.q), np.array(state.v)
         drift, gain, gamma, note = np.zeros_like(q), np.zeros_like(v), h, "a step of implicit Euler: there is no previous step"

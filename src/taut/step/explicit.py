@@ -99,7 +99,7 @@ class Explicit(Integrator):
         matrices = np.stack(cls.formula(a, 0.0, one * [1.0, 0.0], one * [0.0, 1.0], h), axis=1)
         return bool(np.abs(np.linalg.eigvals(matrices)).max() > 1.0 + ROUNDING)
 
-    def advance(self, system: System, state: State, h: float) -> Advance:
+    def move(self, system: System, state: State, h: float) -> Advance:
         begun = time.perf_counter()
         self.check(system, state, h)
         hold, assembling, note = system.hold, 0.0, ""

@@ -32,7 +32,7 @@ class ImplicitEuler(Implicit):
     needs: ClassVar[tuple[str, ...]] = ("forces", "stiffness")
     descends: ClassVar[bool] = True
 
-    def advance(self, system: System, state: State, h: float) -> Advance:
+    def move(self, system: System, state: State, h: float) -> Advance:
         self.check(system, state, h)
         q, v = np.array(state.q), np.array(state.v)
         start = Prediction.of(system, state.t + h, q, v, h)

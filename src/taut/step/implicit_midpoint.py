@@ -31,7 +31,7 @@ class ImplicitMidpoint(Implicit):
     stability: ClassVar[Kind] = "A"
     needs: ClassVar[tuple[str, ...]] = ("forces", "stiffness")
 
-    def advance(self, system: System, state: State, h: float) -> Advance:
+    def move(self, system: System, state: State, h: float) -> Advance:
         self.check(system, state, h)
         hold, half = system.hold, h / 2
         q, v = np.array(state.q), np.array(state.v)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from numbers import Real
 from typing import ClassVar, Literal
 
 from taut.errors import ModelError, NotConverged
 from taut.step.advance import Advance
 from taut.step.report import Report
+from taut.step.tearing import torn
 from taut.system.state import State
 from taut.system.system import System
 
@@ -54,9 +56,14 @@ class Integrator(ABC):
         self.warn(done.report)
         return done.state, done.report
 
-    @abstractmethod
     def advance(self, system: System, state: State, h: float) -> Advance:
-        """The same, with what the ledger needs."""
+        """The same, with what the ledger needs: loads are held as they are at the start, and what has broken leaves at the end."""
+        loads = system.forces_of_loads(state)
+        return torn(system, replace(self.move(system.under(loads), state, h), loads=loads))
+
+    @abstractmethod
+    def move(self, system: System, state: State, h: float) -> Advance:
+        """A step in which nothing breaks, of a system without loads."""
 
     def warn(self, report: Report) -> None:
         """Say on the log, once, what the user of a step should know; nothing unless a method has something to say."""

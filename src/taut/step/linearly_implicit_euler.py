@@ -41,7 +41,7 @@ class LinearlyImplicitEuler(LinearImplicit):
     stability: ClassVar[Kind] = "L"
     needs: ClassVar[tuple[str, ...]] = ("forces", "stiffness")
 
-    def advance(self, system: System, state: State, h: float) -> Advance:
+    def move(self, system: System, state: State, h: float) -> Advance:
         begun = time.perf_counter()
         self.check(system, state, h)
         start = Prediction.of(system, state.t + h, np.array(state.q), np.array(state.v), h)

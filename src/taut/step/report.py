@@ -32,6 +32,7 @@ class Report:
     seconds : of wall-clock time; assembling, solving : those of them spent on forces and stiffness, and in the linear solver
     substeps : how many steps this one was made of; retries : how many attempts were given up for shorter ones
     error : the estimated error of the positions [m] that an error-controlled step has made; 0 otherwise
+    torn : how many elements broke in it and left at its end
     note : what else there is to say
     """
 
@@ -56,6 +57,7 @@ class Report:
     substeps: int = 1
     retries: int = 0
     error: float = 0.0
+    torn: int = 0
     note: str = ""
 
     def __str__(self) -> str:
@@ -68,6 +70,8 @@ class Report:
             )
         if self.substeps > 1 or self.retries:
             text += f", {self.substeps} substeps, {self.retries} retries"
+        if self.torn:
+            text += f", {self.torn} torn"
         return f"{text}; {self.note}" if self.note else text
 
     @property
@@ -99,5 +103,5 @@ def combined(reports: Sequence[Report], t: float, h: float, seconds: float) -> R
     total = with_work_of(without_work(worst), reports)
     return replace(
         total, t=t, h=h, seconds=seconds, decrease=sum(r.decrease for r in reports),
-        outcome="rounding floor" if floor else worst.outcome,
+        outcome="rounding floor" if floor else worst.outcome, torn=sum(r.torn for r in reports),
     )  # fmt: skip

@@ -39,7 +39,7 @@ class TRBDF2(Implicit):
     stability: ClassVar[Kind] = "L"
     needs: ClassVar[tuple[str, ...]] = ("forces", "stiffness")
 
-    def advance(self, system: System, state: State, h: float) -> Advance:
+    def move(self, system: System, state: State, h: float) -> Advance:
         begun = time.perf_counter()
         self.check(system, state, h)
         hold, gamma = system.hold, C * h / 2

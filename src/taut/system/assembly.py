@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from taut.errors import SingularState
 from taut.formula.compile import kernels
-from taut.formula.law import FormName
 from taut.formula.placed import Placed, len_blocks, raise_if_bad
 from taut.formula.project import project_elements
 from taut.formula.source import CHUNK
+from taut.formula.variant import FormName
 from taut.system.blocks import BlockMatrix, Pattern
 from taut.system.constraints import Constraints
 from taut.system.state import State

@@ -88,6 +88,8 @@ def state_of(system: System, state: State | None, caller: str) -> State:
         raise ModelError(f"{caller}: {system!r} is not a System")
     if state is not None and not isinstance(state, State):
         raise ModelError(f"{caller}: {state!r} is not a State")
+    if system.loads and caller != "members":
+        raise ModelError(f"{caller}: a load such as '{system.loads[0].name}' has no energy; simulate with damping until it rests")
     state = system.initial_state() if state is None else state
     system.assembly("potential", state)  # refuses a state, or a mask of elements, of another system
     return state
@@ -122,9 +124,7 @@ def _of_law(name: str, placed: Placed, state: State, rows: Int) -> Members:
     force = np.einsum("ij,ij->i", direction, placed.gradients(np.array(state.q), state.t)[rows, 1])
     rest = np.full(len(rows), np.nan)
     if placed.widths.get("l0", 1) is None:  # the law has a parameter l0, and it is a scalar
-        names = list(placed.widths)
-        column = sum(placed.widths[p] or 1 for p in names[: names.index("l0")])
-        rest = placed.packed(state.t)[rows, column]
+        rest = placed.packed(state.t)[rows, placed.columns("l0")]
     met = np.flatnonzero((length == 0.0) & (rest > 0.0))
     force[met[_pushes(placed, state, rows[met], float(rest[met].min(initial=np.inf)))]] = np.nan
     strain = np.divide(length, rest, out=np.full(len(rows), np.nan), where=rest > 0.0) - 1.0

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from taut.errors import LawError, ModelError, did_you_mean
-from taut.formula.law import Bound, Damping, Energy, FormName
+from taut.errors import ModelError, did_you_mean
+from taut.formula.bound import Bound, Damping, Energy, Load
 from taut.formula.placed import Placed, place
+from taut.formula.placed_load import PlacedLoad
+from taut.formula.variant import FormName
+from taut.laws.force import force
 from taut.laws.rayleigh import Rayleigh
 from taut.system.assembly import Assembly, Inputs, Term
 from taut.system.blocks import BlockMatrix, Pattern, Union
@@ -32,6 +35,7 @@ class System:
     mass : [kg], one number for each particle or one per particle (see `taut.areal_mass`)
     energies : bound laws, such as `laws.spring(edges, k=100.0)`
     damping : bound dissipations and `laws.rayleigh`
+    loads : bound loads without an energy, such as `laws.wind(triangles, velocity=(5, 0, 0))`
     fixed : particles held where they start (indices or a mask)
     constraints : `taut.scripted`, `taut.on_line`, `taut.on_plane`, `taut.fixed`
     pose : initial positions [m] (default: the rest positions)
@@ -53,6 +57,7 @@ class System:
         mass: ArrayLike,
         energies: Iterable[Energy] = (),
         damping: Iterable[Damping | Rayleigh] = (),
+        loads: Iterable[Load] = (),
         fixed: Any = (),
         constraints: Iterable[Constraint] = (),
         pose: ArrayLike | None = None,
@@ -74,14 +79,18 @@ class System:
                 raise ModelError(f"{what}: particle {off[0]} leaves the plane z = 0 of a 2D system")
         for array in (self.rest, self.mass, self.pose, self.velocity):
             array.setflags(write=False)
-        for word, entries in (("energies", energies), ("damping", damping), ("constraints", constraints)):
+        given = (("energies", energies), ("damping", damping), ("loads", loads), ("constraints", constraints))
+        for word, entries in given:
             if not isinstance(entries, Iterable):
                 raise ModelError(f"{word} is a list; put {entries!r} into one")
-        self.energies, self.damping = tuple(energies), tuple(damping)
+        self.energies, self.damping, self.loads = tuple(energies), tuple(damping), tuple(loads)
         self.fixed = particle_indices(fixed, self.n, "fixed")
         self.constraints = tuple(constraints)
-        for entries, kind, word in ((self.energies, (Energy,), "energies"), (self.damping, (Damping, Rayleigh), "damping")):
-            for entry in entries:
+        kinds: tuple[tuple[str, tuple[Any, ...], Any], ...] = (
+            ("energies", self.energies, Energy), ("damping", self.damping, (Damping, Rayleigh)), ("loads", self.loads, Load),
+        )  # fmt: skip
+        for word, several, kind in kinds:
+            for entry in several:
                 if not isinstance(entry, kind):
                     hint = " (bind the law to elements first)" if callable(entry) else ""
                     raise ModelError(f"{word}: {entry!r} does not belong here{hint}")
@@ -94,6 +103,7 @@ class System:
         self.placed: dict[str, Placed] = self._place(self.energies, set())
         taken = {*self.placed, *(["rayleigh"] if any(isinstance(d, Rayleigh) for d in self.damping) else [])}
         self.placed_damping = self._place([d for d in self.damping if isinstance(d, Damping)], taken)
+        self.placed_loads = self._place(self.loads, {*taken, *self.placed_damping})
         self.rayleigh = Rayleigh.sum_of([d for d in self.damping if isinstance(d, Rayleigh)])
         self._assemblies: dict[str, Assembly] = dict(_known._assemblies) if _known is not None and _known.n == self.n else {}
         self._of_this_thread = threading.local()
@@ -103,27 +113,32 @@ class System:
         """Whether rest positions and masses are the same, so that placed laws can be shared."""
         return np.array_equal(self.rest, other.rest) and np.array_equal(self.mass, other.mass) and self.flat == other.flat
 
-    def _place(self, entries: Sequence[Bound], taken: set[str]) -> dict[str, Placed]:
-        placed: dict[str, Placed] = {}
+    def _place(self, entries: Sequence[Bound], taken: set[str]) -> dict[str, Any]:
+        placed: dict[str, Placed | PlacedLoad] = {}
         known = self._reusable
-        done = {} if known is None else {id(p.bound): p for p in [*known.placed.values(), *known.placed_damping.values()]}
+        done = {} if known is None else {id(p.bound): p for group in known._groups() for p in group.values()}
         for entry in entries:
             name, count = entry.name, 1
             while name in placed or name in taken:
                 count += 1
                 name = f"{entry.name} {count}"
-            placed[name] = done.get(id(entry)) or place(entry, self.rest, self.mass, flat=self.flat)
+            make = PlacedLoad if isinstance(entry, Load) else place
+            placed[name] = done.get(id(entry)) or make(entry, self.rest, self.mass, flat=self.flat)
         return placed
 
+    def _groups(self) -> tuple[dict[str, Any], ...]:
+        """All placed laws by name: energies, damping, loads."""
+        return self.placed, self.placed_damping, self.placed_loads
+
     def __repr__(self) -> str:
-        laws = ", ".join(f"{name} ({len(p.elements)})" for name, p in {**self.placed, **self.placed_damping}.items())
+        laws = ", ".join(f"{name} ({len(p.elements)})" for group in self._groups() for name, p in group.items())
         return f"<system of {self.n} particles: {laws or 'no laws'}>"
 
     def with_(self, **changes: Any) -> System:
         """The same system with some of its arguments changed; what does not change is not worked out again."""
         arguments: dict[str, Any] = {
             "points": self.rest[:, :2] if self.flat else self.rest, "mass": self.mass, "energies": self.energies,
-            "damping": self.damping, "fixed": self.fixed, "constraints": self.constraints, "pose": self.pose,
+            "damping": self.damping, "loads": self.loads, "fixed": self.fixed, "constraints": self.constraints, "pose": self.pose,
             "velocity": self.velocity,
         }  # fmt: skip
         for name in changes:
@@ -210,14 +225,33 @@ class System:
         return assembly.gradient([Inputs.at(state)] * len(assembly.terms))
 
     def f(self, state: State) -> Float:
-        """Forces [N], shape (n, 3): -∂V/∂q of the energies and -∂Ψ/∂v of the damping; constraint forces are not included."""
+        """Forces [N], shape (n, 3): -∂V/∂q of the energies, -∂Ψ/∂v of the damping, and the loads; not those of constraints."""
         force = 0.0 - self.potential(state)[1]  # 0 - x, not -x: a force that is not there prints as 0, not -0
         if self.placed_damping:
             assembly = self.assembly("damping", state)
             force -= assembly.gradient([Inputs.rates(state)] * len(assembly.terms))[1]
         if self.rayleigh is not None:
             force -= self.rayleigh_matrix(state).times(np.array(state.v))
+        for load in self.forces_of_loads(state).values():
+            force += load
         return force
+
+    def forces_of_loads(self, state: State) -> dict[str, Float]:
+        """The forces [N] of each load at a state, (n, 3)."""
+        self.check(state)
+        return {name: p.forces(np.array(state.q), np.array(state.v), state.t) for name, p in self.placed_loads.items()}
+
+    def under(self, loads: Mapping[str, Float]) -> System:
+        """This system with its loads held as given forces, (n, 3) [N] by name. The next call in this thread changes them."""
+        if not loads:
+            return self
+        mine = self._of_this_thread.__dict__
+        if "held" not in mine:
+            mine["held"] = self.with_(loads=(), energies=[*self.energies, *(force(f=f, name=name) for name, f in loads.items())])
+        held: System = mine["held"]
+        for name, f in loads.items():
+            held.placed[name].reset("f", f)
+        return held
 
     def K(self, state: State, *, project: bool = False) -> Any:
         """Stiffness: the Hessian ∂²V/∂q² [N/m], a scipy.sparse BSR array (3n, 3n); with `project`, each element's part made ≥ 0."""
@@ -258,43 +292,3 @@ class System:
         """Σ m (x - about) × v [kg m²/s], shape (3,)."""
         self.check(state)
         return np.einsum("i,ij->j", self.mass, np.cross(state.q - np.asarray(about, dtype=np.float64), state.v))
-
-
-def join(*systems: System) -> System:
-    """Several bodies in one system, in order: particles of the second follow those of the first, and so on.
-
-    >>> import taut
-    >>> from taut import laws
-    >>> one = taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0, energies=[laws.spring([[0, 1]], k=1.0)])
-    >>> two = taut.join(one, one.with_(pose=[[0, 1, 0], [1, 1, 0]]))
-    >>> two.n, two.energies[1].elements.tolist()
-    (4, [[2, 3]])
-    """
-    if not systems:
-        raise ModelError("join needs at least one system")
-    if len({s.flat for s in systems}) > 1:
-        raise ModelError("join: systems in the plane and in space do not mix")
-    if any(s.rayleigh is not None for s in systems):
-        raise LawError("join: Rayleigh damping belongs to a whole system; give it to the joined one with with_(damping=…)")
-    energies: list[Energy] = []
-    damping: list[Damping] = []
-    constraints: list[Constraint] = []
-    held: list[int] = []
-    start = 0
-    for s in systems:
-        energies += [p.shifted(start) for p in s.placed.values()]
-        damping += [p.shifted(start) for p in s.placed_damping.values()]
-        constraints += [c.shifted(start, s.n) for c in s.constraints]
-        held += (s.fixed + start).tolist()
-        start += s.n
-    points = np.concatenate([s.rest for s in systems])
-    return System(
-        points[:, :2] if systems[0].flat else points,
-        mass=np.concatenate([s.mass for s in systems]),
-        energies=energies,
-        damping=damping,
-        fixed=held,
-        constraints=constraints,
-        pose=np.concatenate([s.pose for s in systems]),
-        velocity=np.concatenate([s.velocity for s in systems]),
-    )

@@ -1,0 +1,16 @@
+"""Edge term of Discrete Shells, V = k (1 - |e|/|ē|)² |ē|."""
+
+from taut.formula.law import energy
+from taut.laws.geometry import length
+
+
+@energy(rest={"l0": length}, invariant="rigid motion", limits={"k": ">= 0", "l0": "> 0"})
+def discrete_shell_edge(x, k, l0):
+    """Stretching of an edge, Grinspun, Hirani, Desbrun and Schröder (2003): V = k (1 - |e|/|ē|)² |ē|.
+
+    k : [N]
+    l0 : rest length |ē| [m] (default: measured on the rest shape)
+
+    A `spring` of the constant 2k/|ē|: by the same k short edges are stiffer than long ones, as pieces of one wire are.
+    """
+    return k * (1 - length(x) / l0) ** 2 * l0

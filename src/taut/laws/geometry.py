@@ -1,0 +1,114 @@
+"""Lengths, angles, areas and volumes of a few particles, in the words of a formula, that several laws share."""
+
+from typing import Any
+
+from taut.formula import atan2, cross, dot, norm, where
+
+STRAIGHT = 1e-6  # rad: a rest angle of a rod that is smaller is what rounding makes of a straight one
+
+
+def length(x: Any) -> Any:
+    """Distance of the first two particles [m]."""
+    return norm(x[1] - x[0])
+
+
+def turn(x: Any) -> Any:
+    """Angle [rad], from 0 to π, by which a rod through three particles turns at the middle one."""
+    a, b = x[1] - x[0], x[2] - x[1]
+    return atan2(norm(cross(a, b)), dot(a, b))
+
+
+def rest_turn(x: Any) -> Any:
+    """The same for a rest shape, where what is straight but for rounding is straight."""
+    return where(turn(x) < STRAIGHT, 0.0, turn(x))
+
+
+def share(x: Any) -> Any:
+    """Length [m] of rod that belongs to the middle one of three particles: half of either segment."""
+    return (norm(x[1] - x[0]) + norm(x[2] - x[1])) / 2
+
+
+def shorter(x: Any) -> Any:
+    """The shorter of two successive segments, as a part of both together: zero where two of three particles coincide."""
+    a, b = norm(x[1] - x[0]), norm(x[2] - x[1])
+    return where(a < b, a, b) / where(a + b > 0, a + b, 1.0)
+
+
+def vector_area(x: Any) -> Any:
+    """Area [m²] of a polygon along its normal, as a vector; of a warped one, what it shows from the side where it shows most."""
+    total = cross(x[1] - x[0], x[2] - x[0])
+    for i in range(3, len(x)):
+        total = total + cross(x[i - 1] - x[0], x[i] - x[0])
+    return total / 2
+
+
+def area(x: Any) -> Any:
+    """Area [m²] of a polygon."""
+    return norm(vector_area(x))
+
+
+def fullness(x: Any) -> Any:
+    """Area of a polygon by the sum of the squares of its sides, without unit: zero where it is a line."""
+    sides = [x[i] - x[i - 1] for i in range(len(x))]
+    total = dot(sides[0], sides[0])
+    for side in sides[1:]:
+        total = total + dot(side, side)
+    return area(x) / where(total > 0, total, 1.0)
+
+
+def tet_volume(a: Any, b: Any, c: Any, d: Any) -> Any:
+    """Volume [m³] of a tetrahedron, negative where it is inverted."""
+    return dot(cross(b - a, c - a), d - a) / 6
+
+
+def volume(x: Any) -> Any:
+    """Volume [m³] of a tetrahedron (four particles) or of a hexahedron (eight, in the order of `taut.Mesh`).
+
+    The faces of a hexahedron are bilinear, which is the mean of the two ways to cut them into triangles: a face (a, b, c, d) and a
+    point p make the volume ((a + b + c + d)/4 - p)·((c - a)×(d - b))/6.
+    """
+    if len(x) == 4:
+        return tet_volume(*(x[i] for i in range(4)))
+    total = 0.0
+    for i, j, k, m in HEX_FACES:
+        total = total + dot(x[i] + x[j] + x[k] + x[m] - 4 * x[6], cross(x[k] - x[i], x[m] - x[j]))
+    return total / 24
+
+
+HEX_FACES = ((0, 3, 2, 1), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7))  # facing outwards
+
+
+def roundness(x: Any) -> Any:
+    """Volume by the cube of the mean length of three edges, without unit: zero or negative where a solid is flat or inverted."""
+    far = (1, 2, 3) if len(x) == 4 else (1, 3, 4)
+    size = norm(x[far[0]] - x[0]) + norm(x[far[1]] - x[0]) + norm(x[far[2]] - x[0])
+    return 27 * volume(x) / where(size > 0, size, 1.0) ** 3
+
+
+def normals(x: Any) -> tuple[Any, Any]:
+    """Normals of the two triangles of a hinge (c, d, a, b), each twice its area long [m²]."""
+    return cross(x[0] - x[2], x[0] - x[3]), cross(x[1] - x[3], x[1] - x[2])
+
+
+def fold(x: Any) -> Any:
+    """Signed angle θ [rad] between the normals of the two triangles of a hinge (c, d, a, b): 0 where it is flat.
+
+    θ = atan2((n̂₁×n̂₂)·ê, n̂₁·n̂₂) with the edge e from a to b.
+    """
+    first, second = normals(x)
+    edge = x[3] - x[2]
+    return atan2(dot(cross(first, second), edge), norm(edge) * dot(first, second))
+
+
+def slenderness(x: Any) -> Any:
+    """|e|²/(|N₁| + |N₂|) of a hinge, without unit: the square of its edge by twice the area of both its triangles."""
+    first, second = normals(x)
+    edge = x[3] - x[2]
+    return dot(edge, edge) / (norm(first) + norm(second))
+
+
+HINGE_FAULTS = {
+    "has a first triangle without area": lambda x: fullness([x[2], x[3], x[0]]),
+    "has a second triangle without area": lambda x: fullness([x[3], x[2], x[1]]),
+}
+TURN_FAULTS = {"has two particles in the same place": shorter}
