@@ -24,6 +24,9 @@ def system(*energies, damping=()):
         (lambda: laws.rod_hinge([[0, 1, 2], [0, 1, 4]], k=1.0), r"element 1 .* has two particles in the same place"),
         (lambda: laws.rod_bending([[0, 1, 4], [3, 4, 1]], EI=1.0), r"element 0 .* the same place in the rest shape, and 1 more"),
         (lambda: laws.rod_clamp([[1, 4]], EI=1.0), r"element 0 \(particles \[1, 4\]\)"),
+        (lambda: laws.rod_clamp([[0, 1]], EI=1.0, direction=(0, 0, 0)), "the length of parameter 'direction' is 0"),
+        (lambda: laws.rod_hinge([[0, 1, 2]], k=1.0, theta0=4.0), "'theta0' is 4; it must be at most 3.14"),
+        (lambda: laws.planar_rod_bending([[0, 1, 2]], EI=1.0, theta0=[-4.0]), r"'theta0' of element 0 .* is -4; .* at least -3.14"),
         (lambda: laws.shell_bending([[2, 3, 0, 1], [5, 3, 0, 1]], c=1.0), "element 1 .* has a first triangle without area"),
         (lambda: laws.bridson_bending([[2, 5, 0, 1]], k=1.0), "element 0 .* has a second triangle without area"),
         (lambda: laws.discrete_shell_bending([[2, 3, 1, 4]], k=1.0), "element 0 .* has a first triangle without area"),
@@ -67,7 +70,7 @@ def test_users_laws_have_the_same_means():
 def test_limits_are_read_when_the_law_is_made():
     with pytest.raises(taut.LawError, match="limit for an unknown parameter 'kk'; did you mean 'k'"):
         taut.energy(limits={"kk": "> 0"})(lambda x, k: k)
-    with pytest.raises(taut.LawError, match="a limit reads '> 0' or '>= 0', not 'positive'"):
+    with pytest.raises(taut.LawError, match="a limit reads '> 0', '>= 0' or '>= 0 and <= 1', not 'positive'"):
         taut.energy(limits={"k": "positive"})(lambda x, k: k)
 
 

@@ -10,6 +10,7 @@ from taut.formula.law import Law
 from taut.step.integrator import Integrator
 from tests.laws.specimens import DISSIPATIONS, ENERGIES, LOADS
 from tests.laws.test_integrators import OBEYS
+from tests.laws.test_totals import TOTALS
 
 
 def _modules(package):
@@ -28,21 +29,22 @@ def test_there_are_no_laws_and_integrators_elsewhere():
 def test_every_law_has_a_specimen():
     modules = [*_modules(taut.laws), *_modules(taut.step)]
     found = {v.name: v for module in modules for v in vars(module).values() if isinstance(v, Law)}
-    assert {n for n, law in found.items() if law.kind == "energy"} == set(ENERGIES)
+    assert {n for n, law in found.items() if law.kind == "energy"} == {*ENERGIES, *TOTALS}
     assert {n for n, law in found.items() if law.kind == "dissipation"} == set(DISSIPATIONS)
     assert {n for n, law in found.items() if law.kind == "load"} == set(LOADS)
 
 
 def test_every_law_is_public_under_its_own_name():
-    for name in [*ENERGIES, *DISSIPATIONS, *LOADS]:
+    for name in [*ENERGIES, *TOTALS, *DISSIPATIONS, *LOADS]:
         assert getattr(taut.laws, name).name == name
         assert name in taut.laws.__all__
 
 
 def test_every_law_states_its_formula_and_parameters():
-    for specimen in [*ENERGIES.values(), *DISSIPATIONS.values(), *LOADS.values()]:
-        for parameter in specimen.law.parameters:
-            assert f"{parameter} :" in specimen.law.__doc__, f"{specimen.law.name} does not document '{parameter}'"
+    every = [s.law for s in [*ENERGIES.values(), *DISSIPATIONS.values(), *LOADS.values()]]
+    for law in [*every, *(getattr(taut.laws, name) for name in TOTALS)]:
+        for parameter in law.parameters:
+            assert f"{parameter} :" in law.__doc__, f"{law.name} does not document '{parameter}'"
 
 
 def test_every_integrator_is_tested():

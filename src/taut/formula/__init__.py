@@ -19,11 +19,12 @@ from taut.formula.vocabulary import (
     sqrt,
     tan,
     tanh,
+    total,
     unit,
     where,
 )
 
 __all__ = [
     "Vector", "acos", "asin", "atan2", "cos", "cross", "det", "dot", "exp", "log", "maximum", "minimum", "norm", "rate", "sin",
-    "sqrt", "tan", "tanh", "unit", "where",
+    "sqrt", "tan", "tanh", "total", "unit", "where",
 ]  # fmt: skip

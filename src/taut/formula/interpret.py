@@ -25,12 +25,13 @@ def evaluate(
     x: NDArray[np.float64],
     v: NDArray[np.float64] | None = None,
     parameters: NDArray[np.float64] | None = None,
+    total: float = 0.0,
 ) -> NDArray[np.float64]:
     """Values of the expressions, shape (m, len(roots)), for positions x of shape (m, particles, 3) [m].
 
-    v : velocities [m/s], of the same shape, and parameters : (m, width), for expressions that have such symbols
+    v : velocities [m/s], of the same shape, parameters : (m, width), and total : of the law, for expressions with such symbols
     """
-    known = {"x": x, "v": v}
+    known = {"x": x, "v": v, "total": np.asarray(total)}
     value: dict[Expr, np.ndarray] = {}
     with np.errstate(all="ignore"):  # what is not finite is reported by the caller, with the element
         for node in reachable(roots):
@@ -42,6 +43,8 @@ def evaluate(
             elif node.op == "norm":
                 squares = np.sum([c * c for c in np.broadcast_arrays(*a)], axis=0)
                 value[node] = np.where(squares > TINY**2, np.sqrt(squares), 0.0)
+            elif node.op == "total":
+                value[node] = np.sum(np.broadcast_to(a[0], len(x)))
             elif node.op == "inv0":
                 value[node] = np.where(np.abs(a[0]) > TINY**2, 1.0 / a[0], 0.0)
             else:
@@ -50,7 +53,10 @@ def evaluate(
 
 
 def _symbol(name: tuple[Any, ...], known: dict[str, Any], parameters: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    """The values of a leaf: a coordinate of a particle, or a column of the parameters."""
+    """The values of a leaf: a coordinate of a particle, a column of the parameters, or the total."""
+    if name[0] == "total":
+        whole: NDArray[np.float64] = known["total"]
+        return whole
     if name[0] == "p":
         assert parameters is not None
         return parameters[:, name[3]]

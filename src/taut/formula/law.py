@@ -28,6 +28,7 @@ RESERVED = ("self", "elements", "name", "breaking_strain")
 LIMITS: dict[str, tuple[Callable[[Any, float], Any], str]] = {
     ">": (np.greater, "greater than"),
     ">=": (np.greater_equal, "at least"),
+    "<=": (np.less_equal, "at most"),
 }
 INVARIANCES = ("rigid motion", "translation")
 
@@ -64,7 +65,7 @@ class Law:
                 raise LawError(
                     f"law '{self.name}': rest value for an unknown parameter '{name}'{did_you_mean(name, self.parameters)}"
                 )
-        self.limits = {name: self._limit(name, text) for name, text in (limits or {}).items()}
+        self.limits = {name: self._limits(name, text) for name, text in (limits or {}).items()}
         if invariant is not None and invariant not in INVARIANCES:
             raise LawError(f"law '{self.name}': invariant must be one of {', '.join(INVARIANCES)}, or None; not {invariant!r}")
 
@@ -76,14 +77,18 @@ class Law:
         """What the formula takes before its parameters: positions, and velocities for a load."""
         return ("x", "v") if self.kind == "load" else ("x",)
 
-    def _limit(self, name: str, text: str) -> tuple[str, float]:
-        """A limit such as "> 0" as its relation and number."""
-        relation, _, number = text.partition(" ")
+    def _limits(self, name: str, text: str) -> list[tuple[str, float]]:
+        """Limits such as ">= 0 and <= 1" as relations and numbers."""
         if name not in self.parameters:
             raise LawError(f"law '{self.name}': limit for an unknown parameter '{name}'{did_you_mean(name, self.parameters)}")
-        if relation not in LIMITS:
-            raise LawError(f"law '{self.name}': a limit reads '> 0' or '>= 0', not {text!r}")
-        return relation, float(number)
+        parts = [part.partition(" ") for part in text.split(" and ")]
+        try:
+            found = [(relation, float(number)) for relation, _, number in parts]
+        except ValueError:
+            found = []
+        if not found or any(relation not in LIMITS for relation, _ in found):
+            raise LawError(f"law '{self.name}': a limit reads '> 0', '>= 0' or '>= 0 and <= 1', not {text!r}")
+        return found
 
     def _signature(self) -> list[str]:
         parameters = list(inspect.signature(self.formula).parameters.values())
@@ -165,7 +170,8 @@ def energy(formula: Callable[..., Any] | None = None, **options: Any) -> Law | C
     invariant : what leaves the energy unchanged ("rigid motion" or "translation"), if anything does. The tests of the laws
         hold it against this.
     load : the energy belongs to something outside: the ledger books the work that the force does, not an energy that is stored.
-    limits : for parameters that are bounded, how: "> 0" or ">= 0", with any number. An element beyond is refused by its number.
+    limits : for parameters that are bounded, how: "> 0", ">= 0" or ">= 0 and <= 1", with any number; of a vector, its length. An
+        element beyond is refused by its number.
     proper : what an element must not be at rest, in words, and a number without unit that is then zero or negative, as a function
         of `x` alone: {"has no area": lambda x: …}. Such an element is refused by its number.
     check : looks at all elements (m, s) together and says in words what is wrong with them, or None.

@@ -78,17 +78,17 @@ class Resolved:
 
     def _refuse_beyond(self, name: str, value: Float, when: str) -> None:
         """Hold a value against the limit that the law sets."""
-        if name not in self.law.limits:
-            return
-        relation, number = self.law.limits[name]
-        holds, words = LIMITS[relation]
-        bad = np.flatnonzero(~holds(value, number))
-        if len(bad):
-            where = f" of {self.element(bad[0])}" if value.ndim else ""
-            raise LawError(
-                f"law '{self.name}': parameter '{name}'{where}{when} is {value.reshape(-1)[bad[0]]:g}; "
-                f"it must be {words} {number:g}{_others(len(bad)) if value.ndim else ''}"
-            )
+        vector = self.widths[name] is not None
+        size = np.sqrt(np.einsum("...i,...i->...", value, value)) if vector else value
+        for relation, number in self.law.limits.get(name, ()):
+            holds, words = LIMITS[relation]
+            bad = np.flatnonzero(~holds(size, number))
+            if len(bad):
+                where = f" of {self.element(bad[0])}" if size.ndim else ""
+                raise LawError(
+                    f"law '{self.name}': {'the length of ' if vector else ''}parameter '{name}'{where}{when} is "
+                    f"{size.reshape(-1)[bad[0]]:g}; it must be {words} {number:g}{_others(len(bad)) if size.ndim else ''}"
+                )
 
     def _measure(self, name: str, rest: Float) -> tuple[Float, bool]:
         measure = self.law.rest[name]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from taut.errors import LawError, SingularState
 from taut.formula.bound import Bound
+from taut.formula.outer import Total
 from taut.formula.parameters import Resolved
 from taut.formula.project import project_elements
 from taut.formula.source import CHUNK
@@ -58,7 +59,7 @@ class Placed(Resolved):
         return "energy" if self.law.kind == "energy" else "rate"
 
     def values(self, x: Float, t: float = 0.0, *, at: Float | None = None) -> Float:
-        """V of each element [J], shape (m,), at positions x (n, 3) [m].
+        """V of each element [J], shape (m,), at positions x (n, 3) [m]; of an energy of a total all of it, in the first.
 
         Of a dissipation, here and in the methods below: Ψ [W] at velocities x [m/s] and positions `at` [m].
         """
@@ -72,6 +73,7 @@ class Placed(Resolved):
 
     def hessians(self, x: Float, t: float = 0.0, *, at: Float | None = None, project: bool = False) -> Float:
         """∂²V/∂x² of each element [N/m], shape (m, 3s, 3s); `project` gives the nearest positive semi-definite matrices."""
+        self._refuse_total("stiffness")
         blocks = self._run("hessian", x, t, at, project=project)[2]
         m, s = self.elements.shape
         full = np.zeros((m, s, 3, s, 3))
@@ -87,15 +89,21 @@ class Placed(Resolved):
 
     def parameter_derivative(self, name: str, x: Float, t: float = 0.0, *, at: Float | None = None) -> Float:
         """∂V/∂p of each element, shape (m,), or (m, components) for a vector parameter."""
+        self._refuse_total("parameter derivative")
         columns = self.columns(name)
         return self._run("parameters", x, t, at)[0][..., columns]
 
     def mixed_derivative(self, name: str, x: Float, t: float = 0.0, *, at: Float | None = None) -> Float:
         """∂²V/∂x∂p of each element, shape (m, s, 3), or (m, s, 3, components) for a vector parameter."""
+        self._refuse_total("parameter derivative")
         columns = self.columns(name)
         mixed = self._run("parameters", x, t, at)[1][..., columns]
         pair = self.variant(self.form).by_parameters.PAIR
         return mixed if pair is None else np.array(pair).reshape(1, -1, *[1] * (mixed.ndim - 2)) * mixed
+
+    def _refuse_total(self, what: str) -> None:
+        if self.variant(self.form).outer is not None:
+            raise LawError(f"law '{self.name}': an energy of a total has no {what} of single elements; ask the System for K")
 
     def _run(self, kind: str, x: Float, t: float, at: Float | None, *, project: bool = False) -> tuple[Float, ...]:
         if (at is None) != (self.form == "energy"):
@@ -117,6 +125,8 @@ class Placed(Resolved):
         bad = np.full((m + CHUNK - 1) // CHUNK, -1, dtype=np.int64)
         module.evaluate(moving, frozen, 0.0, self.elements, self.packed(t), *out, bad)
         raise_if_bad(self.name, self.elements, bad)
+        if variant.outer is not None:
+            Total.of(self.name, variant.outer, out[0], self.packed(t)).apply(out[0], out[1])
         if project and not module.CLOSED_FORM:
             raise_if_bad(self.name, self.elements, project_elements(out[3], module.VECTORS))
         return tuple(o for o in out if isinstance(o, np.ndarray))

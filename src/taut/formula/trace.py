@@ -55,6 +55,8 @@ def trace_load(name: str, formula: Callable[..., Any], particles: int, widths: M
     result = _run(name, formula, graph, particles, arguments)
     if any(n.op == "rate" for n in graph.nodes):
         raise LawError(f"{_whose(name, formula)} uses rate(…); a load has the velocities v")
+    if any(n.op == "total" for n in graph.nodes):
+        raise LawError(f"{_whose(name, formula)} uses total(…), which has no meaning in a load")
     try:
         forces = as_array(result)
     except LawError as error:
@@ -141,10 +143,16 @@ def _whose(name: str, formula: Callable[..., Any]) -> str:
 
 
 def energy_form(root: Expr) -> Expr:
-    """An energy as it stands."""
+    """What is evaluated for each element: an energy as it stands, or the share of a total."""
     if any(n.op == "rate" for n in reachable([root])):
         raise LawError("rate(…) has no meaning in an energy: write a @taut.dissipation")
-    return root
+    totals = totalled(root)
+    return totals[0].args[0] if totals else root
+
+
+def totalled(root: Expr) -> list[Expr]:
+    """The nodes total(…) of an expression."""
+    return [n for n in reachable([root]) if n.op == "total"]
 
 
 def rate_form(root: Expr) -> Expr:
@@ -178,6 +186,8 @@ def increment_form(root: Expr) -> Expr:
 
 
 def _rates(root: Expr) -> list[Expr]:
+    if totalled(root):
+        raise LawError("total(…) has no meaning in a dissipation")
     found = [n for n in reachable([root]) if n.op == "rate"]
     if not found:
         raise LawError("a dissipation depends on at least one rate(…) of the positions")

@@ -15,6 +15,7 @@ from taut.formula import compile as compiler
 from taut.formula import source
 from taut.formula.expression import Expr, fingerprint
 from taut.formula.graph import transplanted
+from taut.formula.outer import Outer
 from taut.formula.trace import energy_form, increment_form, rate_form, trace
 
 FormName = Literal["energy", "rate", "increment"]
@@ -37,9 +38,17 @@ class Variant:
         traced = trace(f"'{law.name}'", law.formula, particles, widths)
         with self._blamed(law):
             self.root = FORMS[form](traced)
+            self.outer = Outer.of(traced)
         self.law, self.form, self.particles, self.parameters = law, form, particles, list(widths)
         self.width = sum(w or 1 for w in widths.values())
-        recipe = (fingerprint(self.root), form, particles, self.width, compiler.generator_digest())
+        recipe = (
+            fingerprint(self.root),
+            *([fingerprint(traced)] if self.outer else []),
+            form,
+            particles,
+            self.width,
+            compiler.generator_digest(),
+        )
         self.digest = hashlib.sha256(repr(recipe).encode()).hexdigest()
 
     def source(self, kind: str = "hessian") -> str:

@@ -176,6 +176,17 @@ def det(m: Any) -> Any:
     raise LawError(f"det needs a 2×2 or 3×3 matrix, not shape {matrix.shape}")
 
 
+def total(quantity: Any) -> Any:
+    """The sum of a quantity over all elements of the law; only in a `@taut.energy`, once, and in rest values.
+
+    An energy of a total is one for all elements together, such as that of the gas in a closed surface: outside of `total(…)` it
+    has no positions, and its parameters there are the same for all elements.
+    """
+    if not isinstance(quantity, Expr) or quantity.is_boolean:
+        raise LawError(f"total takes a scalar of the positions, not {quantity!r}")
+    return quantity.graph.node("total", (quantity,))
+
+
 def rate(quantity: Any) -> Any:
     """Rate of change of a quantity of the positions [per second]; only in a `@taut.dissipation`.
 

@@ -9,7 +9,9 @@ from taut.laws.discrete_shell_area import discrete_shell_area
 from taut.laws.discrete_shell_bending import discrete_shell_bending
 from taut.laws.discrete_shell_edge import discrete_shell_edge
 from taut.laws.drag import drag
+from taut.laws.enclosed_volume import enclosed_volume
 from taut.laws.force import force
+from taut.laws.gas import gas
 from taut.laws.gravity import gravity
 from taut.laws.pin import pin
 from taut.laws.planar_rod_bending import planar_rod_bending
@@ -29,7 +31,7 @@ from taut.laws.zero_length_spring import zero_length_spring
 
 __all__ = [
     "area", "attachment", "bridson_bending", "bridson_damping", "cable", "discrete_shell_area", "discrete_shell_bending",
-    "discrete_shell_edge", "drag", "force", "gravity", "pin", "planar_rod_bending", "pressure", "rayleigh", "rod_bending",
-    "rod_clamp", "rod_hinge", "shell_bending", "spring", "spring_damping", "stiffening_spring", "surface_tension", "volume",
-    "wind", "zero_length_spring",
+    "discrete_shell_edge", "drag", "enclosed_volume", "force", "gas", "gravity", "pin", "planar_rod_bending", "pressure",
+    "rayleigh", "rod_bending", "rod_clamp", "rod_hinge", "shell_bending", "spring", "spring_damping", "stiffening_spring",
+    "surface_tension", "volume", "wind", "zero_length_spring",
 ]  # fmt: skip

@@ -2,8 +2,15 @@
 
 from typing import Any
 
-from taut.formula import atan2, cross, dot, norm, where
+import numpy as np
+from numpy.typing import NDArray
 
+from taut.formula import atan2, cross, dot, norm, where
+from taut.mesh.topology import edge_balance
+
+Int = NDArray[np.int64]
+
+HALF_TURN = ">= 0 and <= 3.1415926535897936"  # the limits of an angle without a sign: π, rounded up
 STRAIGHT = 1e-6  # rad: a rest angle of a rod that is smaller is what rounding makes of a straight one
 
 
@@ -83,6 +90,23 @@ def roundness(x: Any) -> Any:
     far = (1, 2, 3) if len(x) == 4 else (1, 3, 4)
     size = norm(x[far[0]] - x[0]) + norm(x[far[1]] - x[0]) + norm(x[far[2]] - x[0])
     return 27 * volume(x) / where(size > 0, size, 1.0) ** 3
+
+
+def cone(x: Any) -> Any:
+    """Volume [m³] between a triangle and the origin; over the triangles of a closed surface it adds up to the enclosed one."""
+    return dot(x[0], cross(x[1], x[2])) / 6
+
+
+def unclosed(triangles: Int) -> str | None:
+    """What keeps triangles from enclosing a volume, in words."""
+    if triangles.shape[1] != 3:
+        return f"elements are triangles (see Mesh.triangles), not of {triangles.shape[1]} particles"
+    edges, faces, balance = edge_balance(triangles, int(triangles.max(initial=-1)) + 1)
+    alone, turned = "belong to one triangle only", "are run through the same way by both triangles"
+    for wrong, why in ((faces == 1, alone), (balance != 0, turned)):
+        if wrong.any():
+            return f"the surface is not closed: {wrong.sum()} edges {why}, such as {edges[wrong][0].tolist()}"
+    return None
 
 
 def normals(x: Any) -> tuple[Any, Any]:

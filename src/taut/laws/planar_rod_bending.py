@@ -11,7 +11,12 @@ def _signed_turn(x):
     return atan2(a[0] * b[1] - a[1] * b[0], a[0] * b[0] + a[1] * b[1])
 
 
-@energy(rest={"theta0": _signed_turn, "l": share}, invariant="translation", limits={"EI": ">= 0", "l": "> 0"}, proper=TURN_FAULTS)
+@energy(
+    rest={"theta0": _signed_turn, "l": share},
+    invariant="translation",
+    limits={"EI": ">= 0", "l": "> 0", "theta0": ">= -3.1415926535897936 and <= 3.1415926535897936"},
+    proper=TURN_FAULTS,
+)
 def planar_rod_bending(x, EI, l, theta0):  # noqa: E741 - as the formula is written
     """Bending at the middle one of three particles in the plane z = 0: V = ½ (EI/l) (θ - θ₀)², θ positive to the left.
 

@@ -33,8 +33,8 @@ def rayleigh(*, alpha: float = 0.0, beta: float = 0.0) -> Rayleigh:
     beta : [s], damps deformation, the faster the more
 
     K⁺ is the stiffness with every element's block made positive semi-definite, at the start of the step: an indefinite or
-    prestressed βK would feed energy in. It damps rotation too, so angular momentum is not conserved: use `spring_damping`
-    where that matters.
+    prestressed βK would feed energy in. It damps rotation too, so angular momentum is not conserved, and with `pressure` or `gas`,
+    whose elements are balanced only all together, drift as well: use `spring_damping` where that matters.
 
     >>> rayleigh(alpha=0.1, beta=1e-3)
     Rayleigh(alpha=0.1, beta=0.001)

@@ -1,13 +1,13 @@
 """Bending of a rod in physical units, V = ½ (EI/l) (θ - θ₀)²."""
 
 from taut.formula.law import energy
-from taut.laws.geometry import TURN_FAULTS, rest_turn, share, turn
+from taut.laws.geometry import HALF_TURN, TURN_FAULTS, rest_turn, share, turn
 
 
 @energy(
     rest={"theta0": rest_turn, "l": share},
     invariant="rigid motion",
-    limits={"EI": ">= 0", "l": "> 0", "theta0": ">= 0"},
+    limits={"EI": ">= 0", "l": "> 0", "theta0": HALF_TURN},
     proper=TURN_FAULTS,
 )
 def rod_bending(x, EI, l, theta0):  # noqa: E741 - as the formula is written

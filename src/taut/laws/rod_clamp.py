@@ -8,7 +8,7 @@ from taut.laws.geometry import length
 @energy(
     rest={"direction": lambda x: unit(x[1] - x[0]), "l": length},
     invariant="translation",
-    limits={"EI": ">= 0", "l": "> 0"},
+    limits={"EI": ">= 0", "l": "> 0", "direction": "> 0"},
 )
 def rod_clamp(x, EI, l, direction: Vector):  # noqa: E741 - as the formula is written
     """A wall that holds the first segment of a rod to a direction: V = ½ (2EI/l) θ². The first particle is the clamped one: fix it.

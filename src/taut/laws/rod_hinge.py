@@ -2,10 +2,10 @@
 
 from taut.formula import cos, cross, dot, norm, sin, unit
 from taut.formula.law import energy
-from taut.laws.geometry import TURN_FAULTS, rest_turn
+from taut.laws.geometry import HALF_TURN, TURN_FAULTS, rest_turn
 
 
-@energy(rest={"theta0": rest_turn}, invariant="rigid motion", limits={"k": ">= 0", "theta0": ">= 0"}, proper=TURN_FAULTS)
+@energy(rest={"theta0": rest_turn}, invariant="rigid motion", limits={"k": ">= 0", "theta0": HALF_TURN}, proper=TURN_FAULTS)
 def rod_hinge(x, k, theta0):
     """Hinge at the middle one of three particles: V = ½ k (1 - cos(θ - θ₀)) = k sin²((θ - θ₀)/2), θ the angle between the segments.
 
@@ -19,4 +19,5 @@ def rod_hinge(x, k, theta0):
     If two of the particles come to coincide, the segment between them counts as the zero vector, and has no force.
     """
     a, b = unit(x[1] - x[0]), unit(x[2] - x[1])
-    return k / 2 * (1 - dot(a, b) * cos(theta0) - norm(cross(a, b)) * sin(theta0))
+    along, across = dot(a, b) - cos(theta0), norm(cross(a, b)) - sin(theta0)
+    return k / 4 * (along**2 + across**2)  # 2 - 2 cos(θ - θ₀), without its cancellation

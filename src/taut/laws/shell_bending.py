@@ -18,7 +18,8 @@ def shell_bending(x, c, ratio, theta0):
     theta0 : rest angle [rad] (default: measured on the rest shape)
 
     The bending energy of cloth and shells of any triangle mesh. A plate has c = E t³/12/(1 - ν²) in mind, but the hinges have a
-    Poisson's ratio of their own: -1/3 on equilateral triangles, where a free strip has EI/b = 8c/9; on grids 0.8c. `taut.materials`
-    calibrates c for the mesh at hand. V jumps where a hinge folds flat onto itself, at θ = ±π.
+    Poisson's ratio of their own: -1/3 on equilateral triangles, where a free strip has EI/b = 8c/9; on grids 0.8c.
+    `taut.materials` calibrates c for the mesh at hand. Where a hinge folds flat onto itself, at θ = ±π, its moment turns over,
+    and V jumps if θ₀ is not 0.
     """
     return c / 2 * ratio * (fold(x) - theta0) ** 2

@@ -1,6 +1,7 @@
 """Geometry in: the Mesh, its generators, readers, writers, cleaning, filling and embedding."""
 
 from taut.mesh.cleaning import Cleaned, clean
+from taut.mesh.directions import along
 from taut.mesh.embedding.embed import Embedding, embed
 from taut.mesh.faces import surface, triangulated
 from taut.mesh.filling.fill import fill
@@ -16,6 +17,6 @@ from taut.mesh.shapes.surfaces import cylinder, disc, sheet, sphere, torus
 from taut.mesh.writing import write
 
 __all__ = [
-    "UV", "Cleaned", "Embedding", "Mesh", "ball", "block", "bunny", "clean", "cylinder", "disc", "embed", "fill", "lattice", "net",
+    "UV", "Cleaned", "Embedding", "Mesh", "along", "ball", "block", "bunny", "clean", "cylinder", "disc", "embed", "fill", "lattice", "net",
     "oriented", "read", "ring", "rope", "sheet", "sphere", "stuff", "surface", "torus", "triangulated", "truss", "write",
 ]  # fmt: skip

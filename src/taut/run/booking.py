@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.run.entry import Entry, added
-from taut.solve.tolerance import dot
 from taut.step.advance import Advance, Stage
 from taut.system.assembly import Inputs
+from taut.system.blocks import dot
 from taut.system.state import State
 from taut.system.system import System
 

@@ -18,7 +18,8 @@ from taut.solve.line_search import line_search
 from taut.solve.linear import LinearSolver
 from taut.solve.minimum import Minimum, Objective
 from taut.solve.progress import Progress
-from taut.solve.tolerance import EPS, Tolerance, dot, lengths
+from taut.solve.tolerance import EPS, Tolerance, lengths
+from taut.system.blocks import dot
 
 Float = NDArray[np.float64]
 ITERATIONS = 10_000  # a step that needs more is reported, never returned as solved

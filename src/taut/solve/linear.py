@@ -45,9 +45,10 @@ def linear_solver(name: SolverName, n: int) -> LinearSolver:
     """The solver for n particles. "auto" chooses by size alone, so that a scene gives the same bits everywhere."""
     from taut.solve.cg import ConjugateGradients
     from taut.solve.direct import Direct
+    from taut.solve.spread import Spread
 
     if name not in ("auto", "direct", "cg"):
         raise ModelError(f"solver is 'auto', 'direct' or 'cg', not {name!r}")
     if name == "direct" or (name == "auto" and n <= DIRECT_UP_TO):
-        return Direct()
-    return ConjugateGradients()
+        return Spread(Direct())
+    return Spread(ConjugateGradients())

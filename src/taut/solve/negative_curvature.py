@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from taut.solve.linear import LinearSolver
 from taut.solve.minimum import Minimum, Objective
-from taut.solve.tolerance import dot, lengths
-from taut.system.blocks import BlockMatrix
+from taut.solve.tolerance import lengths
+from taut.system.blocks import BlockMatrix, dot
 
 Float = NDArray[np.float64]
 VECTORS = 20  # at most

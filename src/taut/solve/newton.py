@@ -19,8 +19,8 @@ from taut.solve.linear import LinearSolver
 from taut.solve.minimum import Minimum, Objective
 from taut.solve.negative_curvature import way_down
 from taut.solve.progress import BETTER, Progress
-from taut.solve.tolerance import EPS, Tolerance, dot, excess
-from taut.system.blocks import BlockMatrix
+from taut.solve.tolerance import EPS, Tolerance, excess
+from taut.system.blocks import BlockMatrix, dot
 
 Float = NDArray[np.float64]
 ITERATIONS = 1000  # a step that needs more is reported, never returned as solved
@@ -92,7 +92,7 @@ def _descend(objective: Objective, solver: LinearSolver, first: float, m: Minimu
     step = None if direction is None else line_search(objective, direction, m)
     if step is not None:
         return step
-    true = BlockMatrix(matrix.pattern, matrix.data.copy())
+    true = matrix.copy()
     direction = way_down(objective, solver, true, m)
     step = None if direction is None else line_search(objective, direction, m)
     return _root_step(objective, true, solver, aims, m) if step is None else step

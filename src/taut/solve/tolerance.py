@@ -73,15 +73,6 @@ def lengths(vectors: Float) -> Float:
     return np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
 
 
-def dot(a: Float, b: Float) -> float:
-    """Σ a·b of vectors (n, 3), added in a fixed order whatever the number of threads.
-
-    >>> dot(np.ones((2, 3)), np.full((2, 3), 0.5))
-    3.0
-    """
-    return float(np.einsum("ij,ij->", a, b))
-
-
 def rounding_floors(gross: Float, stiffness: BlockMatrix, x: Float) -> Float:
     """The residual [N] that rounding alone can cause on each particle: 8ε(gross_i + Σ_j |K_ij| |x_j|), shape (n,).
 
@@ -90,7 +81,11 @@ def rounding_floors(gross: Float, stiffness: BlockMatrix, x: Float) -> Float:
     pattern = stiffness.pattern
     size = np.abs(x).max(axis=1)
     blocks = np.sqrt(np.einsum("bij,bij->b", stiffness.data, stiffness.data)) * size[pattern.indices]
-    return FLOOR * EPS * (gross + np.add.reduceat(blocks, pattern.indptr[:-1]))
+    sums = gross + np.add.reduceat(blocks, pattern.indptr[:-1])
+    for rank in stiffness.spread:
+        slope = lengths(rank.vector)
+        sums += abs(rank.weight) * slope * float(np.einsum("i,i->", slope, size))
+    return FLOOR * EPS * sums
 
 
 def excess(residuals: Float, limits: Float) -> Float:

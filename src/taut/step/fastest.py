@@ -31,7 +31,7 @@ def fastest(system: System, state: State) -> tuple[float, float]:
 
 def _largest(system: System, matrix: BlockMatrix) -> float:
     """The largest eigenvalue of M^-½ S A S M^-½, from above to within the accuracy."""
-    if not matrix.data.any():
+    if not (matrix.data.any() or matrix.spread):
         return 0.0
     root = 1.0 / np.sqrt(system.mass)[:, None]
     size = 3 * system.n

@@ -122,7 +122,8 @@ class LinearlyImplicitEuler(LinearImplicit):
             matrices.append(rayleigh)
             factors.append(1.0 / h)
         union = system.union([m.pattern for m in matrices])
-        total = BlockMatrix(union.pattern, np.empty((len(union.pattern.indices), 3, 3)))
+        spread = tuple(rank.scaled(factor) for m, factor in zip(matrices, factors, strict=True) for rank in m.spread)
+        total = BlockMatrix(union.pattern, np.empty((len(union.pattern.indices), 3, 3)), spread)
         union.add(matrices, factors, total.data)
         total.data[total.pattern.diagonal] += (system.mass / h**2)[:, None, None] * np.eye(3)
         for load in loads[1:]:

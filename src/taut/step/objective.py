@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from taut.errors import SingularState
 from taut.solve.minimum import Point
-from taut.solve.tolerance import dot, rounding_floors
+from taut.solve.tolerance import rounding_floors
 from taut.step.prediction import Prediction
 from taut.system.assembly import Inputs
-from taut.system.blocks import BlockMatrix
+from taut.system.blocks import BlockMatrix, dot
 from taut.system.state import State
 from taut.system.system import System
 
@@ -103,6 +103,7 @@ class ImplicitObjective:
             total.data[union.slots[0]] = matrix.data
         for m, slots in zip(added, union.slots[1:], strict=True):
             total.data[slots] += m.data / self.h
+        total.spread = (*matrix.spread, *(rank.scaled(1.0 / self.h) for m in added for rank in m.spread))
         return total
 
     def floors(self, point: Point) -> Float:

@@ -5,20 +5,23 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.errors import NotConverged, SingularState
+from taut.errors import ModelError, NotConverged, SingularState
 from taut.solve.eigen import lowest, positive
 from taut.solve.linear import LinearSolver
 from taut.solve.minimum import Minimum
-from taut.solve.tolerance import EPS, FLOOR, Tolerance, dot, lengths
+from taut.solve.tolerance import EPS, FLOOR, Tolerance, lengths
 from taut.step.settling import settle
 from taut.step.stability import Stability, judged, zero_below
 from taut.step.static_objective import StaticObjective
+from taut.system.blocks import dot
+from taut.system.members import Members, members
 from taut.system.reduction import Reduction
 from taut.system.state import State
 from taut.system.system import System
 
 Float = NDArray[np.float64]
 FINEST = 2.0**-8  # part of a load step below which it is not divided further
+TIPS = tuple(2.0**-k for k in range(6, 44, 4))  # of the size of the system: how near the tip of a cone of the energy is looked for
 NEAREST = 2.0**-20  # of the size of the system: the shortest step away from a saddle
 
 
@@ -65,9 +68,14 @@ class Search:
             if record.outcome == "not converged":
                 raise NotConverged(f"no equilibrium at load factor {factor:g}: {record.reason}", record, self.state())
             way = self._falling()
-            if way is None:
-                return record
             extent = float(np.ptp(self.q, axis=0).max()) or 1.0
+            if way is None:
+                _refuse_met_ends(members(self.system, self.state()))
+                beside = self._beside(extent)
+                if beside is None:
+                    return record
+                self.q, self.left_saddles = beside, self.left_saddles + 1
+                continue
             back = any(np.abs(self.q - saddle).max() < NEAREST * extent for saddle in saddles)
             saddles.append(self.q)
             if back or not self._left(way, extent):
@@ -98,6 +106,27 @@ class Search:
         shape = self.free.expand(vector)
         return shape / lengths(shape).max()
 
+    def _beside(self, extent: float) -> Float | None:
+        """Positions just beside the present ones if these are the tip of a cone of the energy, else None.
+
+        At a tip, such as a curved rod pressed exactly straight, K knows nothing of the forces that drive away on all sides. There
+        the sum of the slopes d·∇V on both sides is negative however near, where K would make it 2ε d·Kd.
+        """
+        self.objective.hold_back(0.0, self.q)
+        here = self.objective.evaluate(self.q)
+        way = self.system.hold.project(np.cos(1.0 + np.arange(self.q.size)).reshape(-1, 3))
+        noise = float(np.einsum("i,i->", self.objective.floors(here), lengths(way)))
+        stiffness = self.objective.stiffness(self.q)
+        for near in (extent * part for part in TIPS):
+            try:
+                there, back = (self.objective.evaluate(self.q + step * way) for step in (near, -near))
+            except SingularState:
+                continue
+            bend = abs(near * dot(way, stiffness.times(way)))
+            if dot(way, there.gradient) - dot(way, back.gradient) < -4.0 * (noise + bend):
+                return there.y
+        return None
+
     def _left(self, way: Float, extent: float) -> bool:
         """Go from a saddle along a direction as far as the force on the way drives it on; False if it does nowhere.
 
@@ -125,3 +154,14 @@ class Search:
             return False
         self.q = best.y
         return True
+
+
+def _refuse_met_ends(table: Members) -> None:
+    """Ends that push each other apart but meet: no direction, no force, and no equilibrium."""
+    met = np.flatnonzero(np.isnan(table.force))
+    if len(met):
+        m = met[0]
+        raise ModelError(
+            f"equilibrium: element {table.element[m]} of '{table.law[m]}' (particles {table.i[m]} and {table.j[m]}) has length 0 "
+            f"and rest length {table.rest_length[m]:g} m: it pushes in no direction; begin with its ends apart"
+        )

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from taut.errors import SingularState
 from taut.solve.minimum import Point
-from taut.solve.tolerance import dot, lengths, rounding_floors
+from taut.solve.tolerance import lengths, rounding_floors
 from taut.system.assembly import Assembly, Inputs
-from taut.system.blocks import BlockMatrix
+from taut.system.blocks import BlockMatrix, dot
 from taut.system.state import State
 from taut.system.system import System
 
@@ -28,8 +28,8 @@ class StaticObjective:
     def __init__(self, system: System, state: State) -> None:
         terms = system.assembly("potential", state).terms
         self.hold, self.t = system.hold, state.t
-        self.inner = Assembly(system.n, [term for term in terms if term.blocks])
-        self.load = Assembly(system.n, [term for term in terms if not term.blocks])
+        self.inner = Assembly(system.n, [term for term in terms if term.stiff])
+        self.load = Assembly(system.n, [term for term in terms if not term.stiff])
         self.factor = 1.0
         self.back = np.zeros(system.n)  # σ w [N/m]
         self.centre = np.zeros((system.n, 3))  # q̄

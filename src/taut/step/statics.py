@@ -120,7 +120,6 @@ def equilibrium(
         before = search.left_saddles
         record = search.to(reached, factor)
         at = search.state()
-        _refuse_met_ends(members(system, at))
         path.append(LoadStep(factor, at, search.stability(), search.left_saddles - before))
         reached = factor
     if record is None:
@@ -139,17 +138,6 @@ def _factors(loads: Iterable[float]) -> list[float]:
         if not np.isfinite(factor):
             raise ModelError(f"equilibrium: the load factor {factor} is not finite")
     return factors
-
-
-def _refuse_met_ends(table: Members) -> None:
-    """Ends that push each other apart but meet: no direction, no force, and no equilibrium."""
-    met = np.flatnonzero(np.isnan(table.force))
-    if len(met):
-        m = met[0]
-        raise ModelError(
-            f"equilibrium: element {table.element[m]} of '{table.law[m]}' (particles {table.i[m]} and {table.j[m]}) has length 0 "
-            f"and rest length {table.rest_length[m]:g} m: it pushes in no direction; begin with its ends apart"
-        )
 
 
 def _result(system: System, search: Search, record: Minimum, path: list[LoadStep]) -> Equilibrium:

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from taut.errors import SingularState
 from taut.formula.compile import kernels
+from taut.formula.outer import Total
 from taut.formula.placed import Placed, len_blocks, raise_if_bad
 from taut.formula.project import project_elements
 from taut.formula.source import CHUNK
 from taut.formula.variant import FormName
-from taut.system.blocks import BlockMatrix, Pattern
+from taut.system.blocks import BlockMatrix, Pattern, Rank, dot
 from taut.system.constraints import Constraints
 from taut.system.state import State
 
@@ -42,8 +43,16 @@ class Term:
         self.pair: Float | None = None if module.PAIR is None else np.array(module.PAIR)
         self.vectors: int = module.VECTORS
         self.blocks: int = module.BLOCKS
+        self.outer = self.variant.outer
+        self.rank: Rank | None = None
+        self.total: Total | None = None  # of an energy of a total: what it came to in the last evaluation
         self.energy = np.zeros(len(self.elements))
         self.bad = np.full((len(self.elements) + CHUNK - 1) // CHUNK, -1, dtype=np.int64)
+
+    @property
+    def stiff(self) -> bool:
+        """Whether it has a Hessian other than zero."""
+        return self.blocks > 0 or self.outer is not None
 
     def parameters(self, t: float) -> Float:
         packed = self.placed.packed(t)
@@ -118,24 +127,51 @@ class Assembly:
             evaluate = term.variant.gradient.evaluate
             evaluate(at.x, at.y, at.h, term.elements, term.parameters(at.t), term.energy, self._vectors_of(k), term.bad)
             term.raise_if_bad(term.bad)
+            if term.outer is not None:
+                term.total = Total.of(term.name, term.outer, term.energy, term.parameters(at.t))
+                term.total.apply(term.energy, self._vectors_of(k))
         return self._sums()
 
     def hessian(self, inputs: Sequence[Inputs], shift: Float, *, project: bool) -> tuple[float, Float, Float]:
         """The same, and into `matrix` the sum Σ ∂²V/∂x² + diag(shift) [N/m], shift (n,)."""
+        spread: list[Rank] = []
         for k, (term, at) in enumerate(zip(self.terms, inputs, strict=True)):
             blocks = self._blocks_of(k)
             module = term.variant.hessian if term.blocks else term.variant.gradient
             arguments = (at.x, at.y, at.h, term.elements, term.parameters(at.t))
-            outputs = (project, term.energy, self._vectors_of(k), blocks) if term.blocks else (term.energy, self._vectors_of(k))
+            outputs = (
+                (project and term.outer is None, term.energy, self._vectors_of(k), blocks)
+                if term.blocks
+                else (term.energy, self._vectors_of(k))
+            )
             module.evaluate(*arguments, *outputs, term.bad)
             term.raise_if_bad(term.bad)
-            if term.blocks and project and not module.CLOSED_FORM:
+            if term.outer is not None:
+                spread.append(self._of_total(k, at.t, project=project))
+            if term.blocks and project and not (module.CLOSED_FORM and term.outer is None):
                 term.raise_if_bad(project_elements(blocks, term.vectors))
         row, start, source, coefficient = self._block_lists
         kernels("taut.system.gather_kernels").gather_blocks(
             row, start, source, coefficient, self._blocks, shift, self.pattern.upper, self.pattern.mirror, self.matrix.data
         )
+        self.matrix.spread = tuple(spread)
         return self._sums()
+
+    def _of_total(self, k: int, t: float, *, project: bool) -> Rank:
+        """Make the k-th term's energies, gradients and Hessians of shares those of the total, and give what joins all particles."""
+        term = self.terms[k]
+        assert term.outer is not None
+        term.total = Total.of(term.name, term.outer, term.energy, term.parameters(t))
+        rows = term.elements.ravel()
+        each = self._vectors_of(k) if term.pair is None else term.pair[None, :, None] * self._vectors_of(k)
+        slope = np.zeros((self.n, 3))
+        for i in range(3):
+            slope[:, i] = np.bincount(rows, weights=each[:, :, i].ravel(), minlength=self.n)
+        term.total.apply(term.energy, self._vectors_of(k))
+        if term.blocks:
+            self._blocks_of(k)[:] *= term.total.slope
+        term.rank = Rank(max(term.total.bend, 0.0) if project else term.total.bend, slope)
+        return term.rank
 
     def _sums(self) -> tuple[float, Float, Float]:
         start, source, coefficient = self._vector_lists
@@ -161,7 +197,7 @@ class Assembly:
 
     def magnitude(self) -> float:
         """Σ |V_e| [J] of the last evaluation: the scale of rounding in V."""
-        return sum(float(np.abs(t.energy).sum()) for t in self.terms)
+        return sum(float(np.abs(t.energy).sum()) + (t.total.magnitude if t.total else 0.0) for t in self.terms)
 
     def works(self, moved: Float) -> list[float]:
         """moved·∂V/∂x [J] of each law at the last evaluation, for displacements (n, 3) [m] (or velocities: [W])."""
@@ -178,6 +214,8 @@ class Assembly:
                 total += float(np.einsum("ei,eij,ej->", a[:, p], block, b[:, q]))
                 if p != q:
                     total += float(np.einsum("ei,eji,ej->", a[:, q], block, b[:, p]))
+            if t.rank is not None:
+                total += t.rank.weight * dot(t.rank.vector, left) * dot(t.rank.vector, right)
             sums.append(total)
         return sums
 

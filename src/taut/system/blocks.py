@@ -61,16 +61,47 @@ class Pattern:
         return _from_keys(np.sort(rows * n + columns), n)
 
 
+def dot(a: Float, b: Float) -> float:
+    """Σ a·b of vectors (n, 3), added in a fixed order whatever the number of threads.
+
+    >>> dot(np.ones((2, 3)), np.full((2, 3), 0.5))
+    3.0
+    """
+    return float(np.einsum("ij,ij->", a, b))
+
+
+@dataclass(frozen=True, eq=False)
+class Rank:
+    """A matrix w g gᵀ, which joins every particle with every other; g has shape (n, 3)."""
+
+    weight: float
+    vector: Float
+
+    def scaled(self, factor: float) -> Rank:
+        return Rank(factor * self.weight, self.vector)
+
+
 @dataclass(eq=False)
 class BlockMatrix:
-    """Values on a pattern; data has shape (blocks, 3, 3)."""
+    """Values on a pattern, data of shape (blocks, 3, 3), and what of a matrix is spread over all particles: Σ w g gᵀ."""
 
     pattern: Pattern
     data: Float
+    spread: tuple[Rank, ...] = ()
+
+    def copy(self) -> BlockMatrix:
+        """The same, with values of its own."""
+        return BlockMatrix(self.pattern, self.data.copy(), self.spread)
 
     def to_scipy(self) -> Any:
-        """A copy as a scipy.sparse BSR array of shape (3n, 3n)."""
-        return self._view().copy()
+        """A copy as a scipy.sparse array of shape (3n, 3n), BSR where nothing is spread over all particles."""
+        from scipy.sparse import csr_array
+
+        matrix = self._view().copy()
+        for rank in self.spread:
+            column = csr_array(rank.vector.reshape(-1, 1))
+            matrix = matrix + rank.weight * (column @ column.T)
+        return matrix
 
     def _view(self) -> Any:
         from scipy.sparse import bsr_array
@@ -81,11 +112,16 @@ class BlockMatrix:
     def times(self, x: Float) -> Float:
         """The product with vectors x of shape (n, 3)."""
         product: Float = (self._view() @ x.reshape(-1)).reshape(x.shape)
+        for rank in self.spread:
+            product += rank.weight * dot(rank.vector, x) * rank.vector
         return product
 
     def diagonal_trace(self) -> Float:
         """Trace of each diagonal block, shape (n,)."""
-        return np.trace(self.data[self.pattern.diagonal], axis1=1, axis2=2)
+        trace = np.trace(self.data[self.pattern.diagonal], axis1=1, axis2=2)
+        for rank in self.spread:
+            trace = trace + rank.weight * np.einsum("ij,ij->i", rank.vector, rank.vector)
+        return trace
 
 
 class Union:

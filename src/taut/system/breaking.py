@@ -1,7 +1,8 @@
 """Which elements a state has broken.
 
 An element with a breaking strain breaks when l/l₀ - 1 exceeds it. Elements of other laws, damping too, that hold both ends of a
-broken one leave with it: the damper beside a spring, the hinge over an edge, the triangle or tetrahedron it was a side of.
+broken one leave with it: the damper beside a spring, the hinge over an edge, the triangle or tetrahedron it was a side of. A law
+that wants its elements all together, such as the pressure in a closed surface, loses all of them with the first.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ def still_active(system: System, state: State) -> tuple[dict[str, Mask], int]:
     pairs = np.concatenate(broken)
     for name, placed in {**system.placed, **system.placed_damping}.items():
         held = _holds(placed.elements, pairs, system.n)
+        if held.any() and placed.law.check is not None:
+            held[:] = True
         if held.any():
             active[name] = active.get(name, np.ones(len(placed.elements), dtype=bool)) & ~held
     return active, len(pairs)

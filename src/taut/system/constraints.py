@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taut.errors import ModelError
-from taut.system.blocks import BlockMatrix, Pattern
+from taut.system.blocks import BlockMatrix, Pattern, Rank
 from taut.system.particles import particle_indices
 
 Float = NDArray[np.float64]
@@ -25,13 +25,14 @@ SLACK = 1e-9  # how far, relative to the size of the model, two constraints or a
 
 @dataclass(frozen=True, eq=False)
 class Constraint:
-    """Some particles and the directions in which they may move. Made by `fixed`, `scripted`, `on_line` and `on_plane`."""
+    """Some particles and the directions in which they may move. Made by `fixed`, `scripted`, `handle`, `on_line`, `on_plane`."""
 
     kind: str
     particles: Any
     free: Float  # projector onto the allowed directions, (3, 3)
     through: ArrayLike | None = None  # a point [m] of the line or plane; None: where the particle starts
     path: Path | None = None
+    carry: Callable[[Float], Path] | None = None  # gives the path of particles that start at (k, 3) [m]
 
     def shifted(self, start: int, n: int) -> Constraint:
         """The same, for particles that come `start` later; n is the number of particles it was made for."""
@@ -41,6 +42,12 @@ class Constraint:
         """The particles, in the order given where a path goes with them."""
         return particle_indices(self.particles, n, self.kind, ordered=self.path is not None)
 
+    def placed(self, pose: Float) -> Constraint:
+        """The same among particles that start at `pose` (n, 3) [m]."""
+        particles = self.indices(len(pose))
+        path = self.path if self.carry is None else self.carry(pose[particles])
+        return replace(self, particles=particles, path=path)
+
 
 def fixed(particles: Any) -> Constraint:
     """Hold particles where they start.
@@ -48,7 +55,7 @@ def fixed(particles: Any) -> Constraint:
     >>> fixed([0, 3]).kind
     'fixed'
     """
-    return Constraint("fixed", _kept(particles), np.zeros((3, 3)))
+    return Constraint("fixed", kept(particles), np.zeros((3, 3)))
 
 
 def scripted(particles: Any, path: Callable[[float], ArrayLike] | tuple[ArrayLike, ArrayLike]) -> Constraint:
@@ -61,9 +68,7 @@ def scripted(particles: Any, path: Callable[[float], ArrayLike] | tuple[ArrayLik
     >>> scripted(0, lambda t: (np.sin(t), 0, 0)).kind
     'scripted'
     """
-    if not callable(path) and not (isinstance(path, (tuple, list)) and len(path) == 2):
-        raise ModelError(f"scripted: a path is a function of time or a pair (times, positions), not {path!r}")
-    return Constraint("scripted", _kept(particles), np.zeros((3, 3)), path=path if callable(path) else _samples(*path))
+    return Constraint("scripted", kept(particles), np.zeros((3, 3)), path=timed(path, "scripted: a path", "positions"))
 
 
 def on_line(particles: Any, direction: ArrayLike, through: ArrayLike | None = None) -> Constraint:
@@ -73,7 +78,7 @@ def on_line(particles: Any, direction: ArrayLike, through: ArrayLike | None = No
     [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
     """
     d = _direction(direction, "direction")
-    return Constraint("on_line", _kept(particles), np.outer(d, d), through)
+    return Constraint("on_line", kept(particles), np.outer(d, d), through)
 
 
 def on_plane(particles: Any, normal: ArrayLike, through: ArrayLike | None = None) -> Constraint:
@@ -83,15 +88,15 @@ def on_plane(particles: Any, normal: ArrayLike, through: ArrayLike | None = None
     [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """
     d = _direction(normal, "normal")
-    return Constraint("on_plane", _kept(particles), np.eye(3) - np.outer(d, d), through)
+    return Constraint("on_plane", kept(particles), np.eye(3) - np.outer(d, d), through)
 
 
-def _kept(particles: Any) -> Any:
+def kept(particles: Any) -> Any:
     """An own copy of what the caller may change."""
     return np.array(particles)
 
 
-def _numbers(value: Any, what: str) -> Float:
+def numbers(value: Any, what: str) -> Float:
     try:
         return np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -100,17 +105,22 @@ def _numbers(value: Any, what: str) -> Float:
 
 def _direction(value: ArrayLike, what: str) -> Float:
     d = np.zeros(3)
-    given = _numbers(value, what)
+    given = numbers(value, what)
     if given.shape not in ((2,), (3,)) or not np.isfinite(given).all() or not np.any(given):
         raise ModelError(f"{what} is a vector other than zero, not {value!r}")
     d[: len(given)] = given / np.linalg.norm(given)
     return d
 
 
-def _samples(times: ArrayLike, points: ArrayLike) -> Path:
-    t, p = _numbers(times, "scripted: times"), _numbers(points, "scripted: positions")
-    if t.ndim != 1 or len(t) == 0 or len(p) != len(t) or (np.diff(t) <= 0).any():
-        raise ModelError("a sampled path needs increasing times (T,) and as many positions (T, 3) or (T, k, 3)")
+def timed(given: Any, what: str, values: str) -> Path:
+    """A function of time as it is, and samples (times, values) as the function that joins them by straight lines."""
+    if callable(given):
+        return given
+    if not (isinstance(given, (tuple, list)) and len(given) == 2):
+        raise ModelError(f"{what} is a function of time or a pair (times, {values}), not {given!r}")
+    t, p = numbers(given[0], f"{what}: times"), numbers(given[1], f"{what}: {values}")
+    if t.ndim != 1 or len(t) == 0 or p.ndim == 0 or len(p) != len(t) or not (np.diff(t) > 0).all():
+        raise ModelError(f"{what} by samples needs increasing times (T,) and as many {values}, not {t.shape} and {p.shape}")
 
     def path(now: float) -> Float:
         i = int(np.clip(np.searchsorted(t, now, side="right") - 1, 0, max(len(t) - 2, 0)))
@@ -143,7 +153,7 @@ class Constraints:
         self.anchor = pose.copy()
         self.scripts: list[tuple[NDArray[np.int64], Path]] = []
         blocked, pull, count = np.zeros((n, 3, 3)), np.zeros((n, 3)), np.zeros(n, dtype=int)
-        resolved = [replace(c, particles=c.indices(n)) for c in given]
+        resolved = [c.placed(pose) for c in given]
         if flat:
             resolved.append(Constraint("on_plane", np.arange(n), np.diag([1.0, 1.0, 0.0]), through=(0.0, 0.0, 0.0)))
         points: list[tuple[Constraint, Float]] = []
@@ -181,18 +191,23 @@ class Constraints:
                 if len(both):
                     raise ModelError(f"particle {both[0]} is scripted twice")
             self.scripts.append((c.particles, c.path))
-            return self._script(c.particles, c.path, 0.0)
+            at = self._script(c.particles, c.path, 0.0)
+            jump = np.abs(at - pose[c.particles]).max(axis=1, initial=0.0)
+            if c.carry is not None and (jump > SLACK * self.scale).any():
+                who = f"particle {c.particles[np.argmax(jump)]} jumps by {jump.max():.3g} m"
+                raise ModelError(f"{c.kind}: {who} at t = 0 s; displacement and rotation begin with zero")
+            return at
         if c.through is None:
             return pose[c.particles]
         point = np.zeros(3)
-        given = _numbers(c.through, f"{c.kind}: `through`")
+        given = numbers(c.through, f"{c.kind}: `through`")
         if given.shape not in ((2,), (3,)) or not np.isfinite(given).all():
             raise ModelError(f"{c.kind}: `through` is a point (x, y, z) [m], not {c.through!r}")
         point[: len(given)] = given
         return np.broadcast_to(point, (len(c.particles), 3))
 
     def _script(self, particles: NDArray[np.int64], path: Path, t: float) -> Float:
-        value = _numbers(path(t), f"scripted: the path at t = {t:g} s")
+        value = numbers(path(t), f"scripted: the path at t = {t:g} s")
         if value.shape[-1:] == (2,):
             value = np.concatenate([value, np.zeros((*value.shape[:-1], 1))], axis=-1)
         if value.shape not in ((3,), (len(particles), 3)):
@@ -200,7 +215,7 @@ class Constraints:
         if not np.isfinite(value).all():
             raise ModelError(f"scripted: the path of particle {particles[0]} at t = {t:g} s is not finite")
         if self.flat and np.any(value[..., 2]):
-            raise ModelError(f"scripted: the path of particle {particles[0]} at t = {t:g} s leaves the plane z = 0 of a 2D system")
+            raise ModelError(f"the path of particle {particles[0]} at t = {t:g} s leaves the plane z = 0 of a 2D system")
         return np.broadcast_to(value, (len(particles), 3))
 
     def _check_agreement(self, c: Constraint, at: Float, anchor: Float, t: float) -> None:
@@ -258,6 +273,7 @@ class Constraints:
         size = np.where(size > 0.0, size, 1.0)
         matrix.data[slots] = np.einsum("nij,njk,nkl->nil", self.free[rows], matrix.data[slots], self.free[columns])
         matrix.data[diagonal] += size[:, None, None] * (np.eye(3) - self.free[who])
+        matrix.spread = tuple(Rank(rank.weight, self.project(rank.vector)) for rank in matrix.spread)
 
     def _affected(self, pattern: Pattern) -> Any:
         found = self._cache.get(id(pattern))

@@ -279,7 +279,8 @@ class System:
         if self.rayleigh is None:
             raise ModelError("the system has no Rayleigh damping")
         stiffness = self.stiffness(state, project=True)
-        matrix = BlockMatrix(stiffness.pattern, self.rayleigh.beta * stiffness.data)
+        spread = tuple(rank.scaled(self.rayleigh.beta) for rank in stiffness.spread)
+        matrix = BlockMatrix(stiffness.pattern, self.rayleigh.beta * stiffness.data, spread)
         matrix.data[matrix.pattern.diagonal] += self.rayleigh.alpha * self.mass[:, None, None] * np.eye(3)
         return matrix
 

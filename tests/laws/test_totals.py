@@ -1,0 +1,220 @@
+"""Every energy of a total, which joins all its elements: the same laws, on whole systems."""
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.spatial.transform import Rotation
+
+import taut
+from taut import laws
+from taut.formula import cross, dot, norm, total
+from taut.solve.linear import linear_solver
+from tests.laws.test_integrators import OBEYS
+
+TOTALS = {  # law → its parameters, and its energy as a function of the enclosed volume v, at rest v0, in plain numbers
+    "gas": ({"p": 300.0, "ambient": 2000.0}, lambda v, v0: 2000.0 * (v - v0) - 2300.0 * v0 * np.log(v / v0)),
+    "enclosed_volume": ({"k": 900.0}, lambda v, v0: 450.0 * (v - v0) ** 2 / v0),
+}
+every = pytest.mark.parametrize("name", TOTALS)
+BALL = taut.mesh.sphere(2)
+
+
+def system(name, *more, **parts):
+    law = getattr(laws, name)(BALL.triangles, **TOTALS[name][0])
+    return taut.System(BALL.points, mass=0.2, energies=[law, *more], **parts)
+
+
+def crumpled(body, seed=1):
+    rng = np.random.default_rng(seed)
+    state = body.initial_state()
+    return state.with_(q=1.2 * state.q + 0.15 * rng.normal(size=state.q.shape)), rng
+
+
+@every
+def test_value_is_the_formula(name):
+    body = system(name)
+    state, _ = crumpled(body)
+    volume = BALL.with_(points=state.q).enclosed_volume
+    assert body.V(state) == pytest.approx(TOTALS[name][1](volume, BALL.enclosed_volume), rel=1e-12)
+
+
+@every
+def test_taylor(name):
+    body = system(name)
+    state, rng = crumpled(body)
+    d = rng.normal(size=state.q.shape)
+    g, k = -body.f(state), body.K(state).toarray()
+    first, second = np.vdot(g, d), d.ravel() @ k @ d.ravel()
+    steps = 0.004 / 2.0 ** np.arange(5)
+    rest = [abs(body.V(state.with_(q=state.q + s * d)) - body.V(state) - s * first - s * s / 2 * second) for s in steps]
+    assert abs(first) > 1e-2 * np.abs(g).max()
+    assert 2.9 <= np.polyfit(np.log(steps), np.log(rest), 1)[0] <= 3.1
+    assert np.abs(k - k.T).max() <= 1e-14 * np.abs(k).max()
+    projected = body.K(state, project=True).toarray()
+    assert np.linalg.eigvalsh(projected).min() >= -1e-12 * np.abs(projected).max()
+
+
+@every
+def test_rigid_motion_changes_nothing(name):
+    body = system(name)
+    state, rng = crumpled(body)
+    turn = Rotation.random(random_state=np.random.RandomState(3)).as_matrix()
+    moved = state.with_(q=state.q @ turn.T + rng.normal(size=3))
+    assert getattr(laws, name).invariant == "rigid motion"
+    assert body.V(moved) == pytest.approx(body.V(state), rel=1e-12)
+    f = body.f(state)
+    assert np.abs(f.sum(axis=0)).max() <= 1e-13 * np.abs(f).sum()
+    assert np.abs(np.cross(state.q, f).sum(axis=0)).max() <= 1e-12 * np.abs(f).sum()
+
+
+@every
+@pytest.mark.parametrize("solver", ["direct", "cg"])
+def test_the_linear_solvers_solve_the_whole(name, solver):
+    """Against a dense solution; and they tell whether the whole is definite."""
+    body = system(name, laws.spring(BALL.edges, k=300.0), fixed=[0, 1, 2, 3])
+    state, rng = crumpled(body)
+    for project in (True, False):
+        matrix = body.stiffness(state, project=project).copy()
+        assert matrix.spread
+        matrix.data[matrix.pattern.diagonal] += (50.0 if project else 2e4) * np.eye(3)
+        body.hold.constrain(matrix)
+        dense = matrix.to_scipy().toarray()
+        b = body.hold.project(rng.normal(size=(body.n, 3)))
+        linear = linear_solver(solver, body.n)
+        linear.analyse(matrix.pattern)
+        assert linear.factor(matrix)
+        solution = linear.solve(b, np.full(body.n, 1e-11))
+        assert solution.definite
+        assert solution.residuals.max() <= 1e-11
+        np.testing.assert_allclose(solution.x.ravel(), np.linalg.solve(dense, b.ravel()), rtol=1e-8, atol=1e-12)
+        np.testing.assert_allclose(matrix.times(b).ravel(), dense @ b.ravel(), rtol=1e-12, atol=1e-9)
+    (rank,) = matrix.spread
+    matrix.spread = (rank.scaled(-1e6),)
+    assert not linear.factor(matrix)
+    assert np.linalg.eigvalsh(matrix.to_scipy().toarray()).min() < 0.0
+
+
+@every
+@pytest.mark.parametrize("integrator", list(OBEYS), ids=lambda i: i.__name__)
+def test_every_integrator_closes_its_books(name, integrator):
+    damping = [laws.spring_damping(BALL.edges, c=0.05), *([laws.rayleigh(beta=1e-4)] if name == "gas" else [])]
+    body = system(name, laws.spring(BALL.edges, k=100.0), laws.gravity(), damping=damping)
+    state = body.initial_state()
+    state = state.with_(q=1.05 * state.q + 0.02 * np.random.default_rng(0).normal(size=state.q.shape))
+    ledger = taut.Ledger()
+    run = taut.simulate(body, integrator(), h=5e-4, until=5e-3, state=state, ledger=ledger)
+    *_, (end, _) = run
+    assert max(abs(e.gap) / e.scale for e in ledger) <= 1e-13
+    total = ledger.total()
+    assert abs(total.numerical) <= (0.02 if run.integrator.order > 1 else 0.5) * total.kinetic
+    if body.rayleigh is None:
+        assert np.abs(body.momentum(end) - body.mass.sum() * np.array([0, -9.81 * 5e-3, 0])).max() <= 1e-9
+
+
+@every
+def test_newton_converges_as_fast_as_without_it(name):
+    """The Hessian is the whole one: a stiff filling costs a few iterations a step, not hundreds."""
+    parameters = {"p": 300.0, "ambient": 1e7} if name == "gas" else {"k": 1e7}
+    body = taut.System(
+        BALL.points, mass=0.2, energies=[getattr(laws, name)(BALL.triangles, **parameters), laws.spring(BALL.edges, k=100.0)],
+        velocity=np.cross([0.0, 0.0, 2.0], BALL.points) * [2.0, 1.0, 1.0],
+    )  # fmt: skip
+    run = taut.simulate(body, taut.ImplicitEuler(), h=5e-3, until=5e-2)
+    *_, (end, _) = run
+    assert run.summary.iterations <= 8 * run.summary.steps
+    assert BALL.with_(points=end.q).enclosed_volume == pytest.approx(BALL.enclosed_volume, rel=1e-3)
+
+
+ICOSAHEDRON = taut.mesh.sphere(1)
+
+
+def breathing(k, m, energy):
+    """Radius at rest and angular frequency of the breathing of an icosahedron of springs with an energy of its volume."""
+    a, v = ICOSAHEDRON.lengths[0], ICOSAHEDRON.enclosed_volume  # at radius 1
+
+    def slope(r, e=1e-6):
+        return 30 * k * a * a * (r - 1) + (energy(v * (r + e) ** 3) - energy(v * (r - e) ** 3)) / (2 * e)
+
+    r = brentq(slope, 0.5, 3.0, xtol=1e-14)
+    bend = (slope(r + 1e-4) - slope(r - 1e-4)) / 2e-4
+    return r, np.sqrt(bend / (12 * m))
+
+
+@pytest.mark.parametrize("name", ["gas", "enclosed_volume"])
+def test_a_sealed_icosahedron_breathes_as_one_equation_says(name):
+    v0 = 1.3 * ICOSAHEDRON.enclosed_volume
+    parameters, phi = TOTALS[name]
+    law = getattr(laws, name)(ICOSAHEDRON.triangles, volume0=v0, **parameters)
+    body = taut.System(ICOSAHEDRON.points, mass=0.05, energies=[laws.spring(ICOSAHEDRON.edges, k=80.0), law])
+    radius, omega = breathing(80.0, 0.05, lambda v: phi(v, v0))
+    rest = taut.equilibrium(body)
+    np.testing.assert_allclose(np.linalg.norm(rest.state.q - rest.state.q.mean(axis=0), axis=1), radius, rtol=1e-8)
+    found = taut.modes(body, 36, rest.state)
+    assert np.abs(found.omega / omega - 1.0).min() <= 1e-6
+
+
+def test_a_body_that_tears_bursts():
+    """With the first triangle all of the gas leaves, and its energy is booked."""
+    springs = laws.spring(ICOSAHEDRON.edges, k=80.0, breaking_strain=np.where(np.arange(30) == 7, 0.05, 10.0))
+    law = laws.gas(ICOSAHEDRON.triangles, p=3000.0, ambient=0.0)
+    body = taut.System(ICOSAHEDRON.points, mass=0.05, energies=[springs, law])
+    ledger = taut.Ledger()
+    run = taut.simulate(body, taut.ImplicitEuler(), h=1e-3, until=0.1, ledger=ledger)
+    states = [state for state, _ in run]
+    assert run.summary.torn == 1
+    assert not states[-1].active["gas"].any()
+    assert "gas" in ledger.total().torn
+    assert max(abs(e.gap) / e.scale for e in ledger) <= 1e-13
+
+
+def test_what_a_total_cannot_be():
+    points = [[0.0, 0, 0], [1.0, 0, 0], [2.0, 0, 0]]
+
+    def place(law, **parameters):
+        return taut.System(points, mass=1.0, energies=[law([[0, 1], [1, 2]], **parameters)])
+
+    @taut.energy
+    def length(x, k, l0=0.0):
+        return k / 2 * (total(norm(x[1] - x[0])) - l0) ** 2
+
+    body = place(length, k=2.0, l0=1.5)
+    assert body.V(body.initial_state()) == 0.25
+    body = place(length, k=[1.0, 2.0])
+    with pytest.raises(taut.LawError, match="same parameters for all elements, but element 1 has others"):
+        body.V(body.initial_state())
+
+    @taut.energy
+    def outside(x, k):
+        return k * total(norm(x[1] - x[0])) * norm(x[1] - x[0])
+
+    with pytest.raises(taut.LawError, match=r"positions stand outside of total"):
+        place(outside, k=1.0)
+
+    @taut.energy
+    def twice(x, k):
+        return k * total(norm(x[1] - x[0])) * total(dot(x[1], x[0]))
+
+    with pytest.raises(taut.LawError, match=r"may stand in an energy once"):
+        place(twice, k=1.0)
+
+    @taut.dissipation
+    def dissipated(x, c):
+        return c * taut.formula.rate(total(norm(x[1] - x[0]))) ** 2
+
+    with pytest.raises(taut.LawError, match="no meaning in a dissipation"):
+        taut.System(points, mass=1.0, damping=[dissipated([[0, 1]], c=1.0)])
+
+    @taut.load
+    def loaded(x, v, c):
+        return [c * total(norm(x[0])) * v[0]]
+
+    with pytest.raises(taut.LawError, match="no meaning in a load"):
+        taut.System(points, mass=1.0, loads=[loaded([0], c=1.0)])
+
+    @taut.energy
+    def inverted(x, k):
+        return k * taut.formula.log(total(dot(x[0], cross(x[1], x[0] + x[1]))) - 1.0)
+
+    body = place(inverted, k=1.0)
+    with pytest.raises(taut.SingularState, match="law 'inverted' has no finite energy"):
+        body.V(body.initial_state())

@@ -1,0 +1,51 @@
+"""Equilibria at the tip of a cone of the energy, where the stiffness knows nothing of the forces all around: they are left."""
+
+import numpy as np
+import pytest
+
+import taut
+from taut import laws
+
+
+@pytest.mark.parametrize("k", [1e3, 1e8])
+@pytest.mark.parametrize("law", ["rod_bending", "rod_hinge"])
+def test_a_curved_rod_pressed_straight_springs_back(law, k):
+    a = np.linspace(0, np.pi, 11)
+    rest = np.column_stack([np.cos(a), np.sin(a), 0 * a])
+    rod = taut.mesh.Mesh(rest, {"line": np.column_stack([np.arange(10), np.arange(1, 11)])})
+    bending = getattr(laws, law)(rod.rod_hinges, **{"EI" if law == "rod_bending" else "k": 1.0})
+    straight = np.outer(np.linspace(0, rod.lengths.sum(), 11), [1.0, 0, 0])
+    system = taut.System(rest, mass=1.0, energies=[laws.spring(rod.edges, k=k), bending], pose=straight, fixed=[0])
+    assert system.V(system.initial_state()) > 0.1
+    found = taut.equilibrium(system)
+    assert found.left_saddles >= 1
+    assert sum(found.energies.values()) <= 1e-15
+    d = np.diff(found.state.q, axis=0)
+    turns = np.arccos(np.einsum("ij,ij->i", d[1:], d[:-1]) / rod.lengths[0] ** 2)
+    np.testing.assert_allclose(turns, np.pi / 10, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("points", "fixed", "bending"),
+    [
+        ([[0, 0, 0], [1, 0, 0]], [0], lambda: laws.rod_clamp([[0, 1]], EI=1.0, direction=(-1, 0, 0))),
+        ([[0, 0, 0], [1, 0, 0], [0, 0, 0]], [0, 1], lambda: laws.rod_bending([[0, 1, 2]], EI=1.0, theta0=0.0)),
+    ],
+    ids=["reversed clamp", "folded rod"],
+)
+def test_what_is_turned_the_wrong_way_turns_back(points, fixed, bending):
+    edges = [[i, i + 1] for i in range(len(points) - 1)]
+    system = taut.System(points, mass=1.0, fixed=fixed, energies=[laws.spring(edges, k=1e4), bending()])
+    assert system.V(system.initial_state()) > 4.9
+    found = taut.equilibrium(system)
+    assert found.stability.stable
+    assert sum(found.energies.values()) <= 1e-15
+
+
+def test_a_smooth_equilibrium_is_no_tip():
+    """A rope pulled straight, and one that hangs: nothing is left that was no saddle."""
+    rope = taut.mesh.rope(10, end=(1.0, 0, 0))
+    stretched = taut.System(rope.points, mass=0.1, fixed=[0, 10], energies=[laws.cable(rope.edges, k=1e8, l0=0.09)])
+    assert taut.equilibrium(stretched).left_saddles == 0
+    hung = stretched.with_(energies=[laws.cable(rope.edges, k=1e5, l0=0.12), laws.gravity()])
+    assert taut.equilibrium(hung).left_saddles == 0
