@@ -1,0 +1,200 @@
+"""Large deflections of rods against the elastica: end loads, own weight, end moments, natural curvature, a clamp that turns."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.special import ellipe, ellipeinc, ellipk, ellipkinc
+
+import taut
+from taut import laws
+from taut.formula import Vector, atan2
+
+TIGHT = taut.Tolerance(1e-12)
+ELASTICA = {0.5: 0.162144, 1.0: 0.301721, 2.0: 0.493457, 3.0: 0.603253, 5.0: 0.713792, 10.0: 0.810609}  # α = PL²/EI: δ/L
+OWN_WEIGHT = {  # Γ = wL³/EI: height/width and half of its last digit, how the segments grow from the clamp (see `graded`), how many
+    1: (0.12456, 5e-6, 0, 10), 5: (0.58572, 5e-6, 0, 10), 10: (1.06680, 5e-6, 0, 10), 20: (1.86393, 5e-6, 0, 10),
+    100: (5.8881, 5e-5, 0, 20), 1000: (21.335, 5e-4, 4, 20),
+}  # fmt: skip
+
+
+def links(n):
+    return [[i, i + 1] for i in range(n)]
+
+
+def hinges(n):
+    return [[i, i + 1, i + 2] for i in range(n - 1)]
+
+
+def richardson(values):
+    """Of three values with an error in even powers of the spacing, which is halved twice: without the h² and the h⁴ terms."""
+    first = [(4 * fine - coarse) / 3 for coarse, fine in pairwise(values)]
+    return (16 * first[1] - first[0]) / 15
+
+
+def cantilever(points, loads, *, axial=1e8, wall=1.0, law=laws.rod_bending, **more):
+    """A rod of EI = 1 N m² and EA = axial [N], clamped at its first particle."""
+    n = len(points) - 1
+    length = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    springs = laws.spring(links(n), k=axial / length)
+    return taut.System(points, fixed=[0], energies=[springs, law(hinges(n), EI=1.0), laws.rod_clamp([[0, 1]], EI=wall), *loads],
+                       **{"mass": 1.0, **more})  # fmt: skip
+
+
+def along_x(places):
+    return np.column_stack([places, 0 * places])
+
+
+def tip(n, alpha, **options):
+    """Deflection of the end of n links of total length 1 under a force α downwards."""
+    system = cantilever(along_x(np.linspace(0, 1, n + 1)), [laws.force([n], f=(0, -alpha))], **options)
+    found = taut.equilibrium(system, tolerance=TIGHT)
+    assert found.stability.stable
+    return -found.state.q[n, 1]
+
+
+def tip_by_shooting(n, alpha, axial):
+    """The same without taut: link i at the angle φ_i downwards is l_i = l(1 + P sin φ_i/EA) long, and the moment at each joint
+    falls by P l_i cos φ_i to zero at the end; the first angle is found such that it does."""
+    length = 1 / n
+
+    def shoot(first):
+        angle, moment, down = first, 2 * n * first, 0.0
+        for i in range(n):
+            link = length * (1 + alpha * np.sin(angle) / axial)
+            moment, down = moment - alpha * link * np.cos(angle), down + link * np.sin(angle)
+            if i < n - 1:
+                angle += moment * length
+        return moment, down
+
+    return shoot(brentq(lambda first: shoot(first)[0], 0.0, alpha / n, xtol=1e-16, rtol=1e-15))[1]
+
+
+@pytest.mark.parametrize("alpha", [1.0, 10.0])
+def test_links_under_an_end_load_are_where_shooting_finds_them(alpha):
+    """Discrete and exact, for a rod that stretches by 1e-3: no limit is taken."""
+    assert tip(15, alpha, axial=1e3 * alpha) == pytest.approx(tip_by_shooting(15, alpha, 1e3 * alpha), rel=1e-12)
+
+
+def elastica(alpha):
+    """δ/L in closed form: with m = (1 + sin φ(L))/2 and sin ψ = 1/√(2m), K(m) - F(ψ, m) = √α and δ/L = 1 - 2(E(m) - E(ψ, m))/√α."""
+
+    def quarter(complete, incomplete, m):
+        return complete(m) - incomplete(np.arcsin(1 / np.sqrt(2 * m)), m)
+
+    m = brentq(lambda m: quarter(ellipk, ellipkinc, m) - np.sqrt(alpha), 0.5, 1 - 1e-13, xtol=1e-16)
+    return 1 - 2 * quarter(ellipe, ellipeinc, m) / np.sqrt(alpha)
+
+
+@pytest.mark.parametrize("alpha", ELASTICA)
+def test_deflection_of_the_elastica(alpha):
+    """δ/L to what a rod of EA = 1e8 N stretches, 1e-8 α at most; the table has six digits of it."""
+    assert elastica(alpha) == pytest.approx(ELASTICA[alpha], abs=5e-7)
+    assert richardson([tip(n, alpha) for n in (10, 20, 40)]) == pytest.approx(elastica(alpha), abs=1e-8 * alpha)
+
+
+def test_a_wall_of_twice_the_stiffness_is_of_second_order_and_one_of_the_same_is_of_first():
+    exact = elastica(1.0)
+    errors = np.array([tip(n, 1.0) / exact - 1 for n in (10, 20, 40)])
+    assert errors == pytest.approx([0.0047, 0.0012, 0.00029], rel=0.025)  # of two digits, the last may be off by half
+    assert np.log2(errors[:2] / errors[1:]) == pytest.approx([2, 2], abs=0.001)
+    soft = np.array([tip(n, 1.0, wall=0.5) / exact - 1 for n in (10, 20, 40)])
+    assert soft[0] == pytest.approx(0.13, abs=0.005)  # two digits again
+    assert np.log2(soft[:2] / soft[1:]) == pytest.approx([1, 1], abs=0.01)
+
+
+def graded(n, growth):
+    """n + 1 places from 0 to 1, the last segment e^growth times as long as the first, about."""
+    s = np.arange(n + 1) / n
+    return np.expm1(growth * s) / np.expm1(growth) if growth else s
+
+
+@pytest.mark.parametrize("gamma", OWN_WEIGHT)
+def test_rods_that_droop_under_their_own_weight(gamma):
+    """Height by width of the curve to the digits of the table. At Γ = 1000 it turns downwards within L/√Γ of the clamp: there the
+    segments are short."""
+    expected, half, growth, coarsest = OWN_WEIGHT[gamma]
+
+    def ratio(n):
+        places = graded(n, growth)
+        mass = np.convolve(np.diff(places), [0.5, 0.5])
+        system = cantilever(along_x(places), [laws.gravity(g=(0, -gamma, 0))], mass=mass, axial=1e7 * gamma)
+        q = taut.equilibrium(system, tolerance=TIGHT).state.q
+        return -q[:, 1].min() / q[:, 0].max()
+
+    assert richardson([ratio(n) for n in (coarsest, 2 * coarsest, 4 * coarsest)]) == pytest.approx(expected, abs=half)
+
+
+# A moment M at the end does the work M times the rotation of the last segment, which is the sum of all turns, the wall's included.
+
+
+@taut.energy(invariant="translation")
+def moment_at_turn(x, M):
+    a, b = x[1] - x[0], x[2] - x[1]
+    return -M * atan2(a[0] * b[1] - a[1] * b[0], a[0] * b[0] + a[1] * b[1])
+
+
+@taut.energy(invariant="translation")
+def moment_at_wall(x, M, direction: Vector):
+    b = x[1] - x[0]
+    return -M * atan2(direction[0] * b[1] - direction[1] * b[0], direction[0] * b[0] + direction[1] * b[1])
+
+
+@pytest.mark.parametrize("n", [3, 10, 64])
+def test_an_end_moment_of_two_pi_closes_the_rod_to_a_circle(n):
+    """Each hinge turns by M l/EI = 2π/N and the wall by half of that: a regular polygon, whose ends meet. Nothing is stretched."""
+    M = 2 * np.pi
+    loads = [moment_at_turn(hinges(n), M=M), moment_at_wall([[0, 1]], M=M, direction=(1, 0, 0))]
+    start = np.vstack([[0, 0], np.cumsum([[np.cos(0.02 * i), np.sin(0.02 * i)] for i in range(n)], axis=0) / n])
+    system = cantilever(along_x(np.linspace(0, 1, n + 1)), loads, axial=1e4, law=laws.planar_rod_bending, pose=start)
+    q = taut.equilibrium(system, tolerance=TIGHT).state.q
+    angles = np.unwrap(np.arctan2(*np.diff(q, axis=0)[:, 1::-1].T))
+    assert angles == pytest.approx((np.arange(n) + 0.5) * 2 * np.pi / n, abs=1e-9)
+    assert np.linalg.norm(q[n]) <= 1e-9
+    assert np.linalg.norm(np.diff(q, axis=0), axis=1) == pytest.approx(np.full(n, 1 / n), rel=1e-9)
+
+
+def wave(n=24):
+    """A rod in the shape of an S: it turns to the left, then to the right."""
+    direction = np.sin(2 * np.pi * (np.arange(n) + 0.5) / n)
+    return np.vstack([[0, 0], np.cumsum(np.column_stack([np.cos(direction), np.sin(direction)]) / n, axis=0)])
+
+
+def test_a_naturally_curved_rod_knows_its_side_in_the_plane():
+    """Pushed over to its mirror image it comes back, turn by turn; the law without a sign takes the mirror image for its rest."""
+    rest = wave()
+    mirrored = rest * [1, -1]
+    wall = {"axial": 1e4, "wall": 0.0, "pose": mirrored}  # free to turn about the first particle
+    signed, unsigned = cantilever(rest, [], law=laws.planar_rod_bending, **wall), cantilever(rest, [], **wall)
+    assert np.abs(signed.f(signed.initial_state().with_(q=np.column_stack([rest, 0 * rest[:, 0]])))).max() <= 1e-10
+    assert signed.V(signed.initial_state()) > 1.0
+    assert unsigned.V(unsigned.initial_state()) < 1e-20
+    d = np.diff(taut.equilibrium(signed, tolerance=TIGHT).state.q, axis=0)
+    turns = np.arctan2(d[:-1, 0] * d[1:, 1] - d[:-1, 1] * d[1:, 0], (d[:-1] * d[1:]).sum(axis=1))
+    assert turns == pytest.approx(np.diff(np.sin(2 * np.pi * (np.arange(24) + 0.5) / 24)), abs=1e-9)
+    assert turns[0] > 0.1 > -0.1 > turns[11]
+
+
+def test_a_clamp_that_turns_takes_the_rod_along():
+    """Without a load the rod stays straight in the clamp's direction, in space too; with one it is the turned cantilever."""
+    turning = np.array([0.0, 1.0, -1.0]) / np.sqrt(2)
+    places = np.outer(np.linspace(0, 1, 9), [1, 0, 0])
+
+    def clamp(t):
+        return tuple(np.cos(t) * np.array([1.0, 0, 0]) + np.sin(t) * turning)
+
+    def system(direction, load=(0, 0, 0)):
+        energies = [laws.spring(links(8), k=1e4), laws.rod_bending(hinges(8), EI=1.0), laws.force([8], f=load)]
+        return taut.System(places, mass=1.0, fixed=[0], energies=[*energies, laws.rod_clamp([[0, 1]], EI=1.0, direction=direction)])
+
+    led = system(clamp)
+    found = taut.equilibrium(led, led.initial_state().with_(t=0.8), tolerance=TIGHT)
+    assert found.state.q == pytest.approx(np.outer(np.linspace(0, 1, 9), clamp(0.8)), abs=1e-9)
+    # a load across the plane of turning: the deflection is that of the rod that was not turned
+    across = np.cross([1, 0, 0], turning)
+    loaded = system(clamp, 0.5 * across)
+    q = taut.equilibrium(loaded, loaded.initial_state().with_(t=0.8), tolerance=TIGHT).state.q
+    still = taut.equilibrium(system((3.0, 0, 0), (0, 0.5, 0)), tolerance=TIGHT).state.q  # a direction has any length
+    assert q @ across == pytest.approx(still[:, 1], abs=1e-9)
+    assert q @ clamp(0.8) == pytest.approx(still[:, 0], abs=1e-9)
