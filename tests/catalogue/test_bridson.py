@@ -1,0 +1,185 @@
+"""Bridson, Marino and Fedkiw's edge springs against the formulas as they print them, evaluated here without taut."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import taut
+from taut import laws
+
+HINGE = [[0, 1, 2, 3]]
+
+
+def modes(x):
+    """u₁…u₄, E, N₁, N₂ as printed; x₁, x₂ opposite, x₃, x₄ the edge."""
+    x1, x2, x3, x4 = x
+    E, N1, N2 = x4 - x3, np.cross(x1 - x3, x1 - x4), np.cross(x2 - x4, x2 - x3)
+    length, a, b = np.linalg.norm(E), N1 / (N1 @ N1), N2 / (N2 @ N2)
+    u3 = (x1 - x4) @ E / length * a + (x2 - x4) @ E / length * b
+    u4 = -(x1 - x3) @ E / length * a - (x2 - x3) @ E / length * b
+    return np.array([length * a, length * b, u3, u4]), E, N1, N2
+
+
+def ratio(x):
+    _, E, N1, N2 = modes(x)
+    return E @ E / (np.linalg.norm(N1) + np.linalg.norm(N2))
+
+
+def angle(x):
+    """θ by its cosine, with the sign that the paper gives it: that of (n̂₁×n̂₂)·ê. For angles that are not small."""
+    _, E, N1, N2 = modes(x)
+    cosine = N1 @ N2 / np.linalg.norm(N1) / np.linalg.norm(N2)
+    return np.arccos(cosine) * np.sign(np.cross(N1, N2) @ E)
+
+
+def printed_force(x, k, theta, theta0):
+    return k * ratio(x) * (np.sin(theta / 2) - np.sin(theta0 / 2)) * modes(x)[0]
+
+
+def triangles(rng):
+    """Two triangles over an edge along x, both in one plane: the hinge is flat."""
+    a, b = rng.uniform(-2, -0.3), rng.uniform(0.3, 2)
+    return np.array([[rng.normal(), rng.uniform(0.3, 2), 0], [rng.normal(), -rng.uniform(0.3, 2), 0], [a, 0, 0], [b, 0, 0]])
+
+
+def folded(flat, theta, rng):
+    """The second triangle turned about the edge by θ, and the whole put anywhere: lengths and areas stay as they are."""
+    x = flat.copy()
+    x[1] = Rotation.from_rotvec([theta, 0, 0]).apply(x[1])
+    return Rotation.random(random_state=int(rng.integers(2**31))).apply(x) + rng.normal(size=3)
+
+
+def force(rest, x, k, **parameters):
+    system = taut.System(rest, mass=1.0, energies=[laws.bridson_bending(HINGE, k=k, **parameters)], pose=x)
+    return system.f(system.initial_state())
+
+
+@pytest.mark.parametrize("bent", [False, True], ids=["flat at rest", "bent at rest"])
+def test_force_is_the_printed_one_on_bends_that_keep_the_triangles(bent):
+    rng = np.random.default_rng(3)
+    for theta in np.linspace(-3.1, 3.1, 63):
+        flat, k = triangles(rng), rng.uniform(0.1, 10)
+        theta0 = rng.uniform(-2.5, 2.5) if bent else 0.0
+        x = folded(flat, theta, rng)
+        expected = printed_force(x, k, theta, theta0)
+        got = force(folded(flat, theta0, rng), x, k)
+        # rounding of the positions, about 1, comes through θ, which is as steep as |u|
+        assert got == pytest.approx(expected, abs=1e-13 * k * ratio(x) * max(1.0, np.abs(modes(x)[0]).max()) ** 2)
+
+
+def test_angle_has_the_printed_sign_and_u_is_minus_its_gradient():
+    rng = np.random.default_rng(4)
+    for theta in (-2.8, -1.5, -0.4, 0.4, 1.5, 2.8):
+        flat = triangles(rng)
+        x = folded(flat, theta, rng)
+        assert angle(x) == pytest.approx(theta, abs=1e-13)
+        step = 1e-6
+        gradient = np.zeros((4, 3))
+        for i, j in np.ndindex(4, 3):
+            d = np.zeros((4, 3))
+            d[i, j] = step
+            gradient[i, j] = (angle(x + d) - angle(x - d)) / (2 * step)
+        u = modes(x)[0]
+        assert -gradient == pytest.approx(u, abs=1e-7 * np.abs(u).max() ** 3)  # central difference: step² and rounding/step
+        assert np.abs(u.sum(axis=0)).max() < 1e-13 * np.abs(u).max(), "no translation"
+        assert np.abs(np.cross(x, u).sum(axis=0)).max() < 1e-12 * np.abs(u).max(), "no rotation"
+
+
+def test_where_triangles_change_shape_the_two_differ_by_the_coefficient_alone():
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        flat = triangles(rng)
+        x = folded(flat, rng.choice([-1, 1]) * rng.uniform(0.3, 2), rng) + 0.1 * rng.normal(size=(4, 3))
+        ours, theirs = force(flat, x, 2.0), printed_force(x, 2.0, angle(x), 0.0)
+        assert abs(ratio(x) / ratio(flat) - 1) > 1e-3
+        assert ours * (ratio(x) / ratio(flat)) == pytest.approx(theirs, rel=1e-9, abs=1e-12)
+        assert force(flat, x, 2.0, ratio=ratio(x)) == pytest.approx(theirs, rel=1e-9, abs=1e-12)
+
+
+def test_their_force_with_the_current_coefficient_has_no_energy():
+    """Round a closed path (fold, shrink, unfold, grow) it does work, and ours does none: why the rest shape is taken."""
+    flat = triangles(np.random.default_rng(6))
+    s = np.linspace(0, 2 * np.pi, 2001)
+    path = []
+    for theta, size in zip(1 + 0.5 * np.cos(s), 1 + 0.2 * np.sin(s), strict=True):
+        x = flat.copy()
+        x[1] = Rotation.from_rotvec([theta, 0, 0]).apply(x[1])
+        x[:, 1:] *= size  # the heights change, the edge does not
+        path.append(x)
+    path = np.array(path)
+    system = taut.System(flat, mass=1.0, energies=[laws.bridson_bending(HINGE, k=1.0)])
+    ours = np.array([system.f(taut.State(0.0, x, np.zeros((4, 3)))) for x in path])
+    theirs = np.array([printed_force(x, 1.0, angle(x), 0.0) for x in path])
+    work = [np.sum((f[1:] + f[:-1]) / 2 * np.diff(path, axis=0)) for f in (ours, theirs)]
+    assert abs(work[0]) < 1e-5 < 1e-2 < abs(work[1])  # the trapezoidal rule: 1/2000²
+
+
+def test_damping_is_the_printed_one_and_takes_energy():
+    rng = np.random.default_rng(7)
+    for theta in np.linspace(-3.0, 3.0, 25):
+        x, v, k = folded(triangles(rng), theta, rng), rng.normal(size=(4, 3)), rng.uniform(0.1, 10)
+        system = taut.System(x, mass=1.0, damping=[laws.bridson_damping(HINGE, k=k)], velocity=v)
+        got = system.f(system.initial_state())
+        u, E, _, _ = modes(x)
+        rate, length = np.sum(u * v), np.linalg.norm(E)  # u = -∂θ/∂x, so this is -dθ/dt
+        assert got == pytest.approx(-k * length * rate * u, abs=1e-12 * k * np.abs(u).max() ** 2)
+        power = np.sum(got * v)
+        assert power == pytest.approx(-k * length * rate**2, rel=1e-10)
+        assert power < 0, "with the other sign it would pump energy in"
+        turning = np.cross(rng.normal(size=3), x) + rng.normal(size=3)
+        still = taut.System(x, mass=1.0, damping=[laws.bridson_damping(HINGE, k=k)], velocity=turning)
+        assert np.abs(still.f(still.initial_state())).max() < 1e-12 * k * np.abs(u).max() ** 2, "no rigid motion is damped"
+
+
+def test_a_hinge_swings_at_its_frequency_and_its_damping_is_of_that_mode():
+    """A flat hinge has one mode: ω² = ½kc Σ|u|²/m, since V'' = ½kc; its damping rate is k_d|E| Σ|u|²/m."""
+    flat, m = triangles(np.random.default_rng(8)), np.array([0.5, 1.0, 2.0, 0.7])
+    bending, damper = laws.bridson_bending(HINGE, k=3.0), laws.bridson_damping(HINGE, k=0.2)
+    system = taut.System(flat, mass=m, energies=[bending], damping=[damper])
+    u, E, _, _ = modes(flat)
+    inverse = np.sum(np.sum(u**2, axis=1) / m)  # of the inertia against folding
+    state = system.initial_state()
+    root = np.repeat(m, 3) ** -0.5
+    for matrix, expected in ((system.K(state), 1.5 * ratio(flat)), (system.D(state), 0.2 * np.linalg.norm(E))):
+        found = np.linalg.eigvalsh(root[:, None] * matrix.toarray() * root)
+        assert found[-1] == pytest.approx(expected * inverse, rel=1e-12)
+        assert np.abs(found[:-1]).max() < 1e-12 * found[-1]
+
+
+def test_a_folding_sheet_keeps_its_momenta_and_loses_what_the_damper_takes():
+    mesh = taut.mesh.sheet(3, 3, size=0.3, pattern="alternating")
+    rng = np.random.default_rng(9)
+    system = taut.System(
+        mesh.points,
+        mass=taut.areal_mass(mesh, 0.2),
+        energies=[laws.spring(mesh.edges, k=50.0), laws.bridson_bending(mesh.hinges, k=1e-3)],
+        damping=[laws.bridson_damping(mesh.hinges, k=1e-3)],
+        velocity=0.5 * rng.normal(size=(mesh.n, 3)),
+    )
+    ledger, begin = taut.Ledger(), system.initial_state()
+    *_, (state, _) = taut.simulate(system, taut.ImplicitMidpoint(), h=1e-3, until=0.05, ledger=ledger)
+    total = ledger.total()
+    assert system.momentum(state) == pytest.approx(system.momentum(begin), abs=1e-9)
+    assert total.dissipated["bridson_damping"] > 1e-5
+    assert abs(total.gap) < 1e-12 * total.scale
+
+
+@pytest.mark.parametrize("law", [laws.bridson_bending, laws.bridson_damping], ids=lambda law: law.name)
+def test_bad_hinges_are_refused_by_number(law):
+    good = triangles(np.random.default_rng(10))
+    kind = "energies" if law is laws.bridson_bending else "damping"
+    two = [*HINGE, [4, 5, 6, 7]]
+
+    def build(second, k=1.0):
+        taut.System(np.concatenate([good, second]), mass=1.0, **{kind: [law(two, k=k)]})
+
+    build(good + 5)
+    met, narrow = good.copy(), good.copy()
+    met[3] = met[2]
+    narrow[1] = 0.3 * narrow[2] + 0.7 * narrow[3]
+    with pytest.raises(taut.LawError, match=rf"{law.name}.*element 1 .*first triangle without area"):
+        build(met)
+    with pytest.raises(taut.LawError, match=rf"{law.name}.*element 1 .*second triangle without area"):
+        build(narrow)
+    with pytest.raises(taut.LawError, match=rf"{law.name}.*'k' of element 1 .*is -1"):
+        build(good, k=[1.0, -1.0])

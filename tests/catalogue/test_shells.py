@@ -1,0 +1,229 @@
+"""Bending of shells: Discrete Shells as printed, and the rigidity that hinges give to a sheet, by mesh and direction."""
+
+import numpy as np
+import pytest
+
+import taut
+from taut import laws
+
+HINGES = {  # each law with a rigidity of 1 J on equilateral triangles
+    "shell_bending": lambda hinges, **more: laws.shell_bending(hinges, c=1.0, **more),
+    "discrete_shell_bending": lambda hinges, **more: laws.discrete_shell_bending(hinges, k=1 / 6, **more),
+    "bridson_bending": lambda hinges, **more: laws.bridson_bending(hinges, k=4.0, **more),
+}
+
+
+def fold(x):
+    """The signed angle of a hinge (c, d, a, b) by its cosine, and its height over the edge on either side."""
+    c, d, a, b = x
+    e = (b - a) / np.linalg.norm(b - a)
+    up, down = (c - a) - (c - a) @ e * e, (d - a) - (d - a) @ e * e  # in the triangles, across the edge
+    heights = np.linalg.norm(up), np.linalg.norm(down)
+    inside = np.arccos(up @ down / heights[0] / heights[1])
+    return (np.pi - inside) * -np.sign(np.cross(up, down) @ e), heights
+
+
+def heron(x):
+    a, b, c = (np.linalg.norm(x[i] - x[i - 1]) for i in range(3))
+    s = (a + b + c) / 2
+    return np.sqrt(s * (s - a) * (s - b) * (s - c))
+
+
+def energy_and_force(law, size, rest, x, **parameters):
+    system = taut.System(rest, mass=1.0, energies=[law([list(range(size))], **parameters)], pose=x)
+    state = system.initial_state()
+    return system.V(state), system.f(state)
+
+
+def test_discrete_shells_as_printed():
+    """k_B (θ - θ̄)² |ē|/h̄ with h̄ a third of the mean height, k_L (1 - |e|/|ē|)² |ē| and k_A (1 - A/Ā)² Ā, on random states."""
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        shape = np.array([[0.0, 1.0, 0.3], [0.1, -0.9, 0.4], [-0.6, 0.0, 0.0], [0.6, 0.1, 0.0]])
+        rest, x = shape + 0.1 * rng.normal(size=(4, 3)), shape + 0.25 * rng.normal(size=(4, 3))
+        (theta0, heights), (theta, _) = fold(rest), fold(x)
+        edge = np.linalg.norm(rest[3] - rest[2])
+        bending = 0.7 * (theta - theta0) ** 2 * edge / (sum(heights) / 2 / 3)
+        stretch = 0.7 * (1 - np.linalg.norm(x[1] - x[0]) / (length := np.linalg.norm(rest[1] - rest[0]))) ** 2 * length
+        area = 0.7 * (1 - heron(x[:3]) / heron(rest[:3])) ** 2 * heron(rest[:3])
+        for law, size, expected in (
+            (laws.discrete_shell_bending, 4, bending),
+            (laws.discrete_shell_edge, 2, stretch),
+            (laws.discrete_shell_area, 3, area),
+        ):
+            assert energy_and_force(law, size, rest[:size], x[:size], k=0.7)[0] == pytest.approx(expected, rel=1e-11), law.name
+        for theirs, ours, size in (
+            ((laws.discrete_shell_bending, {"k": 0.7}), (laws.shell_bending, {"c": 6 * 0.7}), 4),
+            ((laws.discrete_shell_edge, {"k": 0.7}), (laws.spring, {"k": 2 * 0.7 / length}), 2),
+            ((laws.discrete_shell_area, {"k": 0.7}), (laws.area, {"k": 2 * 0.7}), 3),
+        ):
+            (v, f), (w, g) = (energy_and_force(law, size, rest[:size], x[:size], **p) for law, p in (theirs, ours))
+            assert v == pytest.approx(w, rel=1e-13)
+            assert f == pytest.approx(g, abs=1e-12 * np.abs(g).max())
+
+
+def angle_derivatives(x):
+    """∇θ (4, 3) and ∇²θ (12, 12), triangle by triangle, as docs/theory/05-cloth-and-shells.md derives them."""
+    a, b = x[2], x[3]
+    length = np.linalg.norm(b - a)
+    e = (b - a) / length
+    gradient, hessian = np.zeros((4, 3)), np.zeros((4, 3, 4, 3))
+    for apex, sign in ((0, 1), (1, -1)):
+        s = (x[apex] - a) @ e / length
+        h = np.linalg.norm(x[apex] - a - s * (b - a))
+        m = (x[apex] - a - s * (b - a)) / h
+        n = sign * np.cross(e, m)
+        lever, ends = np.zeros(4), np.array([0.0, 0.0, -1.0, 1.0])
+        lever[[apex, 2, 3]] = 1, s - 1, -s
+        gradient -= np.outer(lever, n / h)
+        hessian += np.einsum("i,j,xy->ixjy", lever, lever, np.outer(m, n) + np.outer(n, m)) / h**2
+        hessian += np.einsum("i,j,xy->ixjy", lever, ends, np.outer(e, n)) / (h * length)
+        hessian += np.einsum("i,j,xy->ixjy", ends, lever, np.outer(n, e)) / (h * length)
+        hessian += np.einsum("i,j,xy->ixjy", ends, ends, np.outer(n, m)) / length**2
+    return gradient, hessian.reshape(12, 12)
+
+
+def test_force_and_stiffness_are_those_derived_by_hand():
+    """K = c |ē|²/(Ā₁ + Ā₂) (∇θ∇θᵀ + (θ - θ₀) ∇²θ)."""
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        shape = np.array([[0.0, 1.0, 0.3], [0.1, -0.9, 0.4], [-0.6, 0.0, 0.0], [0.6, 0.1, 0.0]])
+        rest, x = shape + 0.1 * rng.normal(size=(4, 3)), shape + 0.25 * rng.normal(size=(4, 3))
+        (theta0, heights), (theta, _) = fold(rest), fold(x)
+        stiffness = 0.7 * 2 * np.linalg.norm(rest[3] - rest[2]) / sum(heights)
+        system = taut.System(rest, mass=1.0, energies=[laws.shell_bending([[0, 1, 2, 3]], c=0.7)], pose=x)
+        state = system.initial_state()
+        gradient, hessian = angle_derivatives(x)
+        g, K = gradient.ravel(), system.K(state).toarray()
+        assert system.f(state) == pytest.approx(-stiffness * (theta - theta0) * gradient, abs=1e-12 * stiffness * np.abs(g).max())
+        assert pytest.approx(stiffness * (np.outer(g, g) + (theta - theta0) * hessian), abs=1e-11 * np.abs(K).max()) == K
+
+
+def rigidities(pattern, bind):
+    """The energy of small curvatures (κ₁₁, κ₂₂, 2κ₁₂) per area [J], 3 × 3: with all points on the paraboloid, and relaxed.
+
+    Hinges of one cell of 2 × 2 of an infinite sheet, K across the flat sheet; relaxed, the points of a cell move by a pattern that
+    repeats. K is exact for small curvatures, and more than one cell would relax no further, as the energy is convex.
+    """
+    n = 6
+    mesh = taut.mesh.sheet(n, n, size=float(n), pattern="one-diagonal" if pattern == "equilateral" else pattern)
+    points, area = mesh.points, 4.0
+    if pattern == "equilateral":  # the diagonals become as long as the sides
+        points, area = points @ np.array([[1, 0, 0], [-0.5, np.sqrt(0.75), 0], [0, 0, 1]]), 4 * np.sqrt(0.75)
+    i, j = np.arange(mesh.n) % (n + 1), np.arange(mesh.n) // (n + 1)
+    middle = np.stack([i, j], axis=1)[mesh.hinges[:, 2:]].mean(axis=1)
+    hinges = mesh.hinges[((middle >= 2) & (middle < 4)).all(axis=1)]
+    system = taut.System(points, mass=1.0, energies=[bind(hinges)])
+    across = system.K(system.initial_state()).toarray()[2::3, 2::3]
+    x, y = (points - points.mean(axis=0))[:, :2].T
+    bent, repeats = np.stack([x * x, y * y, x * y], axis=1) / 2, np.eye(4)[i % 2 + 2 * (j % 2)]
+    coupling = repeats.T @ across @ bent
+    gain = coupling.T @ np.linalg.pinv(repeats.T @ across @ repeats, rcond=1e-10, hermitian=True) @ coupling
+    return bent.T @ across @ bent / area, (bent.T @ across @ bent - gain) / area
+
+
+def by_direction(tensor):
+    """Cylindrical rigidity D [J] and that of a free strip EI/b [J] at every 15° from 0 to 180°."""
+    a = np.radians(np.arange(0, 180, 15))
+    curvature = np.stack([np.cos(a) ** 2, np.sin(a) ** 2, 2 * np.sin(a) * np.cos(a)], axis=1)
+    moment = curvature * [1, 1, 0.5]
+    return (
+        np.einsum("ai,ij,aj->a", curvature, tensor, curvature),
+        1 / np.einsum("ai,ij,aj->a", moment, np.linalg.inv(tensor), moment),
+    )
+
+
+@pytest.mark.parametrize("law", HINGES)
+def test_equilateral_triangles_are_isotropic(law):
+    """D = c = 6k_B = k/4 in every direction, Poisson's ratio -1/3, and so EI/b = D(1 - ν²) = 8c/9; nothing relaxes."""
+    plain, relaxed = rigidities("equilateral", HINGES[law])
+    third = 1 / 3
+    assert plain == pytest.approx(np.array([[1, -third, 0], [-third, 1, 0], [0, 0, 2 * third]]), abs=1e-12)
+    assert relaxed == pytest.approx(plain, abs=1e-12)
+    cylinder, strip = by_direction(plain)
+    assert cylinder == pytest.approx(np.ones(12), abs=1e-12)
+    assert strip == pytest.approx(np.full(12, 8 / 9), abs=1e-12)
+
+
+@pytest.mark.parametrize("law", HINGES)
+def test_a_grid_cut_one_way_is_four_times_as_stiff_along_its_diagonals_as_at_its_softest(law):
+    plain, relaxed = rigidities("one-diagonal", HINGES[law])
+    assert relaxed == pytest.approx(plain, abs=1e-12), "all points are alike: nothing relaxes"
+    cylinder, strip = by_direction(plain)
+    assert cylinder[[0, 3, 6, 9, 11]] == pytest.approx([1, 3, 1, 1, 0.75], abs=1e-12)  # 0°, 45°, 90°, 135°, 165°
+    assert (cylinder.min(), cylinder.max()) == pytest.approx((0.75, 3.0), abs=1e-12)
+    assert strip[[0, 6]] == pytest.approx([0.8, 0.8], abs=1e-12)
+
+
+@pytest.mark.parametrize("law", HINGES)
+def test_an_alternating_grid_relaxes(law):
+    plain, relaxed = rigidities("alternating", HINGES[law])
+    assert plain == pytest.approx(np.eye(3), abs=1e-12)
+    cylinder, strip = by_direction(relaxed)
+    assert cylinder[[0, 3, 6, 9]] == pytest.approx([5 / 6, 4 / 3, 5 / 6, 4 / 3], abs=1e-12)
+    assert (cylinder.min(), cylinder.max()) == pytest.approx((5 / 6, 4 / 3), abs=1e-12)
+    assert strip[[0, 6]] == pytest.approx([0.8, 0.8], abs=1e-12)
+    assert relaxed[0, 1] / relaxed[1, 1] == pytest.approx(-0.2, abs=1e-12), "Poisson's ratio"
+
+
+@pytest.mark.parametrize("around", [12, 48])
+def test_a_rolled_sheet_holds_the_energy_of_its_curvature(around):
+    """Flat at rest, rolled up into a cylinder of the radius R and height H: π D H/R, and on n sides (π/n)/sin(π/n) times that."""
+    mesh = taut.mesh.cylinder(around, 3, 0.5, 2.0, pattern="one-diagonal")
+    system = taut.System(mesh.points, mass=1.0, energies=[laws.shell_bending(mesh.hinges, c=0.3, theta0=0.0)])
+    sides = np.pi / around / np.sin(np.pi / around)
+    assert system.V(system.initial_state()) == pytest.approx(np.pi * 0.3 * 2.0 / 0.5 * sides, rel=1e-12)
+
+
+def test_a_sphere_holds_the_energy_of_both_curvatures_at_any_size():
+    """½ D (κ₁² + κ₂² + 2νκ₁κ₂) 4πR² = 4π (1 + ν) D = 8π c/3; with ν = +1/3 it would be twice that."""
+    energy = []
+    for radius in (1.0, 0.01):
+        mesh = taut.mesh.sphere(16, radius)
+        system = taut.System(mesh.points, mass=1.0, energies=[laws.shell_bending(mesh.hinges, c=0.3, theta0=0.0)])
+        energy.append(system.V(system.initial_state()))
+    assert energy[0] == pytest.approx(8 * np.pi / 3 * 0.3, rel=0.005)  # its triangles are equilateral only nearly: 0.36% too much
+    assert energy[1] == pytest.approx(energy[0], rel=1e-11)
+
+
+@pytest.mark.parametrize("law", HINGES)
+def test_bad_shells_are_refused_before_the_first_step(law):
+    mesh = taut.mesh.sheet(2, 2, pattern="one-diagonal")
+    stiffness = "c" if law == "shell_bending" else "k"
+    bind = getattr(laws, law)
+
+    def build(points=mesh.points, **parameters):
+        taut.System(points, mass=1.0, energies=[bind(mesh.hinges, **{stiffness: 1.0, **parameters})])
+
+    build()
+    met, flat = mesh.points.copy(), mesh.points.copy()
+    met[4] = met[1]
+    flat[0] = (flat[1] + flat[4]) / 2 + 1e-15  # on the side between its neighbours, but for rounding
+    for points in (met, flat):
+        with pytest.raises(
+            taut.LawError, match=rf"'{law}': element \d+ \(particles \[.*\]\) has a (first|second) triangle without area"
+        ):
+            build(points)
+    last = len(mesh.hinges) - 1
+    values = np.ones(last + 1)
+    values[last] = -1
+    for name in (stiffness, "ratio"):
+        with pytest.raises(taut.LawError, match=rf"'{law}': parameter '{name}' of element {last} .* is -1"):
+            build(**{name: values})
+
+
+@pytest.mark.parametrize(
+    ("law", "cells", "rest"), [("discrete_shell_edge", "edges", "l0"), ("discrete_shell_area", "triangles", "area0")]
+)
+def test_bad_membranes_are_refused_before_the_first_step(law, cells, rest):
+    mesh = taut.mesh.sheet(2, 2, pattern="one-diagonal")
+    bind, elements = getattr(laws, law), getattr(mesh, cells)
+    met = mesh.points.copy()
+    met[4] = met[1]
+    with pytest.raises(taut.LawError, match=rf"'{law}': .*element \d+ \(particles"):
+        taut.System(met, mass=1.0, energies=[bind(elements, k=1.0)])
+    values = np.ones(len(elements))
+    values[3] = -1
+    for name in ("k", rest):
+        with pytest.raises(taut.LawError, match=rf"'{law}': parameter '{name}' of element 3 .* is -1"):
+            taut.System(mesh.points, mass=1.0, energies=[bind(elements, **{"k": 1.0, name: values})])
