@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from taut import formula as formula
     from taut import laws as laws
+    from taut import materials as materials
     from taut import mesh as mesh
     from taut.errors import CacheError as CacheError
     from taut.errors import EigenError as EigenError
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from taut.system.constraints import on_line as on_line
     from taut.system.constraints import on_plane as on_plane
     from taut.system.constraints import scripted as scripted
+    from taut.system.handle import handle as handle
     from taut.system.joining import join as join
     from taut.system.mass import areal_mass as areal_mass
     from taut.system.mass import line_mass as line_mass
@@ -79,11 +81,11 @@ _HOME = {
     "Stability": "step.stability", "stability": "step.stability", "Equilibrium": "step.statics", "equilibrium": "step.statics",
     "SymplecticEuler": "step.symplectic_euler", "TRBDF2": "step.tr_bdf2", "VelocityVerlet": "step.velocity_verlet",
     "Modes": "step.vibration", "modes": "step.vibration", "fixed": "system.constraints", "on_line": "system.constraints",
-    "on_plane": "system.constraints", "scripted": "system.constraints", "areal_mass": "system.mass", "line_mass": "system.mass",
-    "volume_mass": "system.mass", "Members": "system.members", "members": "system.members", "rest_length": "system.members",
-    "State": "system.state", "System": "system.system", "join": "system.joining",
+    "on_plane": "system.constraints", "scripted": "system.constraints", "handle": "system.handle", "join": "system.joining",
+    "areal_mass": "system.mass", "line_mass": "system.mass", "volume_mass": "system.mass", "Members": "system.members",
+    "members": "system.members", "rest_length": "system.members", "State": "system.state", "System": "system.system",
 }  # fmt: skip
-_MODULES = ("formula", "laws", "mesh")
+_MODULES = ("formula", "laws", "materials", "mesh")
 
 __all__ = ["__version__", *_MODULES, *_HOME]
 

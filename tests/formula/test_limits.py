@@ -22,7 +22,7 @@ def system(*energies, damping=()):
         (lambda: laws.spring([[0, 1]], k=lambda t: -1.0), "'k' at t = 0 s is -1"),
         (lambda: laws.stiffening_spring([[0, 2], [1, 4]], k=1.0, beta=1.0), r"'l0' of element 1 \(particles \[1, 4\]\) is 0"),
         (lambda: laws.rod_hinge([[0, 1, 2], [0, 1, 4]], k=1.0), r"element 1 .* has two particles in the same place"),
-        (lambda: laws.rod_bending([[0, 1, 4], [3, 4, 1]], EI=1.0), r"element 0 .* the same place in the rest shape, and 1 more"),
+        (lambda: laws.rod_bending([[0, 1, 4], [3, 4, 1]], EI=1.0), r"element 0 .* the same place, in the rest shape, and 1 more"),
         (lambda: laws.rod_clamp([[1, 4]], EI=1.0), r"element 0 \(particles \[1, 4\]\)"),
         (lambda: laws.rod_clamp([[0, 1]], EI=1.0, direction=(0, 0, 0)), "the length of parameter 'direction' is 0"),
         (lambda: laws.rod_hinge([[0, 1, 2]], k=1.0, theta0=4.0), "'theta0' is 4; it must be at most 3.14"),
@@ -34,7 +34,12 @@ def system(*energies, damping=()):
         (lambda: laws.discrete_shell_area([[0, 1, 4]], k=1.0), "element 0 .* has no area"),
         (lambda: laws.volume([[0, 1, 3, 6], [1, 0, 3, 6]], k=1.0), r"element 1 \(particles \[1, 0, 3, 6\]\) is flat or inverted"),
         (lambda: laws.volume([[0, 1, 2, 3]], k=1.0), "element 0 .* is flat or inverted"),
-        (lambda: laws.attachment([[2, 0, 1, 5]], k=1.0), "'weights' of element 0 measured on the rest shape"),
+        (lambda: laws.attachment([[2, 0, 1, 5]], k=1.0), r"element 0 .* is attached to a cell without extent"),
+        (lambda: laws.attachment([[2, 0]], k=1.0), "elements have 3 or 4 or 5 particles each"),
+        (lambda: laws.attachment([[2, 0, 1, 3]], k=1.0, weights=[[0.5, 0.5]]), "one number for each of the 3 corners"),
+        (lambda: laws.surface_tension([[0, 1, 5]], stress=1.0), "element 0 .* has no area"),
+        (lambda: laws.volume([[0, 1, 2]], k=1.0), "elements have 4 or 8 particles each"),
+        (lambda: laws.area([[0, 1]], k=1.0), "elements have 3 to 20 particles each"),
     ],
 )  # fmt: skip
 def test_refused_by_number(bound, message):
@@ -63,7 +68,7 @@ def test_users_laws_have_the_same_means():
     system(mine([[0, 1]], k=2.0))
     with pytest.raises(taut.LawError, match="'k' is 1; it must be greater than 1"):
         system(mine([[0, 1]], k=1.0))
-    with pytest.raises(taut.LawError, match=r"element 1 \(particles \[1, 4\]\) is too short in the rest shape"):
+    with pytest.raises(taut.LawError, match=r"element 1 \(particles \[1, 4\]\) is too short, in the rest shape"):
         system(mine([[0, 1], [1, 4]], k=2.0))
 
 
@@ -79,6 +84,11 @@ def test_pressure_wants_a_closed_surface():
     laws.pressure(ball.triangles, p=1.0)
     with pytest.raises(taut.LawError, match=r"not closed: 3 edges belong to one triangle only, such as \["):
         laws.pressure(ball.triangles[1:], p=1.0)
+    with pytest.raises(taut.LawError, match=r"element 0 .* faces inwards, as the surface does, in the rest shape, and 79 more"):
+        taut.System(ball.points, mass=1.0, energies=[laws.pressure(ball.triangles[:, ::-1], p=1.0)])
+    uneven = taut.System(ball.points, mass=1.0, energies=[laws.pressure(ball.triangles, p=np.arange(80.0))])
+    with pytest.raises(taut.LawError, match="'pressure': an energy of a total has the same parameters for all elements"):
+        uneven.V(uneven.initial_state())
     turned = ball.triangles.copy()
     turned[0] = turned[0, ::-1]
     with pytest.raises(taut.LawError, match="3 edges are run through the same way by both triangles"):

@@ -25,18 +25,15 @@ class Specimen:
     parameters: Callable[[np.random.Generator], dict[str, Any]]
     relaxed: Callable[[np.random.Generator], np.ndarray] | None = None  # positions (particles, 3) at which the force is zero
     shape: np.ndarray | None = None  # (particles, 3), near which each element is at rest; None: anywhere
-    closed: bool = False  # elements make up closed surfaces of four triangles, rather than have particles of their own
 
     def placed(self, rng: np.random.Generator) -> Placed:
-        rest = rng.normal(size=(COUNT if self.closed else COUNT * self.particles, 3))
+        rest = rng.normal(size=(COUNT * self.particles, 3))
         if self.shape is not None:
             rest = np.tile(self.shape, (COUNT, 1)) + 0.15 * rest
         return self.place_at(rest, self.parameters(rng))
 
     def place_at(self, rest: np.ndarray, parameters: dict[str, Any]) -> Placed:
-        elements = np.arange(len(rest)).reshape(-1, 4 if self.closed else self.particles)
-        if self.closed:
-            elements = elements[:, [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]].reshape(-1, 3)
+        elements = np.arange(len(rest)).reshape(-1, self.particles)
         mass = np.linspace(0.5, 2.0, len(rest))
         return place(self.law(elements, **parameters), rest, mass)
 
@@ -48,10 +45,6 @@ def state(rng: np.random.Generator, placed: Placed) -> np.ndarray:
 
 def per_element(rng: np.random.Generator, low: float, high: float) -> np.ndarray:
     return rng.uniform(low, high, COUNT)
-
-
-def _straight(rng: np.random.Generator) -> np.ndarray:
-    return np.array([0.0, 1.0, 2.5])[:, None] * rng.normal(size=3)
 
 
 def _anywhere(particles: int) -> Callable[[np.random.Generator], np.ndarray]:
@@ -95,9 +88,8 @@ ENERGIES = {
         Specimen(laws.area, 3, lambda r: {"k": per_element(r, 1, 3)}, _near(TRIANGLE), TRIANGLE),
         Specimen(laws.discrete_shell_area, 3, lambda r: {"k": per_element(r, 1, 3)}, _near(TRIANGLE), TRIANGLE),
         Specimen(laws.volume, 4, lambda r: {"k": per_element(r, 1, 3)}, _near(TET), TET),
-        Specimen(laws.pressure, 3, lambda r: {"p": per_element(r, 1, 3)}, closed=True),
         Specimen(laws.attachment, 4, lambda r: {"k": per_element(r, 5, 50)}, _attached, ATTACHED),
-        Specimen(laws.surface_tension, 3, lambda r: {"stress": per_element(r, 1, 3)}, _straight),
+        Specimen(laws.surface_tension, 3, lambda r: {"stress": per_element(r, 1, 3)}),
         Specimen(laws.gravity, 1, lambda r: {"g": r.normal(size=3)}),
         Specimen(laws.force, 1, lambda r: {"f": r.normal(size=(COUNT, 3))}),
         Specimen(laws.pin, 1, lambda r: {"k": per_element(r, 5, 50), "target": r.normal(size=(COUNT, 3))}, _anywhere(1)),

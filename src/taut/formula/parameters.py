@@ -46,7 +46,7 @@ class Resolved:
         value = evaluate(roots, self.rest[self.elements])[:, 0]
         bad = np.flatnonzero(~(value > IMPROPER))
         if len(bad):
-            raise LawError(f"law '{self.name}': {self.element(bad[0])} {fault} in the rest shape{_others(len(bad))}")
+            raise LawError(f"law '{self.name}': {self.element(bad[0])} {fault}, in the rest shape{_others(len(bad))}")
 
     def element(self, i: int) -> str:
         """An element in words, for messages."""

@@ -2,10 +2,16 @@
 
 from taut.formula.law import energy
 from taut.laws.geometry import area as measured
-from taut.laws.geometry import fullness
+from taut.laws.geometry import fullness, sized
 
 
-@energy(rest={"area0": measured}, invariant="rigid motion", limits={"k": ">= 0", "area0": "> 0"}, proper={"has no area": fullness})
+@energy(
+    rest={"area0": measured},
+    invariant="rigid motion",
+    limits={"k": ">= 0", "area0": "> 0"},
+    proper={"has no area": fullness},
+    check=sized(*range(3, 21)),
+)
 def area(x, k, area0):
     """A face that resists a change of its area: V = ½ k (A - A₀)²/A₀. Triangles, quads and polygons (`Mesh.cells`).
 

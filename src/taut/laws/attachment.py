@@ -1,8 +1,9 @@
-"""Attachment of a particle to a point of an edge, triangle or tetrahedron, V = ½ k |x₀ - Σ wᵢ xᵢ|²."""
+"""Attachment of a particle to a point of an edge, triangle or tetrahedron, V = ½ k |Σ wᵢ (x₀ - xᵢ)|²."""
 
-from taut.formula import cross, dot
+from taut.errors import LawError
+from taut.formula import cross, dot, norm
 from taut.formula.law import energy
-from taut.laws.geometry import tet_volume
+from taut.laws.geometry import fullness, roundness, sized, tet_volume
 
 
 def _weights(x):
@@ -24,18 +25,34 @@ def _weights(x):
     return [1 - parts[0] - parts[1] - parts[2], *parts]
 
 
-@energy(rest={"weights": _weights}, invariant="rigid motion", limits={"k": ">= 0"})
+def _extent(x):
+    """How far the corners are from being in one point, line or plane, without unit."""
+    corners = [x[i] for i in range(1, len(x))]
+    if len(corners) == 2:
+        return norm(corners[1] - corners[0])
+    return fullness(corners) if len(corners) == 3 else roundness(corners) ** 2
+
+
+@energy(
+    rest={"weights": _weights},
+    invariant="rigid motion",
+    limits={"k": ">= 0"},
+    proper={"is attached to a cell without extent": _extent},
+    check=sized(3, 4, 5),
+)
 def attachment(x, k, weights):
-    """A spring of rest length zero from a particle to a point of an edge, a triangle or a tetrahedron: V = ½ k |x₀ - Σ wᵢ xᵢ|².
+    """A spring of rest length zero from a particle to a point of an edge, a triangle or a tetrahedron: V = ½ k |Σ wᵢ (x₀ - xᵢ)|².
 
     k : stiffness [N/m]
     weights : wᵢ of the corners, shape (m, corners), adding up to one (default: of the particle's place, or its foot, at rest)
 
     Elements are (particle, corners…): three, four or five particles. It joins a body to another where the other has no particle;
-    `Mesh.embed` finds the cells and the weights of many points. The reaction is shared out to the corners by the weights, so
-    momentum is kept, and angular momentum too.
+    `taut.mesh.embed` finds the cells and the weights of many points. The reaction is shared out to the corners by the weights, so
+    momentum and angular momentum are kept. Weights that do not add up to one scale the force.
     """
-    gap = x[0]
-    for i in range(1, len(x)):
-        gap = gap - weights[i - 1] * x[i]
+    if len(weights) != len(x) - 1:
+        raise LawError(f"weights has one number for each of the {len(x) - 1} corners of an element, not {len(weights)}")
+    gap = weights[0] * (x[0] - x[1])
+    for i in range(2, len(x)):
+        gap = gap + weights[i - 1] * (x[0] - x[i])
     return k / 2 * dot(gap, gap)

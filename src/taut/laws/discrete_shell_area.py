@@ -2,10 +2,16 @@
 
 from taut.formula.law import energy
 from taut.laws.geometry import area as measured
-from taut.laws.geometry import fullness
+from taut.laws.geometry import fullness, sized
 
 
-@energy(rest={"area0": measured}, invariant="rigid motion", limits={"k": ">= 0", "area0": "> 0"}, proper={"has no area": fullness})
+@energy(
+    rest={"area0": measured},
+    invariant="rigid motion",
+    limits={"k": ">= 0", "area0": "> 0"},
+    proper={"has no area": fullness},
+    check=sized(3),
+)
 def discrete_shell_area(x, k, area0):
     """Change of the area of a triangle, Grinspun, Hirani, Desbrun and Schröder (2003): V = k (1 - A/Ā)² Ā.
 

@@ -2,13 +2,14 @@
 
 from taut.formula import total
 from taut.formula.law import energy
-from taut.laws.geometry import cone, unclosed
+from taut.laws.geometry import cone, outwards, unclosed
 
 
 @energy(
     rest={"volume0": lambda x: total(cone(x))},
     invariant="rigid motion",
     limits={"k": ">= 0", "volume0": "> 0"},
+    proper={"faces inwards, as the surface does": outwards},
     check=unclosed,
 )
 def enclosed_volume(x, k, volume0):

@@ -2,13 +2,14 @@
 
 from taut.formula import log, total
 from taut.formula.law import energy
-from taut.laws.geometry import cone, unclosed
+from taut.laws.geometry import cone, outwards, unclosed
 
 
 @energy(
     rest={"volume0": lambda x: total(cone(x))},
     invariant="rigid motion",
     limits={"volume0": "> 0", "ambient": ">= 0"},
+    proper={"faces inwards, as the surface does": outwards},
     check=unclosed,
 )
 def gas(x, p, volume0, ambient=101325.0):

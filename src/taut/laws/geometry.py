@@ -1,16 +1,18 @@
 """Lengths, angles, areas and volumes of a few particles, in the words of a formula, that several laws share."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.formula import atan2, cross, dot, norm, where
+from taut.formula import atan2, cross, dot, maximum, norm, total, where
 from taut.mesh.topology import edge_balance
 
 Int = NDArray[np.int64]
 
 HALF_TURN = ">= 0 and <= 3.1415926535897936"  # the limits of an angle without a sign: π, rounded up
+FLAT = 1e-9  # part of the gross volume below which an enclosed one counts as none
 STRAIGHT = 1e-6  # rad: a rest angle of a rod that is smaller is what rounding makes of a straight one
 
 
@@ -97,6 +99,13 @@ def cone(x: Any) -> Any:
     return dot(x[0], cross(x[1], x[2])) / 6
 
 
+def outwards(x: Any) -> Any:
+    """Not positive where a closed surface faces inwards; one that is flat, such as two sheets sewn together, does not."""
+    part = cone(x)
+    gross = total(maximum(part, -part))
+    return where(gross > 0, total(part) / where(gross > 0, gross, 1.0), 0.0) + FLAT
+
+
 def unclosed(triangles: Int) -> str | None:
     """What keeps triangles from enclosing a volume, in words."""
     if triangles.shape[1] != 3:
@@ -129,6 +138,17 @@ def slenderness(x: Any) -> Any:
     first, second = normals(x)
     edge = x[3] - x[2]
     return dot(edge, edge) / (norm(first) + norm(second))
+
+
+def sized(*counts: int) -> Callable[[Int], str | None]:
+    """A check that elements have one of these numbers of particles."""
+
+    def check(elements: Int) -> str | None:
+        s = elements.shape[1]
+        known = " or ".join(map(str, counts)) if len(counts) < 5 else f"{counts[0]} to {counts[-1]}"
+        return None if s in counts else f"elements have {known} particles each, not {s}"
+
+    return check
 
 
 HINGE_FAULTS = {

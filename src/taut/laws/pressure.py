@@ -1,10 +1,11 @@
 """Constant pressure inside a closed surface, V = -p v."""
 
+from taut.formula import total
 from taut.formula.law import energy
-from taut.laws.geometry import cone, unclosed
+from taut.laws.geometry import cone, outwards, unclosed
 
 
-@energy(load=True, check=unclosed)
+@energy(load=True, invariant="rigid motion", proper={"faces inwards, as the surface does": outwards}, check=unclosed)
 def pressure(x, p):
     """Pressure on the triangles of a closed surface that faces outwards: V = -p v, v the enclosed volume, Σ x₀·(x₁×x₂)/6.
 
@@ -14,4 +15,4 @@ def pressure(x, p):
     sealed body, whose pressure falls as it grows, use `gas`. Take `Mesh.triangles` of a closed surface, or of `taut.mesh.surface`
     of a solid.
     """
-    return -p * cone(x)
+    return -p * total(cone(x))

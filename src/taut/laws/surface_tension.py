@@ -1,10 +1,10 @@
 """Uniform stress in a surface, V = σ A."""
 
-from taut.formula import cross, norm
 from taut.formula.law import energy
+from taut.laws.geometry import area, fullness, sized
 
 
-@energy(invariant="rigid motion")
+@energy(invariant="rigid motion", proper={"has no area": fullness}, check=sized(3))
 def surface_tension(x, stress):
     """A film or a membrane of uniform stress on a triangle: V = σ A, A its area. It pulls every edge inwards with σ a metre.
 
@@ -13,4 +13,4 @@ def surface_tension(x, stress):
     At rest it is a minimal surface (see `taut.form_finding`). It has no rest area: alone it shrinks to nothing. A triangle that has
     collapsed to a line has no force.
     """
-    return stress / 2 * norm(cross(x[1] - x[0], x[2] - x[0]))
+    return stress * area(x)

@@ -1,7 +1,7 @@
 """Volume preservation, V = ½ k (v - v₀)²/v₀."""
 
 from taut.formula.law import energy
-from taut.laws.geometry import roundness
+from taut.laws.geometry import roundness, sized
 from taut.laws.geometry import volume as measured
 
 
@@ -10,6 +10,7 @@ from taut.laws.geometry import volume as measured
     invariant="rigid motion",
     limits={"k": ">= 0", "volume0": "> 0"},
     proper={"is flat or inverted": roundness},
+    check=sized(4, 8),
 )
 def volume(x, k, volume0):
     """A tetrahedron or hexahedron that resists a change of its volume v: V = ½ k (v - v₀)²/v₀.

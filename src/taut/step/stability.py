@@ -183,4 +183,8 @@ def rounding_of(stiffness: BlockMatrix, q: Float, weight: Float) -> float:
     apart = np.sqrt(np.einsum("bi,bi->b", offset, offset))
     ratio = np.divide(float(np.abs(q).max()), apart, out=np.zeros_like(apart), where=apart > 0.0)
     sums = np.add.reduceat(size * (1.0 + ratio), pattern.indptr[:-1])
+    for rank in stiffness.spread:
+        slope = weight * lengths(rank.vector)
+        far = float(np.abs(q).max()) / (float(np.ptp(q, axis=0).max()) or 1.0)
+        sums += abs(rank.weight) * slope * float(slope.sum()) * (1.0 + far)
     return FLOOR * EPS * float(sums.max())

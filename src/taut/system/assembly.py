@@ -154,7 +154,7 @@ class Assembly:
         kernels("taut.system.gather_kernels").gather_blocks(
             row, start, source, coefficient, self._blocks, shift, self.pattern.upper, self.pattern.mirror, self.matrix.data
         )
-        self.matrix.spread = tuple(spread)
+        self.matrix.spread = tuple(rank for rank in spread if rank.weight != 0.0)
         return self._sums()
 
     def _of_total(self, k: int, t: float, *, project: bool) -> Rank:

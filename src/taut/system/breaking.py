@@ -38,7 +38,7 @@ def still_active(system: System, state: State) -> tuple[dict[str, Mask], int]:
     pairs = np.concatenate(broken)
     for name, placed in {**system.placed, **system.placed_damping}.items():
         held = _holds(placed.elements, pairs, system.n)
-        if held.any() and placed.law.check is not None:
+        if held.any() and placed.variant(placed.form).outer is not None:
             held[:] = True
         if held.any():
             active[name] = active.get(name, np.ones(len(placed.elements), dtype=bool)) & ~held

@@ -37,7 +37,7 @@ class System:
     damping : bound dissipations and `laws.rayleigh`
     loads : bound loads without an energy, such as `laws.wind(triangles, velocity=(5, 0, 0))`
     fixed : particles held where they start (indices or a mask)
-    constraints : `taut.scripted`, `taut.on_line`, `taut.on_plane`, `taut.fixed`
+    constraints : `taut.scripted`, `taut.handle`, `taut.on_line`, `taut.on_plane`, `taut.fixed`
     pose : initial positions [m] (default: the rest positions)
     velocity : initial velocities [m/s] (default: zero)
 
@@ -96,7 +96,9 @@ class System:
                     raise ModelError(f"{word}: {entry!r} does not belong here{hint}")
         for c in self.constraints:
             if not isinstance(c, Constraint):
-                raise ModelError(f"constraints: {c!r} is not a constraint; make one with taut.scripted, on_line, on_plane or fixed")
+                raise ModelError(
+                    f"constraints: {c!r} is not a constraint; make one with taut.scripted, handle, on_line, on_plane or fixed"
+                )
         held = [hold(self.fixed)] if len(self.fixed) else []
         self.hold = Constraints(self.pose, [*held, *self.constraints], flat=self.flat)
         self._reusable = _known if _known is not None and _known.same_particles(self) else None
