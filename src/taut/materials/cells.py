@@ -1,0 +1,117 @@
+"""The cells of a mesh, checked and measured, and the vectors that give their mean strain.
+
+In a cell of volume V (area A) with corners i the mean gradient of a displacement u is Σ u_i ⊗ b_i / V, where b_i is the part of
+∮ n dA that belongs to corner i. In a face with unit normal n, b_i = ½ (x_{i+1} - x_{i-1}) × n. In a solid each triangle of its
+surface gives a third of its vector area to each corner; a four-sided face counts as the mean of the two ways to cut it.
+
+A uniform stress σ loads the corners with σ b_i. Between cells these cancel, so that only the boundary is pulled.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from taut.errors import MeshError, ModelError
+from taut.mesh.kinds import Kind
+from taut.mesh.measure import FLAT, vector_areas
+from taut.mesh.mesh import Mesh
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+
+class Cells(NamedTuple):
+    """The cells of the highest dimension in a mesh, counted through over all kinds."""
+
+    dimension: int
+    blocks: list[tuple[Kind, Int]]
+    volume: Float  # (c,) [m³], [m²] or [m]
+    incidence: csr_matrix  # (n, c), 1 where the point is a corner
+
+    @property
+    def many(self) -> int:
+        """How many there are."""
+        return len(self.volume)
+
+
+def cells_of(mesh: Mesh) -> Cells:
+    """The solids of a mesh, or its faces if it has none, or its lines; a flat or inverted one is an error that names it."""
+    dimension = next((d for d in (3, 2, 1) if mesh.blocks(d)), 0)
+    if dimension == 0:
+        raise ModelError("the mesh has no cells: springs need lines, faces or solids")
+    blocks = mesh.blocks(dimension)
+    volume = np.concatenate([_checked(mesh, kind, cells) for kind, cells in blocks])
+    corner = np.concatenate([cells.ravel() for _, cells in blocks])
+    cell = np.repeat(np.arange(len(volume)), np.concatenate([np.full(len(cells), kind.size) for kind, cells in blocks]))
+    return Cells(dimension, blocks, volume, csr_matrix((np.ones(len(cell)), (corner, cell)), shape=(mesh.n, len(volume))))
+
+
+def _checked(mesh: Mesh, kind: Kind, cells: Int) -> Float:
+    volume = mesh.measure(kind.name)
+    x = mesh.positions
+    longest = np.max([np.linalg.norm(x[cells[:, a]] - x[cells[:, b]], axis=1) for a, b in kind.edges], axis=0)
+    wrong = np.flatnonzero(~(volume > FLAT * longest**kind.dimension))
+    if len(wrong):
+        i = int(wrong[0])
+        what = ("length", "area", "volume")[kind.dimension - 1]
+        unit = ("m", "m²", "m³")[kind.dimension - 1]
+        why = "is inverted" if volume[i] < -FLAT * longest[i] ** kind.dimension else f"has no {what}"
+        also = f" ({len(wrong)} such cells)" if len(wrong) > 1 else ""
+        raise MeshError(f"it {why}: {volume[i]:.3g} {unit}{also}; taut.mesh.clean mends such cells", element=f"{kind.name} {i}")
+    return volume
+
+
+class Vectors(NamedTuple):
+    """The b_i [m² or m] of all cells: one row for each corner of each face of each cell."""
+
+    cell: Int
+    point: Int
+    b: Float  # (r, 3)
+
+    def gradient(self, cells: Cells, n: int, axes: Float) -> list[csr_matrix]:
+        """Matrices (c, n), one for each axis (d, 3): V times the mean derivative of a function of the points along it."""
+        along = self.b @ axes.T
+        return [csr_matrix((column, (self.cell, self.point)), shape=(cells.many, n)) for column in along.T]
+
+    def pull(self, n: int) -> Float:
+        """Σ b_i over the cells at each point, shape (n, 3): a uniform stress σ on the boundary loads it with σ times this."""
+        return np.stack([np.bincount(self.point, weights=column, minlength=n) for column in self.b.T], axis=1)
+
+
+def vectors_of(x: Float, blocks: list[tuple[Kind, Int]]) -> Vectors:
+    """The b_i of faces or solids between points x (n, 3)."""
+    rows: list[tuple[Int, Int, Float]] = []
+    start = 0
+    for kind, corners in blocks:
+        number = start + np.arange(len(corners))
+        rows += [(number, point, b) for point, b in (_face if kind.dimension == 2 else _solid)(x, kind, corners)]
+        start += len(corners)
+    cell, point, b = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+    return Vectors(cell, point, b)
+
+
+def _face(x: Float, kind: Kind, corners: Int) -> list[tuple[Int, Float]]:
+    normal = unit_normals(x, corners)
+    k = kind.size
+    return [(corners[:, i], np.cross(x[corners[:, (i + 1) % k]] - x[corners[:, i - 1]], normal) / 2) for i in range(k)]
+
+
+def _solid(x: Float, kind: Kind, corners: Int) -> list[tuple[Int, Float]]:
+    found = []
+    for face in kind.faces:
+        halves = ((0, 1, 2), (0, 2, 3), (0, 1, 3), (1, 2, 3))
+        triangles = [face] if len(face) == 3 else [tuple(face[i] for i in half) for half in halves]
+        for triangle in triangles:
+            share = vector_areas(x, corners[:, list(triangle)]) / (3 if len(face) == 3 else 6)
+            found += [(corners[:, i], share) for i in triangle]
+    return found
+
+
+def unit_normals(x: Float, corners: Int) -> Float:
+    """Unit normals of faces, shape (m, 3)."""
+    area = vector_areas(x, corners)
+    return area / np.linalg.norm(area, axis=1, keepdims=True)

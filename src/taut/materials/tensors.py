@@ -1,0 +1,89 @@
+"""Elasticity tensors as small matrices, and what springs can make of them.
+
+A symmetric tensor ε (d × d) is written as the s = d(d+1)/2 numbers ε_a = ε : B_a, B_a an orthonormal basis (Mandel's), so that an
+elasticity tensor is a symmetric s × s matrix C with σ_a = C_ab ε_b. Springs have a totally symmetric C = Σ k l² n⊗n⊗n⊗n / V, which
+has C₁₁₂₂ = C₁₂₁₂ (Cauchy's relation). An isotropic one is C_ijkl = μ (δ_ij δ_kl + δ_ik δ_jl + δ_il δ_jk), whose Poisson ratio is
+1/(d + 1), and E = 8μ/3 for d = 2, E = 5μ/2 for d = 3.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float = NDArray[np.float64]
+
+
+@lru_cache(maxsize=2)
+def basis(d: int) -> Float:
+    """The B_a, shape (s, d, d): first those of the diagonal, then those beside it."""
+    made = []
+    for i, j in [(a, a) for a in range(d)] + [(a, b) for a in range(d) for b in range(a + 1, d)]:
+        unit = np.zeros((d, d))
+        unit[i, j] = unit[j, i] = 1.0
+        made.append(unit / np.linalg.norm(unit))
+    found = np.array(made)
+    found.setflags(write=False)
+    return found
+
+
+def squares(t: Float) -> Float:
+    """n⊗n of unit vectors t (m, d) in the basis, shape (m, s)."""
+    return np.einsum("mi,mj,aij->ma", t, t, basis(t.shape[1]))
+
+
+def poisson_of_springs(d: int) -> float:
+    """The Poisson ratio of every isotropic lattice of springs: ⅓ in a sheet, ¼ in a solid."""
+    return 1.0 / (d + 1)
+
+
+def isotropic(young: float, d: int) -> Float:
+    """The tensor of this modulus that springs can have, shape (s, s).
+
+    >>> isotropic(8.0, 2).round(12).tolist()
+    [[9.0, 3.0, 0.0], [3.0, 9.0, 0.0], [0.0, 0.0, 6.0]]
+    """
+    trace = np.einsum("aii->a", basis(d))
+    mu = young * (3 / 8 if d == 2 else 2 / 5)
+    return mu * (np.outer(trace, trace) + 2 * np.eye(len(trace)))
+
+
+def woven(warp: float, weft: float, shear: float | None) -> Float:
+    """The tensor of a sheet with these moduli along its axes, shape (3, 3), with C₁₁₂₂ = C₁₂₁₂ = c as springs have it.
+
+    c is the shear modulus if one is given. If not, it is a third of the smaller of C₁₁₁₁ and C₂₂₂₂: pulled along its stiffer
+    direction the sheet narrows by ⅓ of the strain, and with equal moduli it is isotropic.
+
+    >>> woven(8.0, 8.0, None).round(12).tolist()
+    [[9.0, 3.0, 0.0], [3.0, 9.0, 0.0], [0.0, 0.0, 6.0]]
+    """
+    soft, stiff = min(warp, weft), max(warp, weft)
+    if shear is None:
+        low = soft / (1 - soft / (9 * stiff))
+        high, c = stiff + low / 9, low / 3
+        first, second = (high, low) if warp >= weft else (low, high)
+    else:
+        # E₁ = a - c²/b and E₂ = b - c²/a make a/b = E₁/E₂, and a quadratic equation for b
+        ratio, c = warp / weft, shear
+        second = (warp + np.sqrt(warp**2 + 4 * c**2 * ratio)) / (2 * ratio)
+        first = second * ratio
+    return np.array([[first, c, 0.0], [c, second, 0.0], [0.0, 0.0, 2 * c]])
+
+
+def embedded(tensor: Float, axes: Float) -> Float:
+    """Tensors of sheets (3, 3) put into space by the two axes (m, 2, 3) of each, shape (m, 6, 6)."""
+    turn = np.einsum("aij,mki,mlj,bkl->mab", basis(3), axes, axes, basis(2), optimize=True)
+    return np.einsum("mab,bc,mdc->mad", turn, tensor, turn, optimize=True)
+
+
+def upper(tensors: Float) -> Float:
+    """The s(s+1)/2 independent numbers of symmetric matrices (…, s, s), those beside the diagonal times √2."""
+    i, j = np.triu_indices(tensors.shape[-1])
+    return tensors[..., i, j] * np.where(i == j, 1.0, np.sqrt(2.0))
+
+
+def inverse(tensor: Float) -> Float:
+    """The compliance of a tensor, or the tensor of a compliance."""
+    return np.asarray(np.linalg.inv(tensor), dtype=np.float64)

@@ -1,0 +1,181 @@
+"""Springs on irregular meshes: the modulus asked for is the modulus measured, and the rest is said."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import taut
+from taut.materials import moduli, springs
+from tests.materials.bodies import irregular_block, irregular_sheet, lumped, small_displacements
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+SHEETS = {
+    "rectangles": lambda: taut.mesh.sheet(6, 8, size=(1.5, 1.2)),
+    "alternating": lambda: taut.mesh.sheet(12, 12, pattern="alternating"),
+    "irregular": lambda: irregular_sheet(16, 16, 1.0, seed=1),
+    "disc": lambda: taut.mesh.disc(8),
+}
+SOLIDS = {
+    "ball": taut.mesh.ball,
+    "tets": lambda: irregular_block(6, seed=2),
+    "bricks": lambda: taut.mesh.block(4, 4, 4, size=(1.0, 1.1, 0.9)),
+}
+
+
+@pytest.mark.parametrize("name", SHEETS)
+def test_sheets_reach_the_modulus(name):
+    mesh = SHEETS[name]()
+    made = springs(mesh, young=3e6, thickness=2e-3)
+    again = moduli(mesh, made.pairs, made.k, thickness=2e-3)  # measured anew from pairs and k alone
+    assert again.young == pytest.approx(3e6, rel=1e-4)
+    # 7% and 0.06 are what the coarsest of these (a disc of eight rings) leaves; fine regular ones are exact
+    assert again.anisotropy < 0.07
+    assert again.poisson == pytest.approx(1 / 3, abs=0.06)
+    assert (made.k > 0).all()
+
+
+@pytest.mark.parametrize("name", SOLIDS)
+def test_solids_reach_the_modulus(name):
+    mesh = SOLIDS[name]()
+    made = springs(mesh, young=1e5)
+    again = moduli(mesh, made.pairs, made.k)
+    assert again.young == pytest.approx(1e5, rel=1e-4)
+    assert again.anisotropy < 0.07
+    assert again.poisson == pytest.approx(1 / 4, abs=0.05)
+    assert (made.k > 0).all()
+
+
+def test_a_pull_that_is_computed_here_finds_the_modulus():
+    """An irregular strip pulled at both ends with 1 N/m: its modulus is 1/strain, away from the ends."""
+    mesh = irregular_sheet(48, 12, (4.0, 1.0), seed=3)
+    made = springs(mesh, membrane=50.0)
+    x = mesh.points[:, :2]
+    ends = [np.isclose(x[:, 0], at) for at in (0.0, 4.0)]
+    load = np.zeros(mesh.n)
+    for end, sign in zip(ends, (-1, 1), strict=True):
+        y = np.sort(x[end, 1])
+        share = np.gradient(y)
+        share[[0, -1]] /= 2  # of the stress 1 N/m along the end
+        load[np.flatnonzero(end)[np.argsort(x[end, 1])]] = sign * share
+    corner, other = (int(np.flatnonzero(end & np.isclose(x[:, 1], 0.0))[0]) for end in ends)
+    held = [2 * corner, 2 * corner + 1, 2 * other + 1]  # three coordinates take the rigid motion and carry nothing
+    moved = small_displacements(x, made.pairs, made.k, np.column_stack([load, np.zeros(mesh.n)]), held)
+    middle = np.abs(x[:, 0] - 2) < 1.1
+    strain = np.polyfit(x[middle, 0], moved[middle, 0], 1)[0]
+    assert 1 / strain == pytest.approx(
+        50.0, rel=0.03
+    )  # the modulus varies by a few per cent with the direction and from place to place
+
+
+@pytest.mark.parametrize("mesh", [taut.mesh.sphere(8), taut.mesh.torus(36, 14), taut.mesh.cylinder(40, 8)], ids=repr)
+def test_curved_sheets_in_patches(mesh):
+    made = springs(mesh, membrane=10.0, areal_density=0.1)
+    assert made.reached.young == pytest.approx(10.0)
+    assert made.reached.poisson == pytest.approx(1 / 3, abs=0.06)
+    assert made.mass.sum() == pytest.approx(0.1 * mesh.areas.sum())
+    flat = springs(taut.mesh.sheet(6, 6), membrane=10.0)
+    # nearly square cells of any size have nearly the springs of the flat sheet, for k does not depend on the size
+    if "quad" in mesh.cells and mesh.boundary.size:
+        assert np.median(made.k) == pytest.approx(np.median(flat.k), rel=0.2)
+
+
+def test_a_curved_sheet_of_a_file():
+    if not (DATA / "spot.obj").exists():
+        pytest.skip("no shared data")
+    mesh = taut.mesh.read(DATA / "spot.obj")
+    made = springs(mesh, young=1e6, thickness=1e-3, density=1000.0)
+    assert made.reached.young == pytest.approx(1e6)
+    assert len(made.k) == len(mesh.edges)
+    assert made.bending > 0
+    assert any("depending on the direction" in limit for limit in made.limits)  # its triangles are halves of quads, all cut one way
+
+
+def test_tetrahedra_of_a_file():
+    if not (DATA / "octopus-low.mesh").exists():
+        pytest.skip("no shared data")
+    mesh = taut.mesh.read(DATA / "octopus-low.mesh")
+    made = springs(mesh, young=1e5, density=1000.0)
+    assert made.reached.young == pytest.approx(1e5)
+    assert made.mass.sum() == pytest.approx(1000.0 * mesh.volumes.sum())
+    assert any("ν" in limit for limit in made.limits)  # arms one tetrahedron thick: far from isotropic, and it says so
+
+
+@pytest.mark.parametrize("plane", ["xy", "xz", "yz"])
+def test_warp_and_weft_on_a_grid_are_exact(plane):
+    mesh = taut.mesh.sheet(6, 5, size=(0.6, 0.5), plane=plane)
+    warp, weft = {"xy": ((1, 0, 0), (0, 1, 0)), "xz": ((1, 0, 0), (0, 0, 1)), "yz": ((0, 1, 0), (0, 0, 1))}[plane]
+    made = springs(mesh, membrane=(1000.0, 150.0), shear=20.0, warp=warp)
+    assert made.reached.along(warp) == pytest.approx(1000.0, rel=1e-5)
+    assert made.reached.along(weft) == pytest.approx(150.0, rel=1e-5)
+    # squares: C₁₁ = k₁ + k₂ and C₁₂ = C₆₆ = k₂ = the shear modulus; E₁ = C₁₁ - C₁₂²/C₂₂ gives the inner edges
+    c22 = (1000 + np.sqrt(1000**2 + 4 * 20**2 * 1000 / 150)) / (2 * 1000 / 150)
+    along = np.abs((mesh.points[made.pairs[:, 1]] - mesh.points[made.pairs[:, 0]]) / 0.1)
+    assert made.k[along @ np.abs(warp) < 0.5].max() == pytest.approx(c22 - 20, rel=1e-5)
+    assert made.k[along @ np.abs(weft) < 0.5].max() == pytest.approx(c22 * 1000 / 150 - 20, rel=1e-5)
+    # diagonals carry 2% of it all, and the fit stops when the moduli are right to 1e-5
+    assert made.k[(along.sum(axis=1) > 1.5)] == pytest.approx(20.0, rel=5e-4)
+
+
+def test_warp_and_weft_askew_and_on_a_tube():
+    askew = springs(taut.mesh.sheet(6, 6), membrane=(300.0, 100.0), warp=(1, 1, 0))
+    assert askew.reached.along([1, 1, 0]) == pytest.approx(300.0, rel=1e-4)
+    assert askew.reached.along([-1, 1, 0]) == pytest.approx(100.0, rel=1e-4)
+    tube = springs(taut.mesh.cylinder(60, 10), membrane=(200.0, 100.0), warp=(0, 1, 0))
+    assert tube.reached.along([0, 1, 0]) == pytest.approx(200.0, rel=0.03)  # patches of it are measured in a plane
+
+
+def test_mixed_cells_and_masses():
+    """Triangles and quads, tets and hexes: every spring once, every mass its part."""
+    sheet = taut.mesh.Mesh(
+        [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]], {"quad": [[0, 1, 4, 3]], "triangle": [[1, 2, 4], [2, 5, 4]]}
+    )
+    made = springs(sheet, young=1e6, thickness=1e-3, density=1000.0)
+    assert made.mass == pytest.approx(lumped(sheet))
+    assert len(made.pairs) == len(sheet.edges) + len(sheet.diagonals)
+    assert made.reached.young == pytest.approx(1e6)
+
+
+def test_what_springs_cannot_reach_is_said():
+    made = springs(taut.mesh.sheet(4, 4), young=1e6, thickness=1e-3, poisson=0.45)
+    assert made.limits == ("ν = 0.45: isotropic springs have ν = 1/3 in a sheet, whatever their stiffness",)
+    assert "0.45" in str(made)
+    assert "0.333" in str(made)
+    one_way = springs(taut.mesh.sheet(8, 8, pattern="one-diagonal"), membrane=1.0)
+    assert any("0.5 to 2 of its mean" in limit for limit in one_way.limits)
+
+
+def test_van_gelder_alone():
+    """Σ E t A/l² on one right triangle, and Σ E V/l² on one tetrahedron; the irregular body is softer than asked."""
+    one = taut.mesh.Mesh([[0, 0], [1, 0], [0, 2]], {"triangle": [[0, 1, 2]]})
+    made = springs(one, membrane=10.0, fit=False)
+    assert dict(zip(map(tuple, made.pairs.tolist()), made.k, strict=True)) == pytest.approx(
+        {(0, 1): 10.0, (0, 2): 2.5, (1, 2): 2.0}
+    )
+    tet = taut.mesh.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], {"tet": [[0, 1, 2, 3]]})
+    assert np.sort(springs(tet, young=12.0, fit=False).k) == pytest.approx([1, 1, 1, 2, 2, 2])
+    irregular = irregular_sheet(16, 16, 1.0, seed=1)
+    assert springs(irregular, membrane=1.0, fit=False).reached.young < 0.92
+
+
+def test_the_same_call_gives_the_same_bits():
+    mesh = irregular_sheet(8, 8, 1.0, seed=5)
+    first, second = (springs(mesh, membrane=1.0) for _ in range(2))
+    assert first.k.tobytes() == second.k.tobytes()
+
+
+def test_units_scale():
+    """A body ten times as large has springs ten times as stiff, a modulus ten times as large too; the fit does not see either."""
+    small = irregular_block(3, seed=1)
+    k = springs(small, young=1.0).k
+    assert springs(small.with_(points=10 * small.points), young=1e9).k == pytest.approx(1e10 * k, rel=1e-6)
+
+
+def test_far_away_in_two_parts_and_with_a_point_of_no_cell():
+    sheet = taut.mesh.sheet(4, 4)
+    points = np.concatenate([sheet.points, sheet.points + np.array([3, 0, 0]), [[9, 9, 0]]]) + 1e5
+    quads = sheet.cells["quad"]
+    made = springs(taut.mesh.Mesh(points, {"quad": np.concatenate([quads, quads + sheet.n])}), membrane=8.0, areal_density=1.0)
+    assert made.k[: len(made.k) // 2] == pytest.approx(springs(sheet, membrane=8.0).k, rel=1e-6)  # lengths are exact to 1e5 ε/0.25
+    assert made.mass[-1] == 0
+    assert made.reached.young == pytest.approx(8.0)
