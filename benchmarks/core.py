@@ -36,7 +36,7 @@ import numba, numpy as np, taut
 from cloth import cloth
 from taut import laws
 from taut.formula import norm
-from taut.system.assembly import Inputs
+from taut.system.terms import Inputs
 
 @taut.energy(rest={{"l0": lambda x: norm(x[1] - x[0])}}, invariant="rigid motion")
 def my_own_spring(x, k, l0):
@@ -89,7 +89,7 @@ def assembly() -> dict[str, float]:
 
     import taut
     from taut import laws
-    from taut.system.assembly import Inputs
+    from taut.system.terms import Inputs
 
     points, edges, k, _, mass, fixed = cloth(100)
     system = taut.System(points, mass=mass, energies=[laws.spring(edges, k=k), laws.gravity()], fixed=fixed)

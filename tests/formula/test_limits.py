@@ -29,7 +29,11 @@ def system(*energies, damping=()):
         (lambda: laws.planar_rod_bending([[0, 1, 2]], EI=1.0, theta0=[-4.0]), r"'theta0' of element 0 .* is -4; .* at least -3.14"),
         (lambda: laws.shell_bending([[2, 3, 0, 1], [5, 3, 0, 1]], c=1.0), "element 1 .* has a first triangle without area"),
         (lambda: laws.bridson_bending([[2, 5, 0, 1]], k=1.0), "element 0 .* has a second triangle without area"),
-        (lambda: laws.discrete_shell_bending([[2, 3, 1, 4]], k=1.0), "element 0 .* has a first triangle without area"),
+        (lambda: laws.discrete_shell_bending([[2, 3, 1, 4]], k=1.0), "element 0 .* has two particles in the same place"),
+        (lambda: laws.shell_bending([[1, 4, 0, 3]], c=1.0), "element 0 .* has two particles in the same place"),
+        (lambda: laws.shell_bending([[2, 3, 0, 1]], c=1.0, theta0=9.0), "'theta0' is 9; it must be at most 3.14"),
+        (lambda: laws.shell_bending([[0, 1]], c=1.0), "elements have 4 particles each, not 2"),
+        (lambda: laws.rod_bending([[0, 1, 4]], EI=1.0), "element 0 .* has two particles in the same place"),
         (lambda: laws.area([[0, 1, 2], [0, 1, 5]], k=1.0), r"element 1 \(particles \[0, 1, 5\]\) has no area"),
         (lambda: laws.discrete_shell_area([[0, 1, 4]], k=1.0), "element 0 .* has no area"),
         (lambda: laws.volume([[0, 1, 3, 6], [1, 0, 3, 6]], k=1.0), r"element 1 \(particles \[1, 0, 3, 6\]\) is flat or inverted"),
@@ -86,10 +90,23 @@ def test_pressure_wants_a_closed_surface():
         laws.pressure(ball.triangles[1:], p=1.0)
     with pytest.raises(taut.LawError, match=r"element 0 .* faces inwards, as the surface does, in the rest shape, and 79 more"):
         taut.System(ball.points, mass=1.0, energies=[laws.pressure(ball.triangles[:, ::-1], p=1.0)])
-    uneven = taut.System(ball.points, mass=1.0, energies=[laws.pressure(ball.triangles, p=np.arange(80.0))])
     with pytest.raises(taut.LawError, match="'pressure': an energy of a total has the same parameters for all elements"):
-        uneven.V(uneven.initial_state())
+        taut.System(ball.points, mass=1.0, energies=[laws.pressure(ball.triangles, p=np.arange(80.0))])
     turned = ball.triangles.copy()
     turned[0] = turned[0, ::-1]
     with pytest.raises(taut.LawError, match="3 edges are run through the same way by both triangles"):
         laws.pressure(turned, p=1.0)
+
+
+def test_wind_wants_triangles_with_area():
+    with pytest.raises(taut.LawError, match=r"element 1 .* has no area"):
+        taut.System(POINTS, mass=1.0, loads=[laws.wind([[0, 1, 2], [0, 1, 5]], velocity=(1, 0, 0))])
+    with pytest.raises(taut.LawError, match="elements have 3 particles each, not 4"):
+        laws.wind([[0, 1, 2, 3]], velocity=(1, 0, 0))
+
+
+def test_unknown_options_are_refused():
+    with pytest.raises(taut.LawError, match=r"@taut.dissipation has no option 'load'"):
+        taut.dissipation(load=True)
+    with pytest.raises(taut.LawError, match=r"@taut.load has no option 'limit'; did you mean 'limits'"):
+        taut.load(limit={})

@@ -5,7 +5,8 @@ import pytest
 
 import taut
 from taut import laws
-from taut.system.assembly import Assembly, Inputs, Term
+from taut.system.assembly import Assembly
+from taut.system.terms import Inputs, Term
 from tests.laws import checks
 from tests.laws.specimens import DISSIPATIONS
 

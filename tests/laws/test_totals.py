@@ -180,9 +180,8 @@ def test_what_a_total_cannot_be():
 
     body = place(length, k=2.0, l0=1.5)
     assert body.V(body.initial_state()) == 0.25
-    body = place(length, k=[1.0, 2.0])
     with pytest.raises(taut.LawError, match="same parameters for all elements, but element 1 has others"):
-        body.V(body.initial_state())
+        place(length, k=[1.0, 2.0])
 
     @taut.energy
     def outside(x, k):
@@ -219,3 +218,46 @@ def test_what_a_total_cannot_be():
     body = place(inverted, k=1.0)
     with pytest.raises(taut.SingularState, match="law 'inverted' has no finite energy"):
         body.V(body.initial_state())
+
+
+@pytest.mark.parametrize("name", TOTALS)
+@pytest.mark.parametrize("far", [0.3, 1e4])
+def test_a_small_ball_far_from_the_origin_is_no_harder(name, far):
+    """Shares of the volume are taken from the middle of the body: neither iterations nor tolerances grow with the distance."""
+    points = 1e-3 * BALL.points
+    law = getattr(laws, name)(BALL.triangles, **TOTALS[name][0])
+    ball = taut.System(points, mass=1e-6, energies=[law, laws.spring(BALL.edges, k=10.0)], pose=1.05 * points)
+    here = taut.ImplicitEuler().step(ball, ball.initial_state(), 1e-3)[1]
+    scale = 1.0 if far < 1.0 else 1e3  # a metre-sized ball ten kilometres away
+    rest, pose = (scale * factor * points + [0.0, far, 0.0] for factor in (1.0, 1.05))
+    moved = taut.System(rest, mass=1e-6 * scale, energies=[law, laws.spring(BALL.edges, k=10.0 * scale)], pose=pose)
+    there = taut.ImplicitEuler().step(moved, moved.initial_state(), 1e-3)[1]
+    assert there.outcome in ("converged", "rounding floor")
+    assert there.iterations <= here.iterations + 4
+    assert there.tolerance <= 2.0 * here.tolerance * scale**2
+
+
+def test_a_pressure_below_vacuum_is_refused():
+    with pytest.raises(taut.LawError, match="'p' is -3000; it must be at least -ambient"):
+        taut.System(BALL.points, mass=1.0, energies=[laws.gas(BALL.triangles, p=-3000.0, ambient=2000.0)])
+
+
+def test_a_stiff_filling_under_lbfgs():
+    """The constant matrix has the part that joins all particles: tens of iterations a step, not thousands."""
+    ball = taut.System(
+        BALL.points, mass=0.2, fixed=[0],
+        energies=[laws.enclosed_volume(BALL.triangles, k=1e7), laws.spring(BALL.edges, k=100.0), laws.gravity()],
+    )  # fmt: skip
+    run = taut.simulate(ball, taut.ImplicitEuler(minimiser="lbfgs"), h=0.01, until=0.03)
+    *_, (end, _) = run
+    newton = taut.simulate(ball, taut.ImplicitEuler(), h=0.01, until=0.03)
+    *_, (same, _) = newton
+    assert run.summary.iterations <= 150 * run.summary.steps
+    np.testing.assert_allclose(end.q, same.q, atol=1e-7)
+
+
+def test_half_a_surface_cannot_be_switched_off():
+    body = system("gas")
+    with pytest.raises(taut.ModelError, match="'gas' mean something all together only"):
+        body.V(body.initial_state().with_(active={"gas": np.arange(80) > 3}))
+    assert body.V(body.initial_state().with_(active={"gas": np.zeros(80, dtype=bool)})) == 0.0

@@ -141,3 +141,33 @@ def test_breaking_strain_survives_join_and_with():
     (bound,) = taut.join(system, system.with_(pose=system.rest + 1.0, constraints=[])).energies[1:]
     assert bound.breaking_strain == [0.5, 0.2]
     assert bound.with_(k=1.0).breaking_strain == [0.5, 0.2]
+
+
+def test_the_wind_does_not_blow_on_what_is_torn():
+    mesh = taut.mesh.sheet(4, 4)
+    springs = laws.spring(mesh.edges, k=50.0, breaking_strain=0.2)
+    sheet = taut.System(
+        mesh.points, mass=0.01, energies=[springs, laws.area(mesh.triangles, k=1.0)],
+        loads=[laws.wind(mesh.triangles, velocity=(0, 0, 5.0), lift=0.0)], pose=mesh.points * [1.0, 1.5, 1.0],
+    )  # fmt: skip
+    state, report = taut.ImplicitEuler().step(sheet, sheet.initial_state(), 1e-5)
+    assert report.torn == 20
+    assert not state.active["area"].any()
+    np.testing.assert_array_equal(state.active["wind"], state.active["area"])
+    assert not sheet.forces_of_loads(state)["wind"].any()
+
+
+def test_a_breaking_strain_of_its_own_wins():
+    """A rope beside a thread on the same two particles: the thread breaks, the rope holds."""
+    thread, rope = laws.spring([[0, 1]], k=10.0, breaking_strain=0.1), laws.cable([[0, 1]], k=10.0, breaking_strain=5.0)
+    pair = taut.System([[0, 0, 0], [0.4, 0, 0]], mass=1.0, energies=[thread, rope], pose=[[0, 0, 0], [0.45, 0, 0]])
+    state, report = taut.ImplicitEuler().step(pair, pair.initial_state(), 1e-4)
+    assert report.torn == 1
+    assert {name: mask.tolist() for name, mask in state.active.items()} == {"spring": [False]}
+    whole = pair.with_(pose=[[0, 0, 0], [0.439, 0, 0]])
+    assert taut.ImplicitEuler().step(whole, whole.initial_state(), 1e-4)[1].torn == 0
+
+
+def test_no_rest_length_no_breaking_strain():
+    with pytest.raises(taut.LawError, match=r"element 0 .* has a breaking strain, but no rest length"):
+        taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0, energies=[laws.cable([[0, 1]], k=1.0, l0=0.0, breaking_strain=0.1)])

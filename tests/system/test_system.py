@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import taut
 from taut import laws
-from taut.system.assembly import Inputs
 from taut.system.blocks import Pattern, Union
+from taut.system.terms import Inputs
 
 
 def net(rng, n=9, **more):

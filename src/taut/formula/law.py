@@ -25,10 +25,11 @@ from taut.formula.vocabulary import Vector
 
 Kind = Literal["energy", "dissipation", "load"]
 RESERVED = ("self", "elements", "name", "breaking_strain")
-LIMITS: dict[str, tuple[Callable[[Any, float], Any], str]] = {
+LIMITS: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     ">": (np.greater, "greater than"),
     ">=": (np.greater_equal, "at least"),
     "<=": (np.less_equal, "at most"),
+    "<": (np.less, "less than"),
 }
 INVARIANCES = ("rigid motion", "translation")
 
@@ -77,17 +78,16 @@ class Law:
         """What the formula takes before its parameters: positions, and velocities for a load."""
         return ("x", "v") if self.kind == "load" else ("x",)
 
-    def _limits(self, name: str, text: str) -> list[tuple[str, float]]:
-        """Limits such as ">= 0 and <= 1" as relations and numbers."""
+    def _limits(self, name: str, text: str) -> list[tuple[str, float | str]]:
+        """Limits such as ">= 0 and <= 1" as relations and numbers; ">= -ambient" has minus another parameter as its number."""
         if name not in self.parameters:
             raise LawError(f"law '{self.name}': limit for an unknown parameter '{name}'{did_you_mean(name, self.parameters)}")
-        parts = [part.partition(" ") for part in text.split(" and ")]
-        try:
-            found = [(relation, float(number)) for relation, _, number in parts]
-        except ValueError:
-            found = []
-        if not found or any(relation not in LIMITS for relation, _ in found):
-            raise LawError(f"law '{self.name}': a limit reads '> 0', '>= 0' or '>= 0 and <= 1', not {text!r}")
+        found: list[tuple[str, float | str]] = []
+        for part in text.split(" and "):
+            relation, _, number = part.partition(" ")
+            if relation not in LIMITS or not (number.removeprefix("-") in self.parameters or _is_number(number)):
+                raise LawError(f"law '{self.name}': a limit reads '> 0', '>= 0' or '>= 0 and <= 1', not {text!r}")
+            found.append((relation, float(number) if _is_number(number) else number))
         return found
 
     def _signature(self) -> list[str]:
@@ -149,6 +149,23 @@ class Law:
         return self._variants.setdefault(new.digest, new)
 
 
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _refuse_unknown(kind: Kind, options: Mapping[str, Any]) -> None:
+    known = {"energy": ("rest", "invariant", "load", "limits", "proper", "check"),
+             "dissipation": ("rest", "invariant", "limits", "proper", "check"),
+             "load": ("rest", "limits", "proper", "check")}[kind]  # fmt: skip
+    for name in options:
+        if name not in known:
+            raise LawError(f"@taut.{kind} has no option '{name}'{did_you_mean(name, known)}")
+
+
 @overload
 def energy(formula: Callable[..., Any]) -> Law: ...
 @overload
@@ -170,8 +187,8 @@ def energy(formula: Callable[..., Any] | None = None, **options: Any) -> Law | C
     invariant : what leaves the energy unchanged ("rigid motion" or "translation"), if anything does. The tests of the laws
         hold it against this.
     load : the energy belongs to something outside: the ledger books the work that the force does, not an energy that is stored.
-    limits : for parameters that are bounded, how: "> 0", ">= 0" or ">= 0 and <= 1", with any number; of a vector, its length. An
-        element beyond is refused by its number.
+    limits : for parameters that are bounded, how: "> 0", ">= 0" or ">= 0 and <= 1", with any number, or with another parameter
+        or minus one; of a vector, its length. An element beyond is refused by its number.
     proper : what an element must not be at rest, in words, and a number without unit that is then zero or negative, as a function
         of `x` alone: {"has no area": lambda x: …}. Such an element is refused by its number.
     check : looks at all elements (m, s) together and says in words what is wrong with them, or None.
@@ -189,6 +206,7 @@ def energy(formula: Callable[..., Any] | None = None, **options: Any) -> Law | C
     """
     if formula is not None:
         return Law(formula, "energy")
+    _refuse_unknown("energy", options)
     return lambda function: Law(function, "energy", **options)
 
 
@@ -201,11 +219,12 @@ def dissipation(
     invariant: str | None = None,
     limits: Mapping[str, str] | None = None,
     proper: Mapping[str, Callable[..., Any]] | None = None,
+    check: Callable[[NDArray[np.int64]], str | None] | None = None,
 ) -> Callable[[Callable[..., Any]], Law]: ...
 def dissipation(formula: Callable[..., Any] | None = None, **options: Any) -> Law | Callable[[Callable[..., Any]], Law]:
     """Make a damping law of a rate potential Ψ [W], written with `rate` of quantities of the positions.
 
-    rest, invariant, limits, proper : as for `energy`; here "rigid motion" says that no rigid motion is damped.
+    rest, invariant, limits, proper, check : as for `energy`; here "rigid motion" says that no rigid motion is damped.
 
     The damping force is -∂Ψ/∂v. In an implicit step rate(m) is (m(new) - m(old))/h and every other use of the positions is
     frozen at the old ones.
@@ -220,6 +239,7 @@ def dissipation(formula: Callable[..., Any] | None = None, **options: Any) -> La
     """
     if formula is not None:
         return Law(formula, "dissipation")
+    _refuse_unknown("dissipation", options)
     return lambda function: Law(function, "dissipation", **options)
 
 
@@ -231,13 +251,14 @@ def load(
     rest: Mapping[str, Callable[..., Any]] | None = None,
     limits: Mapping[str, str] | None = None,
     proper: Mapping[str, Callable[..., Any]] | None = None,
+    check: Callable[[NDArray[np.int64]], str | None] | None = None,
 ) -> Callable[[Callable[..., Any]], Law]: ...
 def load(formula: Callable[..., Any] | None = None, **options: Any) -> Law | Callable[[Callable[..., Any]], Law]:
     """Make a law of a force that has no energy, such as wind.
 
     formula : a function of `x` and `v`, the positions and velocities of the s particles of one element, and of named parameters,
         that returns the force [N] on each of the s particles: a sequence of s vectors.
-    rest, limits, proper : as for `energy`.
+    rest, limits, proper, check : as for `energy`.
 
     The force is taken at the start of a step and held over it, by every integrator; the ledger books its work. It is first order
     in time, and has no part in the stiffness: a step much longer than the time in which the force changes can make it unstable.
@@ -251,4 +272,5 @@ def load(formula: Callable[..., Any] | None = None, **options: Any) -> Law | Cal
     """
     if formula is not None:
         return Law(formula, "load")
+    _refuse_unknown("load", options)
     return lambda function: Law(function, "load", **options)

@@ -41,15 +41,18 @@ class Outer:
         """The outer function of an energy, None where there is no total."""
         return Outer(root) if totalled(root) else None
 
-    def at(self, law: str, total: float, parameters: Float) -> tuple[float, float, float, float]:
-        """Φ, Φ' and Φ'' at a total, for the packed parameters (m, width) of the law's elements, and Σ|terms| of Φ."""
-        row = parameters[:1]
-        uneven = np.flatnonzero((parameters[:, self.columns] != row[:, self.columns]).any(axis=1))
+    def refuse_uneven(self, law: str, parameters: Float) -> None:
+        """Refuse packed parameters (m, width) that are not the same for all elements."""
+        uneven = np.flatnonzero((parameters[:, self.columns] != parameters[:1, self.columns]).any(axis=1))
         if len(uneven):
             raise LawError(
                 f"law '{law}': an energy of a total has the same parameters for all elements, but element {uneven[0]} has others"
             )
-        found = evaluate(self._roots, np.zeros((1, 1, 3)), parameters=row, total=total)[0]
+
+    def at(self, law: str, total: float, parameters: Float) -> tuple[float, float, float, float]:
+        """Φ, Φ' and Φ'' at a total, for the packed parameters (m, width) of the law's elements, and Σ|terms| of Φ."""
+        self.refuse_uneven(law, parameters)
+        found = evaluate(self._roots, np.zeros((1, 1, 3)), parameters=parameters[:1], total=total)[0]
         value, slope, bend = found[:3].tolist()
         return value, slope, bend, float(np.abs(found[3:]).sum())
 

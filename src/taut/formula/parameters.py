@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from taut.errors import LawError, did_you_mean
 from taut.formula.bound import Bound
+from taut.formula.expression import Expr
 from taut.formula.interpret import evaluate
 from taut.formula.law import LIMITS
-from taut.formula.trace import trace_measure
+from taut.formula.trace import totalled, trace_measure
 
 Float = NDArray[np.float64]
 IMPROPER = 1e-12  # a measure of shape, without unit, that is not larger counts as zero
@@ -40,13 +41,21 @@ class Resolved:
         for name in self.law.parameters:
             self._resolve(name, rest, mass)
         self._packed: tuple[float, Float] | None = None
+        self._refuse_beyond({**self.constant, **{name: self._call(name, 0.0) for name in self.timed}}, 0.0)
 
     def _refuse_improper(self, fault: str, measure: Callable[..., Any]) -> None:
         roots, _ = trace_measure(f"'{self.law.name}' at rest, '{fault}'", measure, self.particles)
-        value = evaluate(roots, self.rest[self.elements])[:, 0]
+        value = evaluate(roots, self._corners(roots))[:, 0]
         bad = np.flatnonzero(~(value > IMPROPER))
         if len(bad):
             raise LawError(f"law '{self.name}': {self.element(bad[0])} {fault}, in the rest shape{_others(len(bad))}")
+
+    def _corners(self, roots: Sequence[Expr]) -> Float:
+        """Rest positions of the elements' particles (m, s, 3) [m]; for a total that no shift changes, from their middle."""
+        corners = self.rest[self.elements]
+        if self.law.invariant is None or not len(corners) or not any(totalled(root) for root in roots):
+            return corners
+        return corners - corners.mean(axis=(0, 1))
 
     def element(self, i: int) -> str:
         """An element in words, for messages."""
@@ -72,28 +81,30 @@ class Resolved:
         else:
             value, vector = self._array(name, given, ""), name in self.law.vectors
         self.widths[name] = self._width(name, value, vector or value.ndim == 2)
-        self._refuse_beyond(name, value, " at t = 0 s" if name in self.timed else "")
         if name not in self.timed:
             self.constant[name] = value
 
-    def _refuse_beyond(self, name: str, value: Float, when: str) -> None:
-        """Hold a value against the limit that the law sets."""
-        vector = self.widths[name] is not None
-        size = np.sqrt(np.einsum("...i,...i->...", value, value)) if vector else value
-        for relation, number in self.law.limits.get(name, ()):
-            holds, words = LIMITS[relation]
-            bad = np.flatnonzero(~holds(size, number))
-            if len(bad):
-                where = f" of {self.element(bad[0])}" if size.ndim else ""
-                raise LawError(
-                    f"law '{self.name}': {'the length of ' if vector else ''}parameter '{name}'{where}{when} is "
-                    f"{size.reshape(-1)[bad[0]]:g}; it must be {words} {number:g}{_others(len(bad)) if size.ndim else ''}"
-                )
+    def _refuse_beyond(self, values: Mapping[str, Float], t: float) -> None:
+        """Hold all parameters at time t against the limits that the law sets."""
+        for name, limits in self.law.limits.items():
+            vector, when = self.widths[name] is not None, f" at t = {t:g} s" if name in self.timed else ""
+            size = np.sqrt(np.einsum("...i,...i->...", values[name], values[name])) if vector else values[name]
+            for relation, bound in limits:
+                number = bound if isinstance(bound, float) else values[bound.removeprefix("-")] * (-1.0 if bound[0] == "-" else 1.0)
+                holds, words = LIMITS[relation]
+                bad = np.flatnonzero(~holds(size, number))
+                if len(bad):
+                    where = f" of {self.element(bad[0])}" if size.ndim else ""
+                    raise LawError(
+                        f"law '{self.name}': {'the length of ' if vector else ''}parameter '{name}'{where}{when} is "
+                        f"{size.reshape(-1)[bad[0] if size.ndim else 0]:g}; it must be {words} "
+                        f"{bound if isinstance(bound, str) else format(bound, 'g')}{_others(len(bad)) if size.ndim else ''}"
+                    )
 
     def _measure(self, name: str, rest: Float) -> tuple[Float, bool]:
         measure = self.law.rest[name]
         roots, vector = trace_measure(f"'{self.law.name}' at rest, '{name}'", measure, self.particles)
-        value = evaluate(roots, rest[self.elements])
+        value = evaluate(roots, self._corners(roots))
         self._refuse_nan(name, value, " measured on the rest shape")
         return (value, True) if vector else (value[:, 0], False)
 
@@ -159,9 +170,15 @@ class Resolved:
         """All parameters at time t [s], one row per element, shape (m, width). Not to be written to."""
         known = self._packed
         if known is None or (self.timed and known[0] != t):
-            values = {**self.constant, **{name: self._at(name, t) for name in self.timed}}
-            known = self._packed = (t, self._filled(values))
+            known = self._packed = (t, self._filled(self.values_at(t)))
         return known[1]
+
+    def values_at(self, t: float, x: Float | None = None) -> dict[str, Float]:
+        """All parameters at time t [s], checked; x (n, 3) are the positions, for those that depend on the place."""
+        values = {**self.constant, **{name: self._at(name, t, x) for name in self.timed}}
+        if self.timed:
+            self._refuse_beyond(values, t)
+        return values
 
     def _filled(self, values: dict[str, Float]) -> Float:
         packed = np.empty((len(self.elements), sum(w or 1 for w in self.widths.values())))
@@ -177,7 +194,6 @@ class Resolved:
         value = self._call(name, t, x)
         if self._width(name, value, name in self.law.vectors or value.ndim == 2) != self.widths[name]:
             raise LawError(f"law '{self.name}': parameter '{name}' at t = {t:g} s has changed its shape to {value.shape}")
-        self._refuse_beyond(name, value, f" at t = {t:g} s")
         return value
 
     def columns(self, name: str) -> int | slice:

@@ -31,6 +31,10 @@ class Placed(Resolved):
         super().__init__(bound, rest, mass, flat=flat)
         self._variants: dict[FormName, Variant] = {}
         self.variant(self.form)  # traces the formula: what is wrong with it is said now
+        outer = self.variant(self.form).outer
+        self.together = outer is not None  # whether the elements have an energy only all together
+        if outer is not None and len(self.elements):
+            outer.refuse_uneven(self.name, self.packed(0.0))
         self.breaking_strain = self._breaking_strain()
 
     def variant(self, form: FormName) -> Variant:
@@ -51,6 +55,9 @@ class Placed(Resolved):
         bad = np.flatnonzero(~(value > 0.0))
         if len(bad):
             raise LawError(f"law '{self.name}': breaking_strain of {self.element(bad[0])} is not positive")
+        short = np.flatnonzero(~(self.packed(0.0)[:, self.columns("l0")] > 0.0))
+        if len(short):
+            raise LawError(f"law '{self.name}': {self.element(short[0])} has a breaking strain, but no rest length")
         return np.broadcast_to(value, len(self.elements))
 
     @property

@@ -34,10 +34,14 @@ class PlacedLoad(Resolved):
             return self.timed[name](t)
         return self._fields[name]((self.rest if x is None else x)[self.elements].mean(axis=1), t)
 
-    def forces(self, x: Float, v: Float, t: float) -> Float:
-        """The force [N] on each particle, shape (n, 3), at positions x [m] and velocities v [m/s], both (n, 3), and time t [s]."""
-        values = {**self.constant, **{name: self._at(name, t, x) for name in self.timed}}
-        parts = evaluate(self._forces, x[self.elements], v[self.elements], self._filled(values))
+    def forces(self, x: Float, v: Float, t: float, active: NDArray[np.bool_] | None = None) -> Float:
+        """The force [N] on each particle, shape (n, 3), at positions x [m] and velocities v [m/s], both (n, 3), and time t [s].
+
+        active : which elements act, (m,); None: all
+        """
+        parts = evaluate(self._forces, x[self.elements], v[self.elements], self._filled(self.values_at(t, x)))
+        if active is not None:
+            parts[~active] = 0.0
         bad = np.flatnonzero(~np.isfinite(parts).all(axis=1))
         if len(bad):
             raise SingularState(f"law '{self.name}': {self.element(bad[0])} has no finite force at t = {t:g} s")

@@ -1,7 +1,7 @@
-"""Attachment of a particle to a point of an edge, triangle or tetrahedron, V = ½ k |Σ wᵢ (x₀ - xᵢ)|²."""
+"""Attachment of a particle to a point of an edge, triangle or tetrahedron, V = ½ k |Σ wᵢ (x₀ - xᵢ)|²/(Σ wᵢ)²."""
 
 from taut.errors import LawError
-from taut.formula import cross, dot, norm
+from taut.formula import cross, dot, norm, where
 from taut.formula.law import energy
 from taut.laws.geometry import fullness, roundness, sized, tet_volume
 
@@ -29,7 +29,9 @@ def _extent(x):
     """How far the corners are from being in one point, line or plane, without unit."""
     corners = [x[i] for i in range(1, len(x))]
     if len(corners) == 2:
-        return norm(corners[1] - corners[0])
+        a, b = corners
+        every = norm(b - a) + norm(x[0] - a) + norm(x[0] - b)
+        return norm(b - a) / where(every > 0, every, 1.0)
     return fullness(corners) if len(corners) == 3 else roundness(corners) ** 2
 
 
@@ -41,18 +43,20 @@ def _extent(x):
     check=sized(3, 4, 5),
 )
 def attachment(x, k, weights):
-    """A spring of rest length zero from a particle to a point of an edge, a triangle or a tetrahedron: V = ½ k |Σ wᵢ (x₀ - xᵢ)|².
+    """Spring of rest length zero from a particle to a point of an edge, triangle or tetrahedron: V = ½ k |x₀ - Σ wᵢ xᵢ/Σ wᵢ|².
 
     k : stiffness [N/m]
-    weights : wᵢ of the corners, shape (m, corners), adding up to one (default: of the particle's place, or its foot, at rest)
+    weights : wᵢ of the corners [1], shape (m, corners), each divided by their sum (default: those of the particle's place, or of
+        its foot, at rest)
 
     Elements are (particle, corners…): three, four or five particles. It joins a body to another where the other has no particle;
-    `taut.mesh.embed` finds the cells and the weights of many points. The reaction is shared out to the corners by the weights, so
-    momentum and angular momentum are kept. Weights that do not add up to one scale the force.
+    `taut.mesh.embed` finds the cells and the weights of many points. Where it has one, `zero_length_spring` is simpler. The
+    reaction is shared out to the corners by the weights, so momentum and angular momentum are kept. Derived in
+    docs/theory/06-areas-volumes-pressure.md.
     """
     if len(weights) != len(x) - 1:
         raise LawError(f"weights has one number for each of the {len(x) - 1} corners of an element, not {len(weights)}")
-    gap = weights[0] * (x[0] - x[1])
+    gap, whole = weights[0] * (x[0] - x[1]), weights[0]
     for i in range(2, len(x)):
-        gap = gap + weights[i - 1] * (x[0] - x[i])
-    return k / 2 * dot(gap, gap)
+        gap, whole = gap + weights[i - 1] * (x[0] - x[i]), whole + weights[i - 1]
+    return k / 2 * dot(gap, gap) / whole**2

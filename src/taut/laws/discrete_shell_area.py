@@ -18,6 +18,7 @@ def discrete_shell_area(x, k, area0):
     k : [N/m]
     area0 : rest area Ā [m²] (default: measured on the rest shape)
 
-    It is `area` with 2k, the same energy without the paper's missing ½.
+    As the paper prints it, without a ½: it is `area` with 2k. Use it to reproduce the paper, together with `discrete_shell_edge`
+    and `discrete_shell_bending`; in a model of your own use `area`, whose k is a modulus.
     """
     return k * (1 - measured(x) / area0) ** 2 * area0

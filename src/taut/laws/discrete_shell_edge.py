@@ -11,6 +11,7 @@ def discrete_shell_edge(x, k, l0):
     k : [N]
     l0 : rest length |ē| [m] (default: measured on the rest shape)
 
-    A `spring` of the constant 2k/|ē|: by the same k short edges are stiffer than long ones, as pieces of one wire are.
+    A `spring` of the constant 2k/|ē|: by the same k short edges are stiffer than long ones, as pieces of one wire are. Use it to
+    reproduce the paper, together with `discrete_shell_area` and `discrete_shell_bending`; in a model of your own use `spring`.
     """
     return k * (1 - length(x) / l0) ** 2 * l0

@@ -2,14 +2,14 @@
 
 from taut.formula import total
 from taut.formula.law import energy
-from taut.laws.geometry import cone, outwards, unclosed
+from taut.laws.geometry import SURFACE_FAULTS, cone, unclosed
 
 
 @energy(
     rest={"volume0": lambda x: total(cone(x))},
     invariant="rigid motion",
     limits={"k": ">= 0", "volume0": "> 0"},
-    proper={"faces inwards, as the surface does": outwards},
+    proper=SURFACE_FAULTS,
     check=unclosed,
 )
 def enclosed_volume(x, k, volume0):
@@ -20,7 +20,7 @@ def enclosed_volume(x, k, volume0):
 
     One energy for all triangles together: it joins every particle with every other, which the solvers take into account without a
     full matrix. For the volume of each element of a solid use `volume`, for air `gas`. If one of its triangles leaves because an
-    edge broke, all leave.
+    edge broke, all leave. Derived in docs/theory/06-areas-volumes-pressure.md.
     """
     v = total(cone(x))
     return k / 2 * (v - volume0) ** 2 / volume0

@@ -10,5 +10,8 @@ def force(x, f: Vector):
     The ledger books its work.
 
     f : [N], a vector for each element alike, one per element (m, 3), or a function of time
+
+    For loads that do not depend on the motion: hands, hung weights, an end load. Weight itself is `gravity`, the pressure on a
+    closed surface `pressure`, and a force that follows from positions and velocities a load of your own (`taut.load`).
     """
     return -dot(f, x[0])

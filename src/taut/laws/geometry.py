@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.formula import atan2, cross, dot, maximum, norm, total, where
+from taut.formula import atan2, cross, dot, maximum, minimum, norm, total, unit, where
 from taut.mesh.topology import edge_balance
 
 Int = NDArray[np.int64]
 
 HALF_TURN = ">= 0 and <= 3.1415926535897936"  # the limits of an angle without a sign: π, rounded up
+SIGNED_TURN = ">= -3.1415926535897936 and <= 3.1415926535897936"  # and of one with a sign
 FLAT = 1e-9  # part of the gross volume below which an enclosed one counts as none
 STRAIGHT = 1e-6  # rad: a rest angle of a rod that is smaller is what rounding makes of a straight one
 
@@ -37,10 +38,14 @@ def share(x: Any) -> Any:
     return (norm(x[1] - x[0]) + norm(x[2] - x[1])) / 2
 
 
-def shorter(x: Any) -> Any:
-    """The shorter of two successive segments, as a part of both together: zero where two of three particles coincide."""
-    a, b = norm(x[1] - x[0]), norm(x[2] - x[1])
-    return where(a < b, a, b) / where(a + b > 0, a + b, 1.0)
+def nearest(x: Any) -> Any:
+    """The smallest distance between two of the particles, as a part of the sum of all distances: zero where two coincide."""
+    least = every = norm(x[1] - x[0])
+    for i in range(2, len(x)):
+        for j in range(i):
+            apart = norm(x[i] - x[j])
+            least, every = minimum(least, apart), every + apart
+    return least / where(every > 0, every, 1.0)
 
 
 def vector_area(x: Any) -> Any:
@@ -126,11 +131,18 @@ def normals(x: Any) -> tuple[Any, Any]:
 def fold(x: Any) -> Any:
     """Signed angle θ [rad] between the normals of the two triangles of a hinge (c, d, a, b): 0 where it is flat.
 
-    θ = atan2((n̂₁×n̂₂)·ê, n̂₁·n̂₂) with the edge e from a to b.
+    θ = atan2((n̂₁×n̂₂)·ê, n̂₁·n̂₂) with the edge e from a to b, as it runs in the first triangle. Seen from the side from which a, b, c
+    run counterclockwise, θ > 0 is a ridge, c and d behind the edge, and θ < 0 a valley.
     """
     first, second = normals(x)
     edge = x[3] - x[2]
     return atan2(dot(cross(first, second), edge), norm(edge) * dot(first, second))
+
+
+def fold_direction(x: Any) -> tuple[Any, Any]:
+    """cos θ and sin θ of the same angle, which have no jump at θ = ±π."""
+    first, second = map(unit, normals(x))
+    return dot(first, second), dot(cross(first, second), unit(x[3] - x[2]))
 
 
 def slenderness(x: Any) -> Any:
@@ -152,7 +164,9 @@ def sized(*counts: int) -> Callable[[Int], str | None]:
 
 
 HINGE_FAULTS = {
+    "has two particles in the same place": nearest,
     "has a first triangle without area": lambda x: fullness([x[2], x[3], x[0]]),
     "has a second triangle without area": lambda x: fullness([x[3], x[2], x[1]]),
 }
-TURN_FAULTS = {"has two particles in the same place": shorter}
+TURN_FAULTS = {"has two particles in the same place": nearest}
+SURFACE_FAULTS = {"has no area": fullness, "faces inwards, as the surface does": outwards}

@@ -6,10 +6,14 @@ from taut.formula.law import energy
 
 @energy(rest={"target": lambda x: x[0]}, limits={"k": ">= 0"})
 def pin(x, k, target: Vector):
-    """Spring of rest length zero from a particle to a point, which may move.
+    """Soft hold of a particle at a point, which may move: V = ½ k |x - target|².
 
     k : stiffness [N/m]
     target : [m], a point, one per element (m, 3), or a function of time (default: the particle's rest position)
+
+    A spring of rest length zero whose other end is not a particle. For holds that give way, and for a hand that pulls: the ledger
+    books its work. What must not give way is `taut.fixed` or `taut.scripted`, which need no large k. Particle to particle it is
+    `zero_length_spring`.
     """
     d = x[0] - target
     return k / 2 * dot(d, d)

@@ -15,11 +15,11 @@ def rod_clamp(x, EI, l, direction: Vector):  # noqa: E741 - as the formula is wr
 
     EI : bending stiffness [N m²], as in `rod_bending`
     l : length of the first segment [m] (default: measured on the rest shape)
-    direction : of the clamp, any length, or a function of time (default: that of the segment at rest)
+    direction : of the clamp [any unit], of any length, or a function of time (default: that of the segment at rest)
 
     The wall bends half a segment only, hence 2EI/l, not EI/l: with the latter the end is too soft by an error of first order (13%
-    at the tip of ten segments), with the former the rod is right to second order. Fixing two particles instead clamps the rod
-    half a segment too far in.
+    at the tip of ten segments), with the former the rod is right to second order (docs/theory/04-rods.md). Fixing two particles
+    instead clamps the rod half a segment too far in.
     """
     segment = x[1] - x[0]
     return EI / l * atan2(norm(cross(direction, segment)), dot(direction, segment)) ** 2

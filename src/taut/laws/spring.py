@@ -15,7 +15,7 @@ def spring(x, k, l0):
     across the diagonals of a grid (`Mesh.diagonals`) they resist shear; between particles that have one in between (`Mesh.skips`)
     they resist bending, though not of a straight rod or flat sheet: there their force is of third order, and they add to the
     stiffness in tension. For bending itself use `rod_bending` or `shell_bending`. Hooke's law in tension and compression
-    (a string that goes slack is a `cable`).
+    (a string that goes slack is a `cable`); derived in docs/theory/01-formula-to-step.md.
 
     At zero length the direction is undefined: the force is zero there and the Hessian k·I.
     """

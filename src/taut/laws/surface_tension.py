@@ -10,7 +10,8 @@ def surface_tension(x, stress):
 
     stress : σ [N/m]
 
-    At rest it is a minimal surface (see `taut.form_finding`). It has no rest area: alone it shrinks to nothing. A triangle that has
-    collapsed to a line has no force.
+    At rest it is a minimal surface (see `taut.form_finding`). It has no rest area: alone it shrinks to nothing; cloth that keeps
+    its size has springs, and `area`. A triangle that has collapsed to a line has no force. Derived in
+    docs/theory/06-areas-volumes-pressure.md.
     """
     return stress * area(x)

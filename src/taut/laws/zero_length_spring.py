@@ -11,7 +11,8 @@ def zero_length_spring(x, k):
     k : stiffness [N/m]
 
     As a stitch it joins two bodies, particle to particle: see `taut.join` and `Mesh.select` for which, and `attachment` for a point
-    inside a triangle or a tetrahedron.
+    inside a triangle or a tetrahedron. A spring with a length of its own is `spring`. Derived, as the simplest attachment, in
+    docs/theory/06-areas-volumes-pressure.md.
     """
     d = x[1] - x[0]
     return k / 2 * dot(d, d)

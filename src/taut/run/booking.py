@@ -8,7 +8,7 @@ Each item has a formula of its own, and none is the remainder; what does not add
 displacement Δ and the inertial force A of the step (see `taut.step.advance`), S the free directions, and Σ over the stages with
 their weights (BDF2 is moved by the forces at the end alone, but counts work at both ends):
 
-    loads            -h Σ v_s·∇V_k                               for laws marked as loads
+    loads            -h Σ v_s·∇V_k                               for laws marked as loads; of constant forces -Δ·∇V_k
     parameters       ΣV(q, t_s) - V(q, t) + V(q', t') - V(q', t_s)   for laws whose parameters depend on time
     scripted         h Σ(I - S)v_s·(∇V + ∂Ψ/∂v), and the change of the kinetic energy of constrained directions
     dissipation      h Σ v_s·∂Ψ/∂v(v_s)
@@ -29,10 +29,10 @@ from numpy.typing import NDArray
 
 from taut.run.entry import Entry, added
 from taut.step.advance import Advance, Stage
-from taut.system.assembly import Inputs
 from taut.system.blocks import dot
 from taut.system.state import State
 from taut.system.system import System
+from taut.system.terms import Inputs
 
 Float = NDArray[np.float64]
 RAYLEIGH = "rayleigh"
@@ -131,7 +131,8 @@ def _add_positions(system: System, step: Advance, stage: Stage, forces: _Forces)
         if term.form == "increment":
             forces.spend(term.name, stage, step.h * powers[term.name], flat)
         elif term.placed.law.load:
-            forces.lift(term.name, stage, (step.h * power if stage.linear is None else flat + more), flat + more)
+            given = stage.linear is not None or not (term.stiff or term.placed.timed)  # a constant force does f·Δ
+            forces.lift(term.name, stage, flat + more if given else step.h * power, flat + more)
         else:
             forces.stored += stage.weight * (flat + more)
     forces.add(system, step, stage, total, gross + np.abs(total - gradient))

@@ -14,7 +14,7 @@ class Entry:
     opening : T + ΣV at the beginning; kinetic : T'; stored : law → V'
     work : law → of a load, or of parameters that change with time; scripted : of scripted points
     dissipated : damping law → what it took; numerical : what the integrator took (negative: made)
-    torn : law → what was stored in elements that broke at the end of the step
+    torn : law → what was stored in elements that broke at the end of the step; negative where their energy was
     residual : work of the forces that the solver left unbalanced
     gap : what does not add up; scale : the sum of magnitudes that went into it
     between : what was changed between the steps of several, by whoever edited the state or the system (0 for one step)

@@ -16,6 +16,7 @@ from taut.system.blocks import BlockMatrix, Pattern, Rank, dot
 
 Float = NDArray[np.float64]
 ACCURACY = 1e-12  # of Z, relative to G
+TINY = 1e-300
 REFINEMENTS = 10  # each gains the digits of Z; one that gains nothing ends the solve
 
 
@@ -56,7 +57,8 @@ class Spread:
     def solve(self, b: Float, targets: Float) -> Solution:
         if not self._ranks or self._matrix is None:
             return self.inner.solve(b, targets)
-        if not np.isfinite(self._small).all() or np.linalg.matrix_rank(self._small) < len(self._small):
+        size = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(self._small)), TINY))
+        if not np.isfinite(self._small).all() or np.linalg.matrix_rank(size[:, None] * self._small * size) < len(size):
             return Solution(np.zeros_like(b), False, lengths(b), self._work)
         x, residual = np.zeros_like(b), b
         work, definite, self._work = self._work, True, 0

@@ -19,6 +19,7 @@ from taut.system.system import System
 Float = NDArray[np.float64]
 HALVINGS = 16  # of h, before a step is given up
 GROW, GROW_WITH_MEMORY = 2.0, 1.15  # by which a substep may grow at once; a method that remembers the last step bears less
+HELD = 5 / 3  # the error of two half steps under a held load by their difference from a whole one: 5h³f'/48 by h³f'/16
 LENGTH = "adaptive h"  # in State.history: the length of the next substep [s]
 
 
@@ -52,11 +53,12 @@ class Adaptive(Integrator):
         self.needs, self.descends = integrator.needs, integrator.descends  # type: ignore[misc]
         self._note = ""  # what the integrator had to say in the last step
 
-    def _pace(self, h: float, length: float) -> Halving | ErrorControl:
+    def _pace(self, system: System, h: float, length: float) -> Halving | ErrorControl:
         if self.error is None:
             return Halving(h, length, self.halvings)
         grow = GROW_WITH_MEMORY if "the previous step" in self.needs else GROW
-        return ErrorControl(h, length, self.halvings, bound=self.error, order=self.order, grow=grow)
+        order = 1 if system.loads else self.order
+        return ErrorControl(h, length, self.halvings, bound=self.error, order=order, grow=grow)
 
     def advance(self, system: System, state: State, h: float) -> Advance:
         return self.move(system, state, h)  # each substep takes the loads, and lets break what breaks
@@ -64,7 +66,7 @@ class Adaptive(Integrator):
     def move(self, system: System, state: State, h: float) -> Advance:
         begun = time.perf_counter()
         self.check(system, state, h)
-        pace = self._pace(h, min(h, _remembered(state, h)))
+        pace = self._pace(system, h, min(h, _remembered(state, h)))
         parts: list[Advance] = []
         spent: list[Report] = []  # on attempts that were given up, and on whole steps that only served to estimate an error
         now, end, retries, error, shortest = state, state.t + h, 0, 0.0, h
@@ -120,7 +122,8 @@ class Adaptive(Integrator):
         done.append(self.integrator.advance(system, done[0].state, h / 2))
         system.V(done[1].state)
         gap = whole.state.q - done[1].state.q
-        return self.integrator.doubling * float(np.sqrt(np.einsum("ij,ij->i", gap, gap).max()))
+        doubling = max(self.integrator.doubling, HELD) if system.loads else self.integrator.doubling
+        return doubling * float(np.sqrt(np.einsum("ij,ij->i", gap, gap).max()))
 
     def _given_up(
         self, failure: NotConverged | SingularState | None, state: State, h: float, retries: int, spent: list[Report]

@@ -26,7 +26,8 @@ def constant_stiffness(system: System, state: State, h: float) -> BlockMatrix:
         parts.append(system.damping_matrix(initial))
         factors.append(1.0 / h)
     union = system.union([part.pattern for part in parts])
-    matrix = BlockMatrix(union.pattern, np.empty((len(union.pattern.indices), 3, 3)))
+    spread = tuple(rank.scaled(factor) for part, factor in zip(parts, factors, strict=True) for rank in part.spread)
+    matrix = BlockMatrix(union.pattern, np.empty((len(union.pattern.indices), 3, 3)), spread)
     union.add(parts, factors, matrix.data)
     traces = np.trace(matrix.data, axis1=1, axis2=2)
     matrix.data *= 1.0 - EVEN

@@ -16,10 +16,10 @@ from taut.step.implicit import LinearImplicit
 from taut.step.integrator import Kind
 from taut.step.prediction import Prediction
 from taut.step.report import report
-from taut.system.assembly import Inputs
 from taut.system.blocks import BlockMatrix
 from taut.system.state import State
 from taut.system.system import System
+from taut.system.terms import Inputs
 
 Float = NDArray[np.float64]
 

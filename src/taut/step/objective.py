@@ -20,10 +20,10 @@ from taut.errors import SingularState
 from taut.solve.minimum import Point
 from taut.solve.tolerance import rounding_floors
 from taut.step.prediction import Prediction
-from taut.system.assembly import Inputs
 from taut.system.blocks import BlockMatrix, dot
 from taut.system.state import State
 from taut.system.system import System
+from taut.system.terms import Inputs
 
 Float = NDArray[np.float64]
 

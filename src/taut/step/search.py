@@ -21,7 +21,8 @@ from taut.system.system import System
 
 Float = NDArray[np.float64]
 FINEST = 2.0**-8  # part of a load step below which it is not divided further
-TIPS = tuple(2.0**-k for k in range(6, 44, 4))  # of the size of the system: how near the tip of a cone of the energy is looked for
+TIPS = tuple(2.0**-k for k in range(40, 10, -6))  # of the size of the system: from how near the tip of a cone is looked for
+CONSTANT = 0.5  # by which the jump of a slope may change from one distance to the next, and still be one
 NEAREST = 2.0**-20  # of the size of the system: the shortest step away from a saddle
 
 
@@ -74,17 +75,17 @@ class Search:
                 beside = self._beside(extent)
                 if beside is None:
                     return record
-                self.q, self.left_saddles = beside, self.left_saddles + 1
-                continue
             back = any(np.abs(self.q - saddle).max() < NEAREST * extent for saddle in saddles)
             saddles.append(self.q)
-            if back or not self._left(way, extent):
+            if back or (way is not None and not self._left(way, extent)):
                 raise NotConverged(
                     f"the equilibrium at load factor {factor:g} is unstable, and the search {'comes back' if back else 'stays'}: "
                     "the energy does not fall visibly along its lowest eigenvector",
                     record,
                     self.state(),
                 )
+            if way is None and beside is not None:
+                self.q = beside
             self.left_saddles += 1
 
     def stability(self) -> Stability:
@@ -109,23 +110,28 @@ class Search:
     def _beside(self, extent: float) -> Float | None:
         """Positions just beside the present ones if these are the tip of a cone of the energy, else None.
 
-        At a tip, such as a curved rod pressed exactly straight, K knows nothing of the forces that drive away on all sides. There
-        the sum of the slopes d·∇V on both sides is negative however near, where K would make it 2ε d·Kd.
+        At a tip, such as a curved rod pressed exactly straight, K knows nothing of the forces that drive away on all sides. The
+        slope d·∇V then jumps down by the same amount however near the two places are between which it is taken, where a smooth
+        energy changes it by 2ε d·Kd.
         """
         self.objective.hold_back(0.0, self.q)
         here = self.objective.evaluate(self.q)
         way = self.system.hold.project(np.cos(1.0 + np.arange(self.q.size)).reshape(-1, 3))
         noise = float(np.einsum("i,i->", self.objective.floors(here), lengths(way)))
-        stiffness = self.objective.stiffness(self.q)
+        bend = abs(dot(way, self.objective.stiffness(self.q).times(way)))
+        jumps: list[float] = []
+        beside = None
         for near in (extent * part for part in TIPS):
             try:
                 there, back = (self.objective.evaluate(self.q + step * way) for step in (near, -near))
             except SingularState:
-                continue
-            bend = abs(near * dot(way, stiffness.times(way)))
-            if dot(way, there.gradient) - dot(way, back.gradient) < -4.0 * (noise + bend):
-                return there.y
-        return None
+                break
+            ahead, behind = dot(way, there.gradient), -dot(way, back.gradient)
+            if not ahead + behind < -4.0 * (noise + near * bend) or (jumps and not ahead + behind < CONSTANT * jumps[0]):
+                break
+            jumps.append(ahead + behind)
+            beside = there.y if ahead <= behind else back.y
+        return beside if len(jumps) > 1 else None
 
     def _left(self, way: Float, extent: float) -> bool:
         """Go from a saddle along a direction as far as the force on the way drives it on; False if it does nowhere.

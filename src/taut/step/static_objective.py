@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from taut.errors import SingularState
 from taut.solve.minimum import Point
 from taut.solve.tolerance import lengths, rounding_floors
-from taut.system.assembly import Assembly, Inputs
+from taut.system.assembly import Assembly
 from taut.system.blocks import BlockMatrix, dot
 from taut.system.state import State
 from taut.system.system import System
+from taut.system.terms import Inputs
 
 Float = NDArray[np.float64]
 

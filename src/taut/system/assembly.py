@@ -7,10 +7,8 @@ where, and all buffers. Evaluating writes into the buffers; nothing is allocated
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,74 +16,14 @@ from numpy.typing import NDArray
 from taut.errors import SingularState
 from taut.formula.compile import kernels
 from taut.formula.outer import Total
-from taut.formula.placed import Placed, len_blocks, raise_if_bad
+from taut.formula.placed import len_blocks
 from taut.formula.project import project_elements
-from taut.formula.source import CHUNK
-from taut.formula.variant import FormName
 from taut.system.blocks import BlockMatrix, Pattern, Rank, dot
 from taut.system.constraints import Constraints
-from taut.system.state import State
+from taut.system.terms import Inputs, Term, near_origin
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
-
-
-class Term:
-    """One law in one form on its active elements, with its places in the buffers."""
-
-    def __init__(self, name: str, placed: Placed, form: FormName, active: NDArray[np.bool_] | None) -> None:
-        self.name, self.placed, self.form = name, placed, form
-        self.variant = placed.variant(form)
-        self.active = None if active is None or active.all() else np.flatnonzero(active)
-        self.elements: Int = placed.elements if self.active is None else np.ascontiguousarray(placed.elements[self.active])
-        self._selected: tuple[float, Float] | None = None
-        module: Any = self.variant.gradient
-        self.pair: Float | None = None if module.PAIR is None else np.array(module.PAIR)
-        self.vectors: int = module.VECTORS
-        self.blocks: int = module.BLOCKS
-        self.outer = self.variant.outer
-        self.rank: Rank | None = None
-        self.total: Total | None = None  # of an energy of a total: what it came to in the last evaluation
-        self.energy = np.zeros(len(self.elements))
-        self.bad = np.full((len(self.elements) + CHUNK - 1) // CHUNK, -1, dtype=np.int64)
-
-    @property
-    def stiff(self) -> bool:
-        """Whether it has a Hessian other than zero."""
-        return self.blocks > 0 or self.outer is not None
-
-    def parameters(self, t: float) -> Float:
-        packed = self.placed.packed(t)
-        if self.active is None:
-            return packed
-        if self._selected is None or (self.placed.timed and self._selected[0] != t):
-            self._selected = (t, np.ascontiguousarray(packed[self.active]))
-        return self._selected[1]
-
-    def raise_if_bad(self, bad: Int) -> None:
-        original = bad if self.active is None else np.where(bad >= 0, self.active[np.maximum(bad, 0)], -1)
-        raise_if_bad(self.name, self.placed.elements, original)
-
-
-@dataclass
-class Inputs:
-    """What the kernels read: the differentiated positions (or velocities), the frozen ones, the step and the time."""
-
-    x: Float
-    y: Float
-    h: float
-    t: float
-
-    @staticmethod
-    def at(state: State, t: float | None = None) -> Inputs:
-        """For energies: a state's positions, with parameters at its time or another."""
-        q = np.array(state.q)
-        return Inputs(q, q, 0.0, state.t if t is None else t)
-
-    @staticmethod
-    def rates(state: State, t: float | None = None) -> Inputs:
-        """For damping laws as rates: a state's velocities, at its positions."""
-        return Inputs(np.array(state.v), np.array(state.q), 0.0, state.t if t is None else t)
 
 
 class Assembly:
@@ -125,7 +63,17 @@ class Assembly:
         """V [J], ∂V/∂x [N] and, component by component, the sum of the magnitudes in it, the gross force [N], both (n, 3)."""
         for k, (term, at) in enumerate(zip(self.terms, inputs, strict=True)):
             evaluate = term.variant.gradient.evaluate
-            evaluate(at.x, at.y, at.h, term.elements, term.parameters(at.t), term.energy, self._vectors_of(k), term.bad)
+            x = near_origin(term, at.x)
+            evaluate(
+                x,
+                x if at.y is at.x else at.y,
+                at.h,
+                term.elements,
+                term.parameters(at.t),
+                term.energy,
+                self._vectors_of(k),
+                term.bad,
+            )
             term.raise_if_bad(term.bad)
             if term.outer is not None:
                 term.total = Total.of(term.name, term.outer, term.energy, term.parameters(at.t))
@@ -138,7 +86,8 @@ class Assembly:
         for k, (term, at) in enumerate(zip(self.terms, inputs, strict=True)):
             blocks = self._blocks_of(k)
             module = term.variant.hessian if term.blocks else term.variant.gradient
-            arguments = (at.x, at.y, at.h, term.elements, term.parameters(at.t))
+            x = near_origin(term, at.x)
+            arguments = (x, x if at.y is at.x else at.y, at.h, term.elements, term.parameters(at.t))
             outputs = (
                 (project and term.outer is None, term.energy, self._vectors_of(k), blocks)
                 if term.blocks

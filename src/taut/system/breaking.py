@@ -1,8 +1,9 @@
 """Which elements a state has broken.
 
-An element with a breaking strain breaks when l/l₀ - 1 exceeds it. Elements of other laws, damping too, that hold both ends of a
-broken one leave with it: the damper beside a spring, the hinge over an edge, the triangle or tetrahedron it was a side of. A law
-that wants its elements all together, such as the pressure in a closed surface, loses all of them with the first.
+An element with a breaking strain breaks when l/l₀ - 1 exceeds it. Elements of other laws, of damping and of loads that hold both
+ends of a broken one leave with it, unless they have a breaking strain of their own: the damper beside a spring, the hinge over an
+edge, the triangle or tetrahedron it was a side of, and the wind on it. A law that wants its elements all together, such as the
+pressure in a closed surface, loses all of them with the first.
 """
 
 from __future__ import annotations
@@ -36,9 +37,11 @@ def still_active(system: System, state: State) -> tuple[dict[str, Mask], int]:
     if not broken:
         return active, 0
     pairs = np.concatenate(broken)
-    for name, placed in {**system.placed, **system.placed_damping}.items():
+    for name, placed in {**system.placed, **system.placed_damping, **system.placed_loads}.items():
+        if name in system.placed and system.placed[name].breaking_strain is not None:
+            continue  # it has a bound of its own
         held = _holds(placed.elements, pairs, system.n)
-        if held.any() and placed.variant(placed.form).outer is not None:
+        if held.any() and name in system.placed and system.placed[name].together:
             held[:] = True
         if held.any():
             active[name] = active.get(name, np.ones(len(placed.elements), dtype=bool)) & ~held

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from taut.errors import ModelError
 from taut.system.blocks import BlockMatrix, Pattern, Rank
 from taut.system.particles import particle_indices
+from taut.system.paths import Path, evaluated, numbers, timed
 
 Float = NDArray[np.float64]
-Path = Callable[[float], Any]
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)  # of a step: where a script is looked at to find its velocity
 SLACK = 1e-9  # how far, relative to the size of the model, two constraints or a state and its constraint may disagree
 
@@ -96,13 +96,6 @@ def kept(particles: Any) -> Any:
     return np.array(particles)
 
 
-def numbers(value: Any, what: str) -> Float:
-    try:
-        return np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"{what} is not made of numbers: {value!r}") from error
-
-
 def _direction(value: ArrayLike, what: str) -> Float:
     d = np.zeros(3)
     given = numbers(value, what)
@@ -110,26 +103,6 @@ def _direction(value: ArrayLike, what: str) -> Float:
         raise ModelError(f"{what} is a vector other than zero, not {value!r}")
     d[: len(given)] = given / np.linalg.norm(given)
     return d
-
-
-def timed(given: Any, what: str, values: str) -> Path:
-    """A function of time as it is, and samples (times, values) as the function that joins them by straight lines."""
-    if callable(given):
-        return given
-    if not (isinstance(given, (tuple, list)) and len(given) == 2):
-        raise ModelError(f"{what} is a function of time or a pair (times, {values}), not {given!r}")
-    t, p = numbers(given[0], f"{what}: times"), numbers(given[1], f"{what}: {values}")
-    if t.ndim != 1 or len(t) == 0 or p.ndim == 0 or len(p) != len(t) or not (np.diff(t) > 0).all():
-        raise ModelError(f"{what} by samples needs increasing times (T,) and as many {values}, not {t.shape} and {p.shape}")
-
-    def path(now: float) -> Float:
-        i = int(np.clip(np.searchsorted(t, now, side="right") - 1, 0, max(len(t) - 2, 0)))
-        if len(t) == 1:
-            return p[0]
-        s = float(np.clip((now - t[i]) / (t[i + 1] - t[i]), 0.0, 1.0))
-        return p[i] + s * (p[i + 1] - p[i])
-
-    return path
 
 
 def _slopes(at: float) -> Float:
@@ -207,7 +180,7 @@ class Constraints:
         return np.broadcast_to(point, (len(c.particles), 3))
 
     def _script(self, particles: NDArray[np.int64], path: Path, t: float) -> Float:
-        value = numbers(path(t), f"scripted: the path at t = {t:g} s")
+        value = numbers(evaluated(path, t, f"the path of particle {particles[0]}"), f"scripted: the path at t = {t:g} s")
         if value.shape[-1:] == (2,):
             value = np.concatenate([value, np.zeros((*value.shape[:-1], 1))], axis=-1)
         if value.shape not in ((3,), (len(particles), 3)):

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taut.errors import ModelError
-from taut.system.constraints import Constraint, Path, kept, numbers, timed
+from taut.system.constraints import Constraint, kept
+from taut.system.paths import Path, numbers, timed
 
 Float = NDArray[np.float64]
 Timed = Callable[[float], ArrayLike] | tuple[ArrayLike, ArrayLike]

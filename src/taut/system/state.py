@@ -68,6 +68,18 @@ class State:
         return replace(self, **changes, **maps)  # type: ignore[arg-type]
 
 
+def checked_masks(laws: Mapping[str, Any], masks: Mapping[str, NDArray[np.bool_]]) -> dict[str, NDArray[np.bool_]]:
+    """The masks of active elements, if they fit the placed laws of these names."""
+    for name, mask in masks.items():
+        if name not in laws:
+            raise ModelError(f"active: there is no law '{name}'{did_you_mean(name, laws)}")
+        if mask.shape != (len(laws[name].elements),):
+            raise ModelError(f"active: the mask of '{name}' has shape {mask.shape}, not ({len(laws[name].elements)},)")
+        if mask.any() and not mask.all() and getattr(laws[name], "together", False):
+            raise ModelError(f"active: the elements of '{name}' mean something all together only; switch off all or none")
+    return dict(masks)
+
+
 def _mask(name: str, value: Any) -> NDArray[np.bool_]:
     mask = np.array(value)
     if mask.dtype != bool or mask.ndim != 1:

@@ -16,12 +16,13 @@ from taut.formula.placed_load import PlacedLoad
 from taut.formula.variant import FormName
 from taut.laws.force import force
 from taut.laws.rayleigh import Rayleigh
-from taut.system.assembly import Assembly, Inputs, Term
+from taut.system.assembly import Assembly
 from taut.system.blocks import BlockMatrix, Pattern, Union
 from taut.system.constraints import Constraint, Constraints
 from taut.system.constraints import fixed as hold
 from taut.system.particles import masses, particle_indices, positions
-from taut.system.state import State
+from taut.system.state import State, checked_masks
+from taut.system.terms import Inputs, Term
 
 Float = NDArray[np.float64]
 Parts = Literal["potential", "damping", "increments"]
@@ -110,6 +111,7 @@ class System:
         self._assemblies: dict[str, Assembly] = dict(_known._assemblies) if _known is not None and _known.n == self.n else {}
         self._of_this_thread = threading.local()
         self._reusable = None
+        self._held: frozenset[str] = frozenset()  # names of loads that stand among the energies, as held forces
 
     def same_particles(self, other: System) -> bool:
         """Whether rest positions and masses are the same, so that placed laws can be shared."""
@@ -183,13 +185,8 @@ class System:
 
     def _masks(self, state: State) -> dict[str, NDArray[np.bool_]]:
         self.check(state)
-        known = {**self.placed, **self.placed_damping}
-        for name, mask in state.active.items():
-            if name not in known:
-                raise ModelError(f"active: there is no law '{name}'{did_you_mean(name, known)}")
-            if mask.shape != (len(known[name].elements),):
-                raise ModelError(f"active: the mask of '{name}' has shape {mask.shape}, not ({len(known[name].elements)},)")
-        return dict(state.active)
+        known = {name: p for group in self._groups() for name, p in group.items() if name not in self._held}
+        return checked_masks(known, {name: mask for name, mask in state.active.items() if name not in self._held})
 
     def union(self, patterns: Sequence[Pattern]) -> Union:
         """The union of sparsity patterns; kept, since it is the same at every step."""
@@ -240,8 +237,8 @@ class System:
 
     def forces_of_loads(self, state: State) -> dict[str, Float]:
         """The forces [N] of each load at a state, (n, 3)."""
-        self.check(state)
-        return {name: p.forces(np.array(state.q), np.array(state.v), state.t) for name, p in self.placed_loads.items()}
+        masks, q, v = self._masks(state), np.array(state.q), np.array(state.v)
+        return {name: p.forces(q, v, state.t, masks.get(name)) for name, p in self.placed_loads.items()}
 
     def under(self, loads: Mapping[str, Float]) -> System:
         """This system with its loads held as given forces, (n, 3) [N] by name. The next call in this thread changes them."""
@@ -250,6 +247,7 @@ class System:
         mine = self._of_this_thread.__dict__
         if "held" not in mine:
             mine["held"] = self.with_(loads=(), energies=[*self.energies, *(force(f=f, name=name) for name, f in loads.items())])
+            mine["held"]._held = frozenset(loads)
         held: System = mine["held"]
         for name, f in loads.items():
             held.placed[name].reset("f", f)
