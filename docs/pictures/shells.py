@@ -58,7 +58,9 @@ def rigidity(axes):
         axes.plot(radius * np.cos(a), radius * np.sin(a), color=colour, label=name)
     axes.axhline(0, color="0.8", lw=0.8, zorder=0)
     axes.axvline(0, color="0.8", lw=0.8, zorder=0)
-    axes.set(title="D/c by the direction of bending", xlim=(-2.4, 2.4), ylim=(-2.4, 2.4), aspect="equal", xticks=range(-2, 3))
+    axes.set(title="D/c by the direction ψ of bending", xlim=(-2.4, 2.4), ylim=(-2.4, 2.4), aspect="equal", xticks=range(-2, 3))
+    axes.set(xlabel="(D/c) cos ψ", yticks=range(-2, 3))
+    axes.set_ylabel("(D/c) sin ψ", labelpad=0)
     axes.legend(frameon=False, loc="lower right", fontsize=8, handlelength=1.2, borderaxespad=0.1)
 
 
@@ -91,6 +93,7 @@ def strip(axes):
     axes.set(
         title="a strip under end shear, PL²/EI up to 4",
         xlabel="x [m]",
+        ylabel="z [m]",
         xlim=(-0.3, 14.2),
         xticks=(0, 5, 10),
         ylim=(-0.6, 8),
@@ -101,7 +104,7 @@ def strip(axes):
 
 figure = Figure(figsize=(10, 3.4))
 left, centre, right = figure.subplots(1, 3)
-figure.subplots_adjust(left=0.01, right=0.99, bottom=0.14, top=0.9, wspace=0.15)
+figure.subplots_adjust(left=0.01, right=0.99, bottom=0.14, top=0.9, wspace=0.2)
 hinge(left)
 rigidity(centre)
 strip(right)

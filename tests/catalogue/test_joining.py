@@ -103,6 +103,18 @@ def test_a_point_beside_a_triangle_is_attached_to_its_foot():
     np.testing.assert_allclose(system.f(system.initial_state()), np.outer([-1, *weights], [0, 0, 90.0 * 0.4]), atol=1e-13)
 
 
+def test_weights_count_by_their_sum():
+    """Twice the weights are the same point; a point with shares ¼, ¼, ½ may be given as 1, 1, 2."""
+    corners, _ = CORNERS["triangle"]
+    pose = np.array([[0.7, 0.1, 0.3], *corners])
+    point = np.array([0.25, 0.25, 0.5]) @ corners
+    for weights in ([0.25, 0.25, 0.5], [1, 1, 2], [10.0, 10.0, 20.0]):
+        attached = laws.attachment([range(4)], k=70.0, weights=[weights])
+        system = taut.System(pose, mass=1.0, energies=[attached])
+        expected = 70.0 * np.outer([1, -0.25, -0.25, -0.5], point - pose[0])
+        np.testing.assert_allclose(system.f(system.initial_state()), expected, atol=1e-13)
+
+
 def test_an_attachment_has_neither_net_force_nor_torque():
     """Whatever the corners do: the reaction acts at the attached point, and the pull along the gap."""
     rng = np.random.default_rng(5)

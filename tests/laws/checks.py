@@ -43,6 +43,13 @@ def taylor(placed: Placed, q: np.ndarray, rng: np.random.Generator) -> None:
     assert 2.9 <= slope <= 3.1, f"Taylor remainder has slope {slope:.3f}, not 3"
 
 
+def rest_state(placed: Placed, q: np.ndarray) -> None:
+    """At rest there is neither a force nor an energy, but for rounding."""
+    scale = 1 + np.abs(placed.hessians(q)).max()
+    assert np.abs(placed.gradients(q)).max() <= 1e-13 * scale, "a force at rest"
+    assert np.abs(placed.values(q)).max() <= 1e-14 * scale, "an energy at rest"
+
+
 def symmetry(placed: Placed, q: np.ndarray) -> None:
     k = placed.hessians(q)
     assert np.abs(k - k.transpose(0, 2, 1)).max() <= 1e-14 * max(np.abs(k).max(), 1e-300)

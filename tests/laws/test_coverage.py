@@ -3,6 +3,9 @@
 import importlib
 import inspect
 import pkgutil
+import re
+
+import pytest
 
 import taut.laws
 import taut.step
@@ -40,11 +43,28 @@ def test_every_law_is_public_under_its_own_name():
         assert name in taut.laws.__all__
 
 
-def test_every_law_states_its_formula_and_parameters():
+def _every_law():
     every = [s.law for s in [*ENERGIES.values(), *DISSIPATIONS.values(), *LOADS.values()]]
-    for law in [*every, *(getattr(taut.laws, name) for name in TOTALS)]:
-        for parameter in law.parameters:
-            assert f"{parameter} :" in law.__doc__, f"{law.name} does not document '{parameter}'"
+    return [*every, *(getattr(taut.laws, name) for name in TOTALS)]
+
+
+@pytest.mark.parametrize("law", _every_law(), ids=lambda law: law.name)
+def test_every_law_states_its_formula_and_parameters(law):
+    """V = … of an energy, Ψ = … of a dissipation, f = … of a load; and of every parameter its unit, [1] if it has none."""
+    symbol = {"energy": "V", "dissipation": "Ψ", "load": "f"}[law.kind]
+    assert re.search(rf"(?<!\w){symbol} = \S", law.__doc__), f"{law.name} does not state its formula"
+    for parameter in law.parameters:
+        line = re.search(rf"^ *{parameter} : (.*)$", law.__doc__, re.MULTILINE)
+        assert line, f"{law.name} does not document '{parameter}'"
+        assert re.search(r"\[[^\]]+\]", line[1]), f"{law.name} does not give the unit of '{parameter}'"
+
+
+@pytest.mark.parametrize("law", _every_law(), ids=lambda law: law.name)
+def test_every_law_says_more_than_its_formula(law):
+    """After the parameters a paragraph: where it comes from, when to use it and what to use instead."""
+    after = re.split(r"^ *\w+ : .*$", law.__doc__, flags=re.MULTILINE)[-1]
+    assert len(after.split()) > 20
+    assert "`" in after, f"{law.name} names no other law or function to go with it or to use instead"
 
 
 def test_every_integrator_is_tested():

@@ -19,7 +19,8 @@ def area(x, k, area0):
     area0 : rest area [m²] (default: measured on the rest shape)
 
     What springs cannot express: with it a sheet of springs, stuck at Poisson's ratio 1/3, gets a larger one. It does not see shear,
-    nor the sign: a triangle turned over is as good as new. A warped polygon counts with its vector area. Not for a sheet that is to
-    bend in its own plane, which a large k on all triangles locks. Derived in docs/theory/06-areas-volumes-pressure.md.
+    nor the sign: a triangle turned over is as good as new. A warped polygon counts with its vector area. Put it beside a
+    `spring` on every edge. A large k on all triangles locks a sheet that is to bend in its own plane. Derived in
+    docs/theory/06-areas-volumes-pressure.md.
     """
     return k / 2 * (measured(x) - area0) ** 2 / area0

@@ -21,8 +21,8 @@ def gas(x, p, volume0, ambient=101325.0):
 
     The pressure inside is (p + pₐ) v₀/v, as at constant temperature (Boyle): a ball that springs back, a balloon that keeps its
     air. One energy for all triangles together: it joins every particle with every other, which the solvers take into account
-    without a full matrix. For a pressure that stays what it is use `pressure`, for a body full of water `enclosed_volume`. If one of its
-    triangles leaves because an edge broke, all leave: it bursts. Derived in docs/theory/06-areas-volumes-pressure.md.
+    without a full matrix. For a pressure that stays what it is use `pressure`, for a body full of water `enclosed_volume`. If one
+    of its triangles leaves because an edge broke, all leave: it bursts. Derived in docs/theory/06-areas-volumes-pressure.md.
     """
     v = total(cone(x))
     return ambient * (v - volume0) - (p + ambient) * volume0 * log(v / volume0)

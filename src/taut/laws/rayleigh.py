@@ -34,7 +34,7 @@ def rayleigh(*, alpha: float = 0.0, beta: float = 0.0) -> Rayleigh:
 
     K⁺ is the stiffness with every element's block made positive semi-definite, at the start of the step: an indefinite or
     prestressed βK would feed energy in. It damps rotation too, so angular momentum is not conserved, and with `pressure` or `gas`,
-    whose elements are balanced only all together, drift as well: use `spring_damping` where that matters. How it enters a step is in
+    whose elements are balanced only all together, drift as well: use `spring_damping` where that matters. How it enters a step:
     docs/theory/01-formula-to-step.md.
 
     >>> rayleigh(alpha=0.1, beta=1e-3)

@@ -20,6 +20,7 @@ def volume(x, k, volume0):
 
     What springs cannot express: with it a lattice of springs, stuck at Poisson's ratio 1/4, comes near to incompressible. v has a
     sign, so an inverted element is pushed back. A large k on all tetrahedra of a mesh locks it: there are more of them than
-    particles that could move. Derived in docs/theory/06-areas-volumes-pressure.md.
+    particles that could move; take hexahedra, or `enclosed_volume` on its surface. Derived in
+    docs/theory/06-areas-volumes-pressure.md.
     """
     return k / 2 * (measured(x) - volume0) ** 2 / volume0

@@ -1,0 +1,39 @@
+"""Every picture of the docs is drawn by a script beside it, is small, and has its place on a page."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+PICTURES = sorted((DOCS / "pictures").glob("*.svg"))
+LARGEST = 90_000  # bytes: a page with its picture is read over any line
+each = pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)
+
+
+def test_every_picture_has_its_script_and_every_script_its_picture():
+    assert PICTURES
+    assert {p.stem for p in PICTURES} == {p.stem for p in (DOCS / "pictures").glob("*.py")}
+
+
+@each
+def test_it_is_small(picture):
+    assert 0 < picture.stat().st_size < LARGEST
+
+
+@each
+def test_it_is_a_drawing_with_text_that_can_be_searched(picture):
+    root = ElementTree.parse(picture).getroot()
+    assert root.tag.endswith("svg")
+    assert root.findall(".//{http://www.w3.org/2000/svg}text")
+
+
+@each
+def test_a_page_shows_it_and_says_in_words_what_is_to_be_seen(picture):
+    pages = [page for page in DOCS.rglob("*.md") if f"pictures/{picture.name}" in page.read_text()]
+    assert pages, f"no page shows {picture.name}"
+    for page in pages:
+        words = re.findall(rf"!\[([^\]]*)\]\([^)]*pictures/{re.escape(picture.name)}\)", page.read_text())
+        assert words, f"{page.name} names {picture.name} and does not show it"
+        assert all(len(text.split()) >= 5 for text in words), f"{page.name} does not describe {picture.name}"
