@@ -1,5 +1,6 @@
 """Bad input is refused before anything is computed, and named."""
 
+import numpy as np
 import pytest
 
 import taut
@@ -9,6 +10,11 @@ from taut.materials import bending, material, moduli, springs
 SHEET = taut.mesh.sheet(2, 2)
 BLOCK = taut.mesh.block(1, 1, 1)
 ROPE = taut.mesh.rope(2)
+TETS = taut.mesh.block(1, 1, 1, cells="tet")
+PUSHED_IN = BLOCK.points.copy()
+PUSHED_IN[PUSHED_IN.sum(axis=1).argmax()] = 0.1
+FOLDED = taut.mesh.sheet(4, 4, pattern="alternating")
+FOLDED = FOLDED.with_(points=np.where(np.isclose(FOLDED.points, [0.5, 0.5, 0]).all(axis=1)[:, None], [0.9, 0.5, 0], FOLDED.points))
 
 
 @pytest.mark.parametrize(
@@ -19,10 +25,24 @@ ROPE = taut.mesh.rope(2)
         ([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]], {"tet": [[0, 1, 2, 3]]}, "tet 0"),
         (BLOCK.points, {"hex": BLOCK.cells["hex"][:, [0, 3, 2, 1, 4, 7, 6, 5]]}, "hex 0"),
         ([[0, 0], [1, 0], [0, 1]], {"quad": [[0, 1, 2, 2]]}, "quad 0"),
-        ([[0, 0], [1, 0], [1, 0], [0, 1]], {"quad": [[0, 1, 2, 3]]}, "spring 1-2"),
+        ([[0, 0], [1, 0], [1, 0], [0, 1]], {"quad": [[0, 1, 2, 3]]}, "quad 0"),
+        ([[0, 0], [1, 0], [0.2, 0.2], [0, 1]], {"quad": [[0, 1, 2, 3]]}, "quad 0"),
+        (PUSHED_IN, {"hex": BLOCK.cells["hex"]}, "hex 0"),
+        (FOLDED.points, dict(FOLDED.cells), "triangle 13"),
         ([[0, 0, 0], [1, 0, 0], [1, 0, 0]], {"line": [[0, 1], [1, 2]]}, "line 1"),
     ],
-    ids=["flat triangle", "inverted tet", "flat tet", "inverted hex", "a corner twice", "corners that meet", "line without length"],
+    ids=[
+        "flat triangle",
+        "inverted tet",
+        "flat tet",
+        "inverted hex",
+        "a corner twice",
+        "corners that meet",
+        "a concave quad",
+        "a pushed-in corner",
+        "a triangle folded over",
+        "line without length",
+    ],
 )
 def test_the_bad_cell_is_named(points, cells, element):
     with pytest.raises(MeshError, match=element) as caught:
@@ -49,6 +69,12 @@ def test_the_bad_cell_is_named(points, cells, element):
         (SHEET, {"membrane": (1.0, 2.0), "warp": (0, 0, 0)}, "warp is a direction"),
         (SHEET, {"membrane": 1.0, "shear": 0.0, "warp": (1, 0, 0)}, "shear is a positive number"),
         (SHEET, {"membrane": 1.0, "area": 1.0}, "area says nothing about a sheet"),
+        (SHEET, {"young": 10**400, "thickness": 1.0}, "young is a positive number"),
+        (SHEET, {"young": 1e300, "thickness": 1e10}, "young × thickness is a positive number"),
+        (SHEET, {"young": 1e-300, "thickness": 1e-10}, "young × thickness is a positive number"),
+        (SHEET, {"young": np.ones(1), "thickness": 1.0}, "one number"),
+        (SHEET, {"young": 1.0, "thickness": np.ones(2)}, "thickness is a positive number"),
+        (SHEET.points, {"young": 1.0}, "a mesh is a taut.mesh.Mesh, not ndarray"),
         (BLOCK, {"young": 1.0, "poisson": 0.5}, "between -1 and 0.5 in a solid"),
         (BLOCK, {"young": 1.0, "poisson": -1.0}, "between -1 and 0.5 in a solid"),
         (BLOCK, {"young": 1.0, "density": 0.0}, "density is a positive number"),
@@ -80,7 +106,35 @@ def test_moduli_of_what_has_none():
         moduli(ROPE, ROPE.edges, 1.0)
 
 
+@pytest.mark.parametrize(
+    ("mesh", "pairs", "k", "thickness", "says"),
+    [
+        (TETS, TETS.edges, -1.0, None, "k of spring 0 is -1.0"),
+        (TETS, TETS.edges, float("nan"), None, "k of spring 0 is nan"),
+        (TETS, TETS.edges, 0.0, None, "all stiffnesses are 0"),
+        (TETS, TETS.edges, [1.0, 2.0], None, "shape"),
+        (TETS, TETS.edges, "stiff", None, "k is a number"),
+        (TETS, [[0, 1.5]], 1.0, None, "whole numbers"),
+        (TETS, [0, 1], 1.0, None, "whole numbers"),
+        (TETS, np.zeros((0, 2), int), 1.0, None, "at least 1"),
+        (TETS, [[0, 1], [0, 99]], 1.0, None, "pair 1 joins"),
+        (TETS, [[0, 1], [2, 2]], 1.0, None, "pair 1 joins .* in one place"),
+        (TETS, TETS.edges, 1.0, 0.1, "thickness says nothing about solids"),
+        (SHEET, SHEET.edges, 1.0, 0.0, "thickness is a positive number"),
+        ("sheet", SHEET.edges, 1.0, None, "a mesh is"),
+    ],
+)
+def test_springs_that_make_no_sense(mesh, pairs, k, thickness, says):
+    with pytest.raises(ModelError, match=says):
+        moduli(mesh, pairs, k, thickness=thickness)
+
+
 def test_the_rest():
+    for name in (3, ["cotton"]):
+        with pytest.raises(ModelError, match="no material"):
+            material(name)
+    with pytest.raises(ModelError, match="a mesh is"):
+        bending(SHEET.points, 1.0)
     with pytest.raises(ModelError, match="did you mean 'cotton'"):
         material("coton")
     with pytest.raises(ModelError, match="nothing to bend"):

@@ -35,14 +35,27 @@ def test_each_makes_springs(name):
 
 
 def test_conversions():
-    """From what the sources give: C₁₁ - C₁₂²/C₂₂, C₆₆/4, and E·A over the circle of one inch."""
+    """From what the sources give: 2 (C₁₁ - C₁₂²/C₂₂), 2 C₆₆/4, 8/9 kₑ/4, and E·A over the circle of one inch."""
     warp, weft = material("denim").keywords["membrane"]
-    assert warp == pytest.approx(1013.88629 - 10.234077**2 / 205.352005, rel=1e-3)
-    assert weft == pytest.approx(205.352005 - 10.234077**2 / 1013.88629, rel=1e-3)
-    assert material("denim").keywords["shear"] == pytest.approx(53.387184 / 4, rel=5e-3)
-    assert material("cotton").keywords["shear"] == pytest.approx(104.759674 / 4, rel=5e-3)
+    assert warp == pytest.approx(2 * (1013.88629 - 10.234077**2 / 205.352005), rel=1e-3)
+    assert weft == pytest.approx(2 * (205.352005 - 10.234077**2 / 1013.88629), rel=1e-3)
+    assert material("denim").keywords["shear"] == pytest.approx(2 * 53.387184 / 4, rel=5e-3)
+    assert material("cotton").keywords["shear"] == pytest.approx(2 * 104.759674 / 4, rel=5e-3)
+    assert material("cotton").rigidity == pytest.approx(8 / 9 * 125e-6 / 4, rel=5e-3)
+    assert material("denim").rigidity == pytest.approx(8 / 9 * (64.2e-6 + 97.0e-6) / 2 / 4, rel=5e-3)
+    assert material("steel wire").breaking_strain == pytest.approx(2450e6 / 190e9, rel=5e-3)
     inch = 0.0254
     assert material("nylon rope").keywords["young"] == pytest.approx(5.29e5 / (3.14159265 * inch**2 / 4), rel=5e-3)
     pound, foot = 0.45359237, 0.3048
     circle = 3.14159265 * (7 / 8 * inch) ** 2 / 4
     assert material("nylon rope").keywords["density"] == pytest.approx(20.0 * pound / (100 * foot) / circle, rel=5e-3)
+
+
+def test_the_table_cannot_be_changed():
+    mine = material("denim")
+    mine.keywords["shear"] = 1.0
+    assert material("denim").keywords["shear"] == 26.7
+    with pytest.raises(TypeError):
+        MATERIALS["denim"].keywords["shear"] = 1.0
+    with pytest.raises(TypeError):
+        MATERIALS["wool"] = mine

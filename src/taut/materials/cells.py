@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from taut.errors import MeshError, ModelError
+from taut.materials.tensors import dense
 from taut.mesh.kinds import Kind
 from taut.mesh.measure import FLAT, vector_areas
 from taut.mesh.mesh import Mesh
@@ -36,6 +37,14 @@ class Cells(NamedTuple):
     def many(self) -> int:
         """How many there are."""
         return len(self.volume)
+
+    def name(self, number: int) -> str:
+        """Of a cell: its kind and its number in that."""
+        for kind, corners in self.blocks:
+            if number < len(corners):
+                return f"{kind.name} {number}"
+            number -= len(corners)
+        raise AssertionError(number)
 
 
 def cells_of(mesh: Mesh) -> Cells:
@@ -62,7 +71,35 @@ def _checked(mesh: Mesh, kind: Kind, cells: Int) -> Float:
         why = "is inverted" if volume[i] < -FLAT * longest[i] ** kind.dimension else f"has no {what}"
         also = f" ({len(wrong)} such cells)" if len(wrong) > 1 else ""
         raise MeshError(f"it {why}: {volume[i]:.3g} {unit}{also}; taut.mesh.clean mends such cells", element=f"{kind.name} {i}")
+    if kind.dimension == 3 or kind.name == "quad":
+        _refuse_pushed_in_corners(x, kind, cells)
     return volume
+
+
+def _refuse_pushed_in_corners(x: Float, kind: Kind, cells: Int) -> None:
+    """At every corner where three faces meet, and at those of a quad, the edges must span the cell and not its outside."""
+    for corner, (after, before, third) in _trihedra(kind):
+        a, b = (x[cells[:, i]] - x[cells[:, corner]] for i in (after, before))
+        up = vector_areas(x, cells) if third is None else x[cells[:, corner]] - x[cells[:, third]]
+        wrong = np.flatnonzero(~((np.cross(a, b) * up).sum(axis=1) > 0))
+        if len(wrong):
+            i = int(wrong[0])
+            raise MeshError(f"its corner {corner} (point {cells[i, corner]}) is pushed in", element=f"{kind.name} {i}")
+
+
+def _trihedra(kind: Kind) -> list[tuple[int, tuple[int, int, int | None]]]:
+    """Corners with the next and the last corner of a face that looks outwards, and the third neighbour; a quad has none."""
+    if kind.dimension == 2:
+        return [(i, ((i + 1) % kind.size, (i - 1) % kind.size, None)) for i in range(kind.size)]
+    found: list[tuple[int, tuple[int, int, int | None]]] = []
+    for corner in range(kind.size):
+        face = next(f for f in kind.faces if corner in f)
+        at = face.index(corner)
+        after, before = face[(at + 1) % len(face)], face[at - 1]
+        others = {i for e in kind.edges if corner in e for i in e} - {corner, after, before}
+        if len(others) == 1:
+            found.append((corner, (after, before, others.pop())))
+    return found
 
 
 class Vectors(NamedTuple):
@@ -74,7 +111,7 @@ class Vectors(NamedTuple):
 
     def gradient(self, cells: Cells, n: int, axes: Float) -> list[csr_matrix]:
         """Matrices (c, n), one for each axis (d, 3): V times the mean derivative of a function of the points along it."""
-        along = self.b @ axes.T
+        along = dense(self.b, axes.T)
         return [csr_matrix((column, (self.cell, self.point)), shape=(cells.many, n)) for column in along.T]
 
     def pull(self, n: int) -> Float:

@@ -19,14 +19,15 @@ from scipy.sparse import csr_matrix
 
 from taut.errors import MeshError
 from taut.materials.cells import Cells
+from taut.materials.tensors import TRACE
 from taut.mesh.kinds import Kind
 from taut.mesh.mesh import Mesh
 from taut.mesh.topology import keys, unique_pairs
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
-TRACE = {2: 3.0, 3: 6.0}  # Σ k l² / (E V) of an isotropic lattice
 WEIGHTS = {"quad": (3 / 8, 3 / 4), "hex": (1 / 10, 2 / 5)}  # of an edge, of a diagonal
+THROUGH = 1 / 10  # the part of a hex that its body diagonals have at first, if they are there
 
 
 class Lattice(NamedTuple):
@@ -39,13 +40,13 @@ class Lattice(NamedTuple):
     share: csr_matrix  # (c, m), the part of each spring that belongs to each cell; columns sum to 1
 
 
-def lattice_of(mesh: Mesh, cells: Cells) -> Lattice:
-    """The springs of faces or solids: edges, and the diagonals of faces with more than three corners."""
+def lattice_of(mesh: Mesh, cells: Cells, *, body: bool = False) -> Lattice:
+    """The springs of faces or solids: edges, diagonals of faces with more than three corners, and those through hexes (`body`)."""
     ends, of_cell, weight = [], [], []
     start = 0
     for kind, corners in cells.blocks:
         volume = cells.volume[start : start + len(corners)]
-        for pair, w in _springs(kind):
+        for pair, w in _springs(kind, body):
             _refuse_a_corner_twice(kind, corners[:, pair[0]] == corners[:, pair[1]])
             ends.append(corners[:, list(pair)])
             of_cell.append(start + np.arange(len(corners)))
@@ -62,13 +63,17 @@ def lattice_of(mesh: Mesh, cells: Cells) -> Lattice:
     return Lattice(pairs, length, along / length[:, None], total / length**2, share)
 
 
-def _springs(kind: Kind) -> list[tuple[tuple[int, ...], float]]:
+def _springs(kind: Kind, body: bool) -> list[tuple[tuple[int, ...], float]]:
     """The pairs of corners of a cell, each with its weight."""
     around = {tuple(sorted((f[i], f[(i + 2) % len(f)]))) for f in kind.faces if len(f) > 3 for i in range(len(f))}
     across = sorted(around - {tuple(sorted(e)) for e in kind.edges})
     even = TRACE[kind.dimension] / (len(kind.edges) + len(across))
     edge, diagonal = WEIGHTS.get(kind.name, (even, even))
-    return [(e, edge) for e in kind.edges] + [(e, diagonal) for e in across]
+    found = [(e, edge) for e in kind.edges] + [(e, diagonal) for e in across]
+    through = kind.body_diagonals if body else ()
+    if not through:
+        return found
+    return [(e, w * (1 - THROUGH)) for e, w in found] + [(e, THROUGH * TRACE[3] / len(through)) for e in through]
 
 
 def _refuse_a_corner_twice(kind: Kind, same: NDArray[np.bool_]) -> None:

@@ -1,12 +1,21 @@
 """A short table of real materials: numbers that were published, each with its source. Yours will differ: measure it.
 
 Where a source gives something else than the table, the conversion is: E = 3G for rubber, which keeps its volume; E = (E·A)/A over
-the circle of a rope; E₁ = C₁₁ - C₁₂²/C₂₂ and G = C₆₆/4 for cloth, whose energy was given as ½ C₆₆ ε₁₂².
+the circle of a rope. The files of cloth are read as the program reads them that they come with: it doubles the stretching
+samples C, has the energy ½ (C₁₁ ε₁₁² + 2 C₁₂ ε₁₁ ε₂₂ + C₂₂ ε₂₂² + C₆₆ ε₁₂²) for each area, and at a hinge kₑ l²/(2 (A₁+A₂)) θ²/4.
+So
+
+    E₁ = 2 (C₁₁ - C₁₂²/C₂₂),   G = 2 C₆₆/4,   c = kₑ/4,   EI/b = 8c/9,
+
+the last for a strip of equilateral triangles. A breaking strain is that of a linear spring: the strength of a source over its
+modulus where it gives both, for steel yields long before it breaks.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from taut.errors import ModelError, did_you_mean
@@ -20,18 +29,18 @@ class Material:
     what : was measured, in words
     keywords : of `springs`: young [Pa], density [kg/m³], poisson; for cloth membrane [N/m] (warp, weft), shear [N/m] and
         areal_density [kg/m²]; thickness, area and warp are yours to add
-    rigidity : cylindrical bending rigidity of a cloth [J], for `bending`; None if it follows from a thickness
-    breaking_strain : at which it breaks, the least that the source gives; None if it gives none
+    rigidity : bending rigidity EI/b of a strip of cloth [J], for `bending`; None if it follows from a thickness
+    breaking_strain : at which a linear spring breaks, the least that the source gives; None if it gives none
     sources : where each number comes from
 
     >>> wire = material("steel wire")
     >>> wire.keywords["young"], wire.breaking_strain
-    (190000000000.0, 0.12)
+    (190000000000.0, 0.0129)
     """
 
     name: str
     what: str
-    keywords: dict[str, Any]
+    keywords: Mapping[str, Any]
     rigidity: float | None
     breaking_strain: float | None
     sources: tuple[str, ...]
@@ -40,28 +49,31 @@ class Material:
 _WANG = (
     "H. Wang, J. F. O'Brien, R. Ramamoorthi: Data-driven elastic models for cloth: modeling and measurement, ACM Transactions on "
     "Graphics 30(4), 71 (2011); their database, as distributed with ARCSim, file {file}: density; stretching, first row (small "
-    "strains) {numbers} N/m; bending, first column. The file does not name warp and weft: the stiffer direction is called the warp"
+    "strains) {numbers} N/m, doubled; bending, first column, "
+    "kₑ {bending} µN·m. The file does not name warp and weft: the stiffer direction is called the warp"
 )
-MATERIALS = {
+_TABLE = {
     m.name: m
     for m in (
         Material(
             "cotton",
             "woven trouser cloth, 65% cotton and 35% polyester",
-            {"membrane": (2035.0, 2017.0), "shear": 26.2, "areal_density": 0.220},
-            125e-6,
+            {"membrane": (4070.0, 4033.0), "shear": 52.4, "areal_density": 0.220},
+            27.8e-6,
             None,
-            (_WANG.format(file="royal-target", numbers="C₁₁ 2016.6, C₁₂ 9.17, C₂₂ 2035.0, C₆₆ 104.8"),),
+            (_WANG.format(file="royal-target", numbers="C₁₁ 2016.6, C₁₂ 9.17, C₂₂ 2035.0, C₆₆ 104.8", bending="125"),),
         ),
         Material(
             "denim",
             "11 oz black denim, 99% cotton and 1% spandex",
-            {"membrane": (1013.0, 205.3), "shear": 13.3, "areal_density": 0.324},
-            81e-6,
+            {"membrane": (2027.0, 410.5), "shear": 26.7, "areal_density": 0.324},
+            17.9e-6,
             None,
             (
-                _WANG.format(file="11oz-black-denim", numbers="C₁₁ 205.4, C₁₂ 10.23, C₂₂ 1013.9, C₆₆ 53.39"),
-                "rigidity: the mean of the two directions, 64.2 and 97.0 µN·m",
+                _WANG.format(
+                    file="11oz-black-denim", numbers="C₁₁ 205.4, C₁₂ 10.23, C₂₂ 1013.9, C₆₆ 53.39", bending="64.2 and 97.0"
+                ),
+                "rigidity: from the mean of the two kₑ",
             ),
         ),
         Material(
@@ -93,8 +105,12 @@ MATERIALS = {
             "music wire, ASTM A228, cold drawn",
             {"young": 190e9, "density": 7800.0},
             None,
-            0.12,
-            ("MakeItFrom.com: ASTM A228 (SWP-A, K08500) Music Wire: modulus 190 GPa, density 7.8 g/cm³, elongation at break 12%",),
+            0.0129,
+            (
+                "MakeItFrom.com: ASTM A228 (SWP-A, K08500) Music Wire: modulus 190 GPa, density 7.8 g/cm³, strength 2450 MPa",
+                "breaking strain: 2450 MPa / 190 GPa, where a linear wire has that strength; the elongation at break, 12%, is "
+                "nearly all plastic, and a linear spring stretched so far would carry nine times the strength",
+            ),
         ),
         Material(
             "nylon rope",
@@ -112,6 +128,8 @@ MATERIALS = {
     )
 }
 
+MATERIALS = MappingProxyType({name: replace(m, keywords=MappingProxyType(m.keywords)) for name, m in _TABLE.items()})
+
 
 def material(name: str) -> Material:
     """The material of this name: cotton, silk, denim, rubber, steel wire or nylon rope.
@@ -122,8 +140,9 @@ def material(name: str) -> Material:
     >>> round(float(rope.k[0])), round(float(rope.mass.sum()), 4)
     (1040000, 0.0767)
     """
-    if name not in MATERIALS:
+    if not isinstance(name, str) or name not in MATERIALS:
         raise ModelError(
             f"there is no material '{name}' in the table{did_you_mean(str(name), MATERIALS)}; there are {', '.join(MATERIALS)}"
         )
-    return MATERIALS[name]
+    found = MATERIALS[name]
+    return replace(found, keywords=dict(found.keywords))

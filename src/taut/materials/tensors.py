@@ -2,8 +2,8 @@
 
 A symmetric tensor ε (d × d) is written as the s = d(d+1)/2 numbers ε_a = ε : B_a, B_a an orthonormal basis (Mandel's), so that an
 elasticity tensor is a symmetric s × s matrix C with σ_a = C_ab ε_b. Springs have a totally symmetric C = Σ k l² n⊗n⊗n⊗n / V, which
-has C₁₁₂₂ = C₁₂₁₂ (Cauchy's relation). An isotropic one is C_ijkl = μ (δ_ij δ_kl + δ_ik δ_jl + δ_il δ_jk), whose Poisson ratio is
-1/(d + 1), and E = 8μ/3 for d = 2, E = 5μ/2 for d = 3.
+has C₁₁₂₂ = C₁₂₁₂ (Cauchy's relation), as long as their points follow the strain. An isotropic one is C_ijkl = μ (δ_ij δ_kl +
+δ_ik δ_jl + δ_il δ_jk), whose Poisson ratio is 1/(d + 1), and E = 8μ/3 for d = 2, E = 5μ/2 for d = 3.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Float = NDArray[np.float64]
+TRACE = {2: 3.0, 3: 6.0}  # C_iijj = Σ k l² / V of isotropic springs with E = 1
 
 
 @lru_cache(maxsize=2)
@@ -29,25 +30,36 @@ def basis(d: int) -> Float:
     return found
 
 
+def dense(a: Float, b: Float) -> Float:
+    """The matrix product, summed in a fixed order: that of the linear algebra library depends on its threads."""
+    return np.asarray(np.einsum("...ij,...jk->...ik", a, b))
+
+
+def overlap(a: Float, b: Float) -> Float:
+    """aᵀb of tall matrices (n, s), summed in a fixed order."""
+    return np.asarray(np.stack([(a[:, i, None] * b).sum(axis=0) for i in range(a.shape[1])]))
+
+
 def squares(t: Float) -> Float:
     """n⊗n of unit vectors t (m, d) in the basis, shape (m, s)."""
     return np.einsum("mi,mj,aij->ma", t, t, basis(t.shape[1]))
 
 
 def poisson_of_springs(d: int) -> float:
-    """The Poisson ratio of every isotropic lattice of springs: ⅓ in a sheet, ¼ in a solid."""
+    """The Poisson ratio of isotropic springs whose points follow the strain: ⅓ in a sheet, ¼ in a solid."""
     return 1.0 / (d + 1)
 
 
-def isotropic(young: float, d: int) -> Float:
-    """The tensor of this modulus that springs can have, shape (s, s).
+def isotropic(young: float, d: int, poisson: float | None = None) -> Float:
+    """The tensor of this modulus, shape (s, s), with the Poisson ratio that springs have or another.
 
     >>> isotropic(8.0, 2).round(12).tolist()
     [[9.0, 3.0, 0.0], [3.0, 9.0, 0.0], [0.0, 0.0, 6.0]]
     """
     trace = np.einsum("aii->a", basis(d))
-    mu = young * (3 / 8 if d == 2 else 2 / 5)
-    return mu * (np.outer(trace, trace) + 2 * np.eye(len(trace)))
+    nu = poisson_of_springs(d) if poisson is None else poisson
+    lame = nu / (1 - (d - 1) * nu)
+    return young / (1 + nu) * (lame * np.outer(trace, trace) + np.eye(len(trace)))
 
 
 def woven(warp: float, weft: float, shear: float | None) -> Float:
@@ -74,8 +86,9 @@ def woven(warp: float, weft: float, shear: float | None) -> Float:
 
 def embedded(tensor: Float, axes: Float) -> Float:
     """Tensors of sheets (3, 3) put into space by the two axes (m, 2, 3) of each, shape (m, 6, 6)."""
-    turn = np.einsum("aij,mki,mlj,bkl->mab", basis(3), axes, axes, basis(2), optimize=True)
-    return np.einsum("mab,bc,mdc->mad", turn, tensor, turn, optimize=True)
+    across = np.einsum("mki,mlj,bkl->mbij", axes, axes, basis(2))
+    turn = np.einsum("aij,mbij->mab", basis(3), across)
+    return dense(dense(turn, tensor), turn.transpose(0, 2, 1))
 
 
 def upper(tensors: Float) -> Float:

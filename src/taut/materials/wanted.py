@@ -61,7 +61,8 @@ def wanted(dimension: int, given: dict[str, Any]) -> Wanted:
     if given["area"] is None:
         raise ModelError("lines need the area of their cross-section [m²]: area=…")
     area = positive(given["area"], "area", "m²")
-    return Wanted((young * area,), None if density is None else density * area)
+    stiffness = positive(young * area, "young × area", "N")
+    return Wanted((stiffness,), None if density is None else positive(density * area, "density × area", "kg/m"))
 
 
 def _sheet(given: dict[str, Any], density: float | None) -> Wanted:
@@ -74,7 +75,9 @@ def _sheet(given: dict[str, Any], density: float | None) -> Wanted:
         raise ModelError("a sheet needs its thickness [m]: thickness=… (or membrane [N/m] in place of young)")
     else:
         times = thickness
-        stiffness = tuple(young * times for young in one_or_two(given["young"], "young", "Pa"))
+        stiffness = tuple(
+            positive(young * times, "young × thickness", "N/m") for young in one_or_two(given["young"], "young", "Pa")
+        )
     if given["areal_density"] is not None:
         if density is not None:
             raise ModelError("density and areal_density say the same thing: give one of them")
@@ -82,7 +85,7 @@ def _sheet(given: dict[str, Any], density: float | None) -> Wanted:
     elif density is not None:
         if thickness is None:
             raise ModelError("the density of a sheet needs its thickness [m]: thickness=… (or areal_density [kg/m²])")
-        density *= thickness
+        density = positive(density * thickness, "density × thickness", "kg/m²")
     shear = None if given["shear"] is None else times * positive(given["shear"], "shear", "Pa")
     warp = None if given["warp"] is None else vector(given["warp"], "warp")
     if warp is None and (len(stiffness) == 2 or shear is not None):

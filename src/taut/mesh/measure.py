@@ -43,6 +43,12 @@ def measures(x: Float, cells: Int, kind: Kind) -> Float:
     return volume / 3
 
 
+def to_corners(amount: Float, cells: Int, n: int) -> Float:
+    """Equal parts of what each cell has (m,) for its corners (m, k), summed at each of the n points."""
+    k = cells.shape[1]
+    return np.bincount(cells.ravel(), weights=np.repeat(amount / k, k), minlength=n).astype(np.float64)
+
+
 def enclosed_volume(x: Float, triangles: Int) -> float:
     """The volume [m³] inside closed triangles that face outwards, (m, 3); x is (n, 3)."""
     used = np.unique(triangles)

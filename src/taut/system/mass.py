@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taut.errors import ModelError
+from taut.mesh.measure import to_corners
 from taut.mesh.mesh import Mesh
 
 Float = NDArray[np.float64]
@@ -72,5 +73,5 @@ def _lumped(mesh: Mesh, density: ArrayLike, dimension: int, what: str) -> Float:
         if len(inverted):
             i = inverted[0]
             raise ModelError(f"{kind.name} {i} is inverted: its volume is {measure[i]:.3g} m³ (taut.mesh.clean turns it over)")
-        mass += np.bincount(cells.ravel(), weights=np.repeat(share * measure / kind.size, kind.size), minlength=mesh.n)
+        mass += to_corners(share * measure, cells, mesh.n)
     return mass
