@@ -17,6 +17,6 @@ from taut.mesh.shapes.surfaces import cylinder, disc, sheet, sphere, torus
 from taut.mesh.writing import write
 
 __all__ = [
-    "UV", "Cleaned", "Embedding", "Mesh", "along", "ball", "block", "bunny", "clean", "cylinder", "disc", "embed", "fill", "lattice",
-    "net", "oriented", "read", "ring", "rope", "sheet", "sphere", "stuff", "surface", "torus", "triangulated", "truss", "write",
+    "UV", "Cleaned", "Embedding", "Mesh", "along", "ball", "block", "bunny", "clean", "cylinder", "disc", "embed", "fill",
+    "lattice", "net", "oriented", "read", "ring", "rope", "sheet", "sphere", "stuff", "surface", "torus", "triangulated", "truss", "write",
 ]  # fmt: skip
