@@ -8,6 +8,7 @@ import taut
 from taut import laws
 from taut.solve import eigen
 from taut.step import stability
+from taut.system.reduction import SpreadArray
 
 
 def bisect(stable, low, high):
@@ -324,3 +325,26 @@ def test_arguments_of_another_kind_are_refused():
         taut.stability(system, 6)
     with pytest.raises(taut.ModelError, match="stability: None is not a System"):
         taut.stability(None)
+
+
+FILLINGS = {"gas": {"p": 500.0}, "enclosed_volume": {"k": 2.2e9}}
+
+
+@pytest.mark.parametrize("name", FILLINGS)
+@pytest.mark.parametrize("squeeze", [1.0, 0.95])
+def test_a_filled_ball_without_a_full_matrix(name, squeeze, monkeypatch):
+    """The counts and the smallest eigenvalues of the whole of K, also where it is unstable; a filling joins all particles."""
+    ball = taut.mesh.sphere(4, radius=0.1)
+    filling = getattr(laws, name)(ball.triangles, **FILLINGS[name])
+    body = taut.System(ball.points, mass=1e-3, energies=[laws.spring(ball.edges, k=200.0), filling])
+    state = taut.equilibrium(body).state
+    squeezed = state.with_(q=state.q * [squeeze, squeeze**-0.5, squeeze**-0.5])
+    exact = np.linalg.eigvalsh(body.K(squeezed).toarray())
+    monkeypatch.setattr(SpreadArray, "toarray", None)
+    found = taut.stability(body, squeezed, 9)
+    assert len(exact) > eigen.DENSE_UP_TO
+    assert found.zero == (np.abs(exact) <= found.zero_below).sum()
+    assert found.negative == (exact < -found.zero_below).sum()
+    assert (found.zero == 6) == (squeeze == 1.0)
+    # eigvalsh misses by ε times the largest eigenvalue and a few
+    assert found.eigenvalues == pytest.approx(exact[:9], abs=found.zero_below + 10 * eigen.EPS * exact[-1])

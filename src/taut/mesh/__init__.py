@@ -18,5 +18,6 @@ from taut.mesh.writing import write
 
 __all__ = [
     "UV", "Cleaned", "Embedding", "Mesh", "along", "ball", "block", "bunny", "clean", "cylinder", "disc", "embed", "fill",
-    "lattice", "net", "oriented", "read", "ring", "rope", "sheet", "sphere", "stuff", "surface", "torus", "triangulated", "truss", "write",
+    "lattice", "net", "oriented", "read", "ring", "rope", "sheet", "sphere", "stuff", "surface", "torus", "triangulated",
+    "truss", "write",
 ]  # fmt: skip

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.errors import ModelError
+from taut.errors import EigenError, ModelError
 from taut.solve.eigen import positive
 from taut.solve.linear import LinearSolver
 from taut.solve.minimum import Minimum
@@ -86,10 +86,13 @@ def settle(
 
 
 def _definite(objective: StaticObjective, q: Float, free: Reduction) -> bool:
-    """Whether K has no zero and no negative eigenvalue in the free directions."""
+    """Whether K is known to have no zero and no negative eigenvalue in the free directions."""
     stiffness = objective.stiffness(q)
     tol = rounding_of(stiffness, q, np.ones(len(q)))
-    return tol > 0.0 and positive(free.matrix(stiffness), tol)
+    try:
+        return tol > 0.0 and positive(free.matrix(stiffness), tol)
+    except EigenError:  # it cannot be told: the stages go on, as they do without
+        return False
 
 
 def _weights(objective: StaticObjective, q: Float, gross: Float, extent: float) -> Float:

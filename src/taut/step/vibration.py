@@ -66,8 +66,6 @@ def modes(system: System, n: int = 6, state: State | None = None) -> Modes:
     """
     if isinstance(n, bool) or not (isinstance(n, (int, np.integer)) and n > 0):
         raise ModelError(f"modes: n is the number of modes, 1 or more, not {n!r}")
-    from scipy.sparse import diags_array
-
     state = state_of(system, state, "modes")
     free = Reduction.of(system.hold)
     weight = 1.0 / np.sqrt(system.mass)
@@ -75,8 +73,7 @@ def modes(system: System, n: int = 6, state: State | None = None) -> Modes:
     _, gradient, gross = system.potential(state)
     tol = zero_below(system.hold, state.q, gradient, gross, stiffness, weight)
     scale = weight[free.particles]
-    half = diags_array(scale)
-    found = smallest((half @ free.matrix(stiffness) @ half).tocsc(), int(n), tol)
+    found = smallest(free.matrix(stiffness, scale), int(n), tol)
     squares = np.where(np.abs(found.values) <= tol, 0.0, found.values)
     shapes = [free.expand(scale * vector) for vector in found.vectors.T]
     return Modes(np.sign(squares) * np.sqrt(np.abs(squares)), np.array(shapes).reshape(len(shapes), system.n, 3))

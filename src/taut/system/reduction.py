@@ -2,6 +2,7 @@
 
 Each particle's projector S onto the directions in which it may move has an orthonormal basis of 3, 2, 1 or 0 vectors; P holds
 them all, one column each. PᵀKP is the stiffness in the free coordinates. Since a particle's mass is one number, PᵀMP is diagonal.
+What of K is spread over all particles, Σ w g gᵀ, stays apart, with Pᵀg for g: written out it would fill the matrix.
 """
 
 from __future__ import annotations
@@ -16,6 +17,49 @@ from taut.system.blocks import BlockMatrix
 from taut.system.constraints import Constraints
 
 Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SpreadArray:
+    """A symmetric matrix A + Σ w g gᵀ that is not written out.
+
+    sparse : A, a scipy.sparse CSC array (f, f); weights : w, none of them zero, (r,); vectors : the g, columns of (f, r)
+
+    >>> from scipy.sparse import eye_array
+    >>> matrix = SpreadArray(eye_array(2, format="csc"), np.array([3.0]), np.array([[1.0], [2.0]]))
+    >>> matrix @ np.array([1.0, 0.0]), matrix.toarray().tolist()
+    (array([4., 6.]), [[4.0, 6.0], [6.0, 13.0]])
+    """
+
+    sparse: Any
+    weights: Float
+    vectors: Float
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(f, f)."""
+        size = len(self.vectors)
+        return size, size
+
+    def __matmul__(self, x: Float) -> Float:
+        """The product with x of shape (f,) or (f, k); sums have a fixed order."""
+        product: Float = self.sparse @ x
+        for weight, g in zip(self.weights, self.vectors.T, strict=True):
+            product = product + weight * np.multiply.outer(g, np.einsum("i,i...->...", g, x))
+        return product
+
+    def toarray(self) -> Float:
+        """Written out, (f, f)."""
+        full: Float = self.sparse.toarray()
+        for weight, g in zip(self.weights, self.vectors.T, strict=True):
+            full += weight * np.multiply.outer(g, g)
+        return full
+
+    def tocsc(self) -> Any:
+        """Written out, a scipy.sparse CSC array (f, f)."""
+        from scipy.sparse import csc_array
+
+        return csc_array(self.toarray())
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +105,22 @@ class Reduction:
         """The number of free coordinates, f."""
         return len(self.particles)
 
-    def matrix(self, matrix: BlockMatrix) -> Any:
-        """PᵀAP of a symmetric A, a scipy.sparse CSC array (f, f)."""
-        return (self.basis.T @ matrix.to_scipy().tocsc() @ self.basis).tocsc()
+    def matrix(self, matrix: BlockMatrix, scale: Float | None = None) -> Any:
+        """PᵀAP of a symmetric A: a scipy.sparse CSC array (f, f), or a SpreadArray where A has a part spread over all particles.
+
+        scale : of each free coordinate, (f,), for diag(scale) PᵀAP diag(scale)
+        """
+        from scipy.sparse import diags_array
+
+        sparse = (self.basis.T @ BlockMatrix(matrix.pattern, matrix.data).to_scipy().tocsc() @ self.basis).tocsc()
+        if scale is not None:
+            half = diags_array(scale)
+            sparse = (half @ sparse @ half).tocsc()
+        columns = [self.basis.T @ rank.vector.reshape(-1) * (1.0 if scale is None else scale) for rank in matrix.spread]
+        kept = [(rank.weight, g) for rank, g in zip(matrix.spread, columns, strict=True) if rank.weight != 0.0 and g.any()]
+        if not kept:
+            return sparse
+        return SpreadArray(sparse, np.array([w for w, _ in kept]), np.column_stack([g for _, g in kept]))
 
     def expand(self, coordinates: Float) -> Float:
         """P·coordinates: (f,) → (n, 3)."""
