@@ -1,4 +1,5 @@
-"""Refining the mesh twice changes the sag of a loaded beam and of a loaded sheet by less than 2%."""
+"""How refining the mesh changes the sag of a loaded beam and of a loaded sheet: twice, by less than 2% on quads, alternating
+diagonals and regular sheets; on irregular meshes, hexahedra and tetrahedra by as much as is stated here and on the theory page."""
 
 import numpy as np
 import pytest

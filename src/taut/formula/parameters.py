@@ -38,10 +38,8 @@ class Resolved:
         self.constant: dict[str, Float] = {}
         self.timed: dict[str, Callable[..., Any]] = {}
         self.widths: dict[str, int | None] = {}
-        for name in self.law.parameters:
-            self._resolve(name, rest, mass)
         self._packed: tuple[float, Float] | None = None
-        self._refuse_beyond({**self.constant, **{name: self._call(name, 0.0) for name in self.timed}}, 0.0)
+        self._refuse_beyond({name: self._resolve(name) for name in self.law.parameters}, 0.0)
 
     def _refuse_improper(self, fault: str, measure: Callable[..., Any]) -> None:
         roots, _ = trace_measure(f"'{self.law.name}' at rest, '{fault}'", measure, self.particles)
@@ -66,12 +64,13 @@ class Resolved:
         """Particles per element, s."""
         return int(self.elements.shape[1])
 
-    def _resolve(self, name: str, rest: Float, mass: Float) -> None:
+    def _resolve(self, name: str) -> Float:
+        """The value of a parameter at t = 0, kept with its width if it does not depend on time."""
         given = self.bound.parameters.get(name)
         if given is None and name in self.law.rest:
-            value, vector = self._measure(name, rest)
+            value, vector = self._measure(name)
         elif given is None and name == "mass":
-            value, vector = mass[self.elements], self.particles > 1
+            value, vector = self.mass[self.elements], self.particles > 1
             value = value if vector else value[:, 0]
         elif given is None:
             raise LawError(f"law '{self.name}' needs the parameter '{name}'")
@@ -83,6 +82,7 @@ class Resolved:
         self.widths[name] = self._width(name, value, vector or value.ndim == 2)
         if name not in self.timed:
             self.constant[name] = value
+        return value
 
     def _refuse_beyond(self, values: Mapping[str, Float], t: float) -> None:
         """Hold all parameters at time t against the limits that the law sets."""
@@ -101,7 +101,7 @@ class Resolved:
                         f"{bound if isinstance(bound, str) else format(bound, 'g')}{_others(len(bad)) if size.ndim else ''}"
                     )
 
-    def _measure(self, name: str, rest: Float) -> tuple[Float, bool]:
+    def _measure(self, name: str) -> tuple[Float, bool]:
         measure = self.law.rest[name]
         roots, vector = trace_measure(f"'{self.law.name}' at rest, '{name}'", measure, self.particles)
         value = evaluate(roots, self._corners(roots))

@@ -50,10 +50,10 @@ def nearest(x: Any) -> Any:
 
 def vector_area(x: Any) -> Any:
     """Area [m²] of a polygon along its normal, as a vector; of a warped one, what it shows from the side where it shows most."""
-    total = cross(x[1] - x[0], x[2] - x[0])
+    twice = cross(x[1] - x[0], x[2] - x[0])
     for i in range(3, len(x)):
-        total = total + cross(x[i - 1] - x[0], x[i] - x[0])
-    return total / 2
+        twice = twice + cross(x[i - 1] - x[0], x[i] - x[0])
+    return twice / 2
 
 
 def area(x: Any) -> Any:
@@ -64,10 +64,10 @@ def area(x: Any) -> Any:
 def fullness(x: Any) -> Any:
     """Area of a polygon by the sum of the squares of its sides, without unit: zero where it is a line."""
     sides = [x[i] - x[i - 1] for i in range(len(x))]
-    total = dot(sides[0], sides[0])
+    squares = dot(sides[0], sides[0])
     for side in sides[1:]:
-        total = total + dot(side, side)
-    return area(x) / where(total > 0, total, 1.0)
+        squares = squares + dot(side, side)
+    return area(x) / where(squares > 0, squares, 1.0)
 
 
 def tet_volume(a: Any, b: Any, c: Any, d: Any) -> Any:
@@ -76,17 +76,17 @@ def tet_volume(a: Any, b: Any, c: Any, d: Any) -> Any:
 
 
 def volume(x: Any) -> Any:
-    """Volume [m³] of a tetrahedron (four particles) or of a hexahedron (eight, in the order of `taut.Mesh`).
+    """Volume [m³] of a tetrahedron (four particles) or of a hexahedron (eight, in the order of `taut.mesh.Mesh`).
 
     The faces of a hexahedron are bilinear, which is the mean of the two ways to cut them into triangles: a face (a, b, c, d) and a
     point p make the volume ((a + b + c + d)/4 - p)·((c - a)×(d - b))/6.
     """
     if len(x) == 4:
         return tet_volume(*(x[i] for i in range(4)))
-    total = 0.0
+    parts = 0.0
     for i, j, k, m in HEX_FACES:
-        total = total + dot(x[i] + x[j] + x[k] + x[m] - 4 * x[6], cross(x[k] - x[i], x[m] - x[j]))
-    return total / 24
+        parts = parts + dot(x[i] + x[j] + x[k] + x[m] - 4 * x[6], cross(x[k] - x[i], x[m] - x[j]))
+    return parts / 24
 
 
 HEX_FACES = ((0, 3, 2, 1), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7))  # facing outwards

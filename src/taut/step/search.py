@@ -80,7 +80,7 @@ class Search:
             if back or (way is not None and not self._left(way, extent)):
                 raise NotConverged(
                     f"the equilibrium at load factor {factor:g} is unstable, and the search {'comes back' if back else 'stays'}: "
-                    "the energy does not fall visibly along its lowest eigenvector",
+                    "the energy does not fall visibly along the way that leads out",
                     record,
                     self.state(),
                 )
