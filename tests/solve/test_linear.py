@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from taut.errors import ModelError
-from taut.solve.cg import ConjugateGradients
+from taut.solve.multigrid import Multigrid
+from taut.solve.auto import PATIENCE, bandwidth
 from taut.solve.direct import Direct
-from taut.solve.linear import DIRECT_UP_TO, linear_solver
+from taut.solve.linear import linear_solver
 from taut.system.blocks import BlockMatrix, Pattern
 
-every = pytest.mark.parametrize("make", [Direct, ConjugateGradients], ids=lambda s: s.__name__)
+every = pytest.mark.parametrize("make", [Direct, Multigrid], ids=lambda s: s.__name__)
 
 
 def matrix(rng, n=60, lowest=0.5):
@@ -89,11 +90,47 @@ def test_a_target_out_of_reach_is_reported_as_missed(make):
     assert 0.0 < s.residuals.max() < 1e-12
 
 
-def test_auto_goes_by_size_alone():
-    assert linear_solver("auto", DIRECT_UP_TO).name == Direct.name
-    assert linear_solver("auto", DIRECT_UP_TO + 1).name == ConjugateGradients.name
+def chain(n):
+    return Pattern.of(np.stack([np.arange(n - 1), np.arange(1, n)], axis=1), n)
+
+
+def grid(n):
+    index = np.arange(n * n).reshape(n, n)
+    right, down = np.stack([index[:, :-1], index[:, 1:]], axis=-1), np.stack([index[:-1], index[1:]], axis=-1)
+    return Pattern.of(np.concatenate([right.reshape(-1, 2), down.reshape(-1, 2)]), n * n)
+
+
+def test_auto_goes_by_size_and_structure():
+    """A rope of any length is narrow, a cloth is only as long as it is small."""
+    for pattern, name in ((chain(20_000), Direct.name), (grid(10), Direct.name), (grid(60), Multigrid.name)):
+        solver = linear_solver("auto")
+        solver.analyse(pattern)
+        assert solver.name == name
+        assert f"{pattern.n} particles in a band of {bandwidth(pattern)}" in solver.why
     with pytest.raises(ModelError, match="'auto', 'direct' or 'cg'"):
-        linear_solver("fast", 3)
+        linear_solver("fast")
+
+
+def test_auto_falls_back_on_a_factorisation():
+    """Stiffness over eight orders of magnitude from neighbour to neighbour, at random: conjugate gradients would take thousands."""
+    pattern, rng = grid(40), np.random.default_rng(7)
+    data = np.zeros((len(pattern.indices), 3, 3))
+    for k, m in zip(pattern.upper, pattern.mirror, strict=True):
+        if k != m:
+            stiff = 10.0 ** rng.uniform(-4, 4) * np.eye(3)
+            data[k] = data[m] = -stiff
+            data[pattern.diagonal[pattern.rows[k]]] += stiff
+            data[pattern.diagonal[pattern.indices[k]]] += stiff
+    data[pattern.diagonal] += 1e-3 * np.eye(3)
+    a, b = BlockMatrix(pattern, data), rng.normal(size=(pattern.n, 3))
+    limits = np.full(pattern.n, 1e-6)
+    alone, auto = Multigrid(PATIENCE), linear_solver("auto")
+    assert alone.factor(a)
+    assert auto.factor(a)
+    assert (alone.solve(b, limits).residuals > limits).any(), "or this test tests nothing"
+    s = auto.solve(b, limits)
+    assert s.definite
+    assert (s.residuals <= limits).all()
 
 
 def test_targets_are_met_particle_by_particle():
@@ -102,7 +139,7 @@ def test_targets_are_met_particle_by_particle():
     a, b = matrix(rng), rng.normal(size=(60, 3))
     targets = np.full(60, 1e-2)
     targets[17] = 1e-12
-    solver = ConjugateGradients()
+    solver = Multigrid()
     solver.analyse(a.pattern)
     assert solver.factor(a)
     s = solver.solve(b, targets)
@@ -114,7 +151,7 @@ def test_diagonal_blocks_that_are_nearly_singular():
     u = np.array([1.0, 2.0, -0.5]) / np.linalg.norm([1.0, 2.0, -0.5])
     block = 1e-10 * np.eye(3) + np.outer(u, u)
     a = BlockMatrix(Pattern.of(np.empty((0, 2), dtype=np.int64), 1), block[None].copy())
-    solver = ConjugateGradients()
+    solver = Multigrid()
     solver.analyse(a.pattern)
     assert solver.factor(a)
     s = solver.solve(np.array([[1.0, 0.0, 0.0]]), np.array([1e-9]))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from taut.solve.cg import ConjugateGradients
+from taut.solve.multigrid import Multigrid
 from taut.solve.direct import Direct
 from taut.solve.lbfgs import minimise_lbfgs
 from taut.solve.newton import minimise
@@ -11,7 +11,7 @@ from taut.solve.progress import Progress
 from taut.solve.tolerance import Tolerance, lengths
 from tests.solve.springs import PROBLEMS, chain, net
 
-solvers = pytest.mark.parametrize("make", [Direct, ConjugateGradients], ids=lambda s: s.__name__)
+solvers = pytest.mark.parametrize("make", [Direct, Multigrid], ids=lambda s: s.__name__)
 problems = pytest.mark.parametrize("name", PROBLEMS)
 
 
@@ -103,7 +103,7 @@ def test_work_is_counted(method):
 
 @both
 def test_the_same_bits_twice(method):
-    runs = [method(PROBLEMS["crumpled net"](), np.zeros((8, 3)), ConjugateGradients(), Tolerance()).point.y for _ in range(2)]
+    runs = [method(PROBLEMS["crumpled net"](), np.zeros((8, 3)), Multigrid(), Tolerance()).point.y for _ in range(2)]
     assert runs[0].tobytes() == runs[1].tobytes()
 
 
@@ -153,7 +153,7 @@ def test_lbfgs_learns_what_its_constant_matrix_does_not_know():
     assert m.iterations < 600
 
 
-class Tight(ConjugateGradients):
+class Tight(Multigrid):
     """Solves every system as if it were the last."""
 
     def solve(self, b, targets):
@@ -163,10 +163,10 @@ class Tight(ConjugateGradients):
 @problems
 def test_inexact_solves_cost_less_and_end_as_well(name):
     work = {}
-    for make in (ConjugateGradients, Tight):
+    for make in (Multigrid, Tight):
         objective = PROBLEMS[name]()
         m = minimise(objective, np.zeros_like(objective.pose), make(), Tolerance())
         assert m.outcome == "converged"
         assert (m.point.residuals <= 1e-8 * m.point.gross).all()
         work[make] = m.linear_iterations
-    assert work[ConjugateGradients] < work[Tight]
+    assert work[Multigrid] < work[Tight]

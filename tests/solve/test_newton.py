@@ -114,8 +114,8 @@ def test_not_converged_is_raised_with_the_state_intact(monkeypatch):
 
 
 def test_a_linear_solver_that_stops_short_is_not_believed(monkeypatch):
-    monkeypatch.setattr("taut.solve.cg.RESTARTS", 0)
-    monkeypatch.setattr("taut.solve.cg.ConjugateGradients.solve", _lazy(taut))
+    monkeypatch.setattr("taut.solve.multigrid.RESTARTS", 0)
+    monkeypatch.setattr("taut.solve.multigrid.Multigrid.solve", _lazy(taut))
     system = stretched(np.random.default_rng(2))
     with pytest.raises(taut.NotConverged, match="linear solver stopped short"):
         taut.LinearlyImplicitEuler(solver="cg").step(system, system.initial_state(), 0.05)

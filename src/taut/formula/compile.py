@@ -11,6 +11,7 @@ import importlib.util
 import logging
 import os
 import platform
+import re
 import sys
 import threading
 import time
@@ -161,12 +162,18 @@ def clear_cache() -> int:
 def kernels(module: str) -> ModuleType:
     """The compiled functions of one of the package's own kernel files, such as "taut.system.gather_kernels".
 
-    The file is compiled from a copy in the kernel cache, keyed on its text, exactly as generated source is.
+    The file is compiled from a copy in the kernel cache, keyed on its text and on that of what it imports from the package, exactly
+    as generated source is.
     """
+    text = _text_of(module)
+    imported = "".join(_text_of(name) for name in re.findall(r"^from (taut\.\S+) import", text, re.MULTILINE))
+    digest = hashlib.sha256((text + imported + generator_digest()).encode()).hexdigest()
+    stem = module.rpartition(".")[2]
+    return load(stem, digest, lambda: text, f"the package's {stem.replace('_', ' ')}")
+
+
+def _text_of(module: str) -> str:
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
         raise CacheError(f"no kernel file for {module}")
-    text = Path(spec.origin).read_text(encoding="utf-8")
-    digest = hashlib.sha256(text.encode() + generator_digest().encode()).hexdigest()
-    stem = module.rpartition(".")[2]
-    return load(stem, digest, lambda: text, f"the package's {stem.replace('_', ' ')}")
+    return Path(spec.origin).read_text(encoding="utf-8")

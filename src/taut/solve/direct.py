@@ -18,7 +18,7 @@ REFINEMENTS = 5  # each gains several digits; one that gains nothing ends the so
 class Direct:
     """LDLᵀ, with iterative refinement to the residual asked for."""
 
-    name = "direct (LDLᵀ)"
+    name, why = "direct (LDLᵀ)", "asked for"
 
     def __init__(self) -> None:
         self._pattern: Pattern | None = None

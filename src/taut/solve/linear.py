@@ -13,7 +13,6 @@ from taut.system.blocks import BlockMatrix, Pattern
 
 Float = NDArray[np.float64]
 SolverName = Literal["auto", "direct", "cg"]
-DIRECT_UP_TO = 5000  # particles up to which "auto" factorises
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +28,13 @@ class Solution:
 class LinearSolver(Protocol):
     """Solves A x = b for a symmetric A."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What a report calls it."""
+
+    @property
+    def why(self) -> str:
+        """Why this one."""
 
     def analyse(self, pattern: Pattern) -> None:
         """Do what depends on the pattern alone; cheap if the pattern is the same as before."""
@@ -41,14 +46,13 @@ class LinearSolver(Protocol):
         """Solve until each particle's residual is at most its target (n,), or as far as it goes: the Solution says how far."""
 
 
-def linear_solver(name: SolverName, n: int) -> LinearSolver:
-    """The solver for n particles. "auto" chooses by size alone, so that a scene gives the same bits everywhere."""
-    from taut.solve.cg import ConjugateGradients
+def linear_solver(name: SolverName) -> LinearSolver:
+    """The solver of that name; "auto" chooses once it knows the pattern (see `taut.solve.auto`)."""
+    from taut.solve.auto import Auto
     from taut.solve.direct import Direct
+    from taut.solve.multigrid import Multigrid
     from taut.solve.spread import Spread
 
     if name not in ("auto", "direct", "cg"):
         raise ModelError(f"solver is 'auto', 'direct' or 'cg', not {name!r}")
-    if name == "direct" or (name == "auto" and n <= DIRECT_UP_TO):
-        return Spread(Direct())
-    return Spread(ConjugateGradients())
+    return Auto() if name == "auto" else Spread(Direct() if name == "direct" else Multigrid())

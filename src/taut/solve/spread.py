@@ -24,7 +24,7 @@ class Spread:
     """A solver for A, extended to A + Σ w g gᵀ. Where nothing is spread it is the solver itself."""
 
     def __init__(self, inner: LinearSolver) -> None:
-        self.inner, self.name = inner, inner.name
+        self.inner, self.name, self.why = inner, inner.name, inner.why
         self._matrix: BlockMatrix | None = None
         self._ranks: list[Rank] = []
         self._columns: list[Float] = []  # Z

@@ -57,7 +57,7 @@ class Finding:
         """The equilibrium across the surface of shape q, and whether another is needed because its normals have turned."""
         system = self._sliding_system(q)
         objective = StaticObjective(system, system.initial_state())
-        solver, free = linear_solver("direct", system.n), Reduction.of(system.hold)
+        solver, free = linear_solver("direct"), Reduction.of(system.hold)
         record = settle(objective, q, solver, self.tolerance, free, self._refuse_collapse)
         self.iterations += record.iterations
         q = system.hold.place(record.point.y, 0.0)

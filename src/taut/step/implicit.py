@@ -41,14 +41,7 @@ class LinearImplicit(Integrator):
         if not isinstance(self.tolerance, Tolerance):
             raise ModelError(f"tolerance is a taut.Tolerance, not {tolerance!r}")
         self.solver_name: SolverName = solver
-        self._solver: tuple[int, LinearSolver] | None = None
-        linear_solver(solver, 1)
-
-    def linear_solver(self, n: int) -> LinearSolver:
-        """The solver for n particles, kept from step to step for what it knows of the pattern."""
-        if self._solver is None or self._solver[0] != n:
-            self._solver = (n, linear_solver(self.solver_name, n))
-        return self._solver[1]
+        self._solver = linear_solver(solver)  # kept from step to step for what it knows of the pattern
 
 
 @dataclass(eq=False)
@@ -100,7 +93,7 @@ class Implicit(LinearImplicit):
         """
         entered = time.perf_counter()
         newton = self.minimiser == "newton"
-        solver = self.linear_solver(system.n) if newton else self._prefactored(system, state, start.h)
+        solver = self._solver if newton else self._prefactored(system, state, start.h)
         begun = time.perf_counter()
         objective = ImplicitObjective(system, start, frozen, increments=increments)
         at_old = objective.evaluate(old)
@@ -129,6 +122,7 @@ class Implicit(LinearImplicit):
             restarts=restarts,
             evaluations=best.evaluations + 1,
             solver=solver.name,
+            why=solver.why,
             linear_iterations=best.linear_iterations,
             seconds=time.perf_counter() - entered,
             assembling=best.assembling + prepared,
@@ -148,7 +142,7 @@ class Implicit(LinearImplicit):
         if self._constant_of is not system:
             self._constant_of, self._constant = system, {}
         if (h, active) not in self._constant:
-            solver = linear_solver("direct" if self.solver_name == "auto" else self.solver_name, system.n)
+            solver = linear_solver("direct" if self.solver_name == "auto" else self.solver_name)
             matrix = constant_stiffness(system, state, h)
             solver.analyse(matrix.pattern)
             if not solver.factor(matrix):

@@ -45,7 +45,7 @@ class LinearlyImplicitEuler(LinearImplicit):
         begun = time.perf_counter()
         self.check(system, state, h)
         start = Prediction.of(system, state.t + h, np.array(state.q), np.array(state.v), h)
-        hold, solver, assembling, solving = system.hold, self.linear_solver(system.n), 0.0, 0.0
+        hold, solver, assembling, solving = system.hold, self._solver, 0.0, 0.0
         rayleigh = system.rayleigh_matrix(state) if system.rayleigh is not None else None
         solution: Solution | None = None
         for project in (False, True):
@@ -80,6 +80,7 @@ class LinearlyImplicitEuler(LinearImplicit):
             projections=int(project),
             evaluations=1 + project,
             solver=solver.name,
+            why=solver.why,
             linear_iterations=0 if solution is None else solution.iterations,
             seconds=time.perf_counter() - begun,
             assembling=assembling,

@@ -29,6 +29,7 @@ class Report:
     iterations : of the minimiser; projections : how many of them used the projected Hessian
     restarts : how often a stage was solved again from the old positions
     evaluations : of the objective or of the forces; linear_iterations : of the linear solver, named in `solver`
+    why : why that solver
     seconds : of wall-clock time; assembling, solving : those of them spent on forces and stiffness, and in the linear solver
     substeps : how many steps this one was made of; retries : how many attempts were given up for shorter ones
     error : the estimated error of the positions [m] that an error-controlled step has made; 0 otherwise
@@ -50,6 +51,7 @@ class Report:
     restarts: int = 0
     evaluations: int = 0
     solver: str = "none"
+    why: str = ""
     linear_iterations: int = 0
     seconds: float = 0.0
     assembling: float = 0.0
@@ -68,6 +70,8 @@ class Report:
                 f"t = {self.t:g} s: {self.outcome}, particle {self.particle} has residual {self.residual:.2e} N "
                 f"(tolerance {self.tolerance:.2e} N, rounding {self.floor:.1e} N), {self.iterations} iterations, {self.solver}"
             )
+        if self.why:
+            text += f" ({self.why})"
         if self.substeps > 1 or self.retries:
             text += f", {self.substeps} substeps, {self.retries} retries"
         if self.torn:

@@ -114,7 +114,7 @@ def equilibrium(
     tolerance = Tolerance() if tolerance is None else tolerance
     if not isinstance(tolerance, Tolerance):
         raise ModelError(f"equilibrium: tolerance is a taut.Tolerance, not {tolerance!r}")
-    search = Search(system, begin, linear_solver("direct" if solver == "auto" else solver, system.n), tolerance)
+    search = Search(system, begin, linear_solver("direct" if solver == "auto" else solver), tolerance)
     path, record, reached = [], None, 0.0
     for factor in factors:
         before = search.left_saddles

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from taut.formula.compile import kernels
+
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
@@ -95,23 +97,20 @@ class BlockMatrix:
 
     def to_scipy(self) -> Any:
         """A copy as a scipy.sparse array of shape (3n, 3n), BSR where nothing is spread over all particles."""
-        from scipy.sparse import csr_array
+        from scipy.sparse import bsr_array, csr_array
 
-        matrix = self._view().copy()
+        size = 3 * self.pattern.n
+        matrix = bsr_array((self.data, self.pattern.indices, self.pattern.indptr), shape=(size, size)).copy()
         for rank in self.spread:
             column = csr_array(rank.vector.reshape(-1, 1))
             matrix = matrix + rank.weight * (column @ column.T)
         return matrix
 
-    def _view(self) -> Any:
-        from scipy.sparse import bsr_array
-
-        size = 3 * self.pattern.n
-        return bsr_array((self.data, self.pattern.indices, self.pattern.indptr), shape=(size, size))
-
     def times(self, x: Float) -> Float:
         """The product with vectors x of shape (n, 3)."""
-        product: Float = (self._view() @ x.reshape(-1)).reshape(x.shape)
+        product = np.empty((self.pattern.n, 3))
+        padded = np.concatenate([x, np.zeros((1, 3))])
+        kernels("taut.system.product_kernels").times(self.pattern.indptr, self.pattern.indices, self.data, padded, product)
         for rank in self.spread:
             product += rank.weight * dot(rank.vector, x) * rank.vector
         return product

@@ -1,0 +1,109 @@
+"""Conjugate gradients preconditioned by a multigrid whose levels are made from the pattern once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taut.formula.compile import kernels
+from taut.solve.hierarchy import Hierarchy
+from taut.solve.linear import Solution
+from taut.solve.tolerance import EPS, lengths
+from taut.system.blocks import BlockMatrix, Pattern
+
+Float = NDArray[np.float64]
+RESTARTS = 4  # with the true residual, when the recurrence has drifted from it
+
+
+class Multigrid:
+    """CG with one V-cycle of smoothed aggregation, in single precision, as preconditioner.
+
+    patience : iterations after which a solve ends where it is; None: three for each particle
+    """
+
+    name, why = "cg (multigrid)", "asked for"
+
+    def __init__(self, patience: int | None = None) -> None:
+        self.patience = patience
+        self._pattern: Pattern | None = None
+        self._matrix: BlockMatrix | None = None
+
+    def analyse(self, pattern: Pattern) -> None:
+        if pattern is self._pattern:
+            return
+        h = self._levels = Hierarchy.of(pattern)
+        self._pattern, self._matrix = pattern, None
+        total, n = int(h.rows[-1]), pattern.n
+        self._coarse = np.zeros((int(h.blocks[-1] - h.blocks[1]), 3, 3))
+        self._between = [np.zeros((len(ap.start) - 1, 3, 3)) for ap, _ in h.products]
+        self._factor = np.zeros((3 * int(h.rows[-1] - h.rows[-2]),) * 2)
+        self._data = np.zeros((int(h.blocks[-1]) + 1, 3, 3), dtype=np.float32)  # one is spare
+        self._inverse = np.zeros((total, 3, 3), dtype=np.float32)
+        self._omega = np.zeros(h.levels, dtype=np.float32)
+        self._sums = np.zeros((n + 1, 2))
+        self._cycle = [np.zeros((total + 1, 3), dtype=np.float32) for _ in range(3)]  # b, x, r
+        self._p, self._q = np.zeros((n + 1, 3)), np.zeros((n, 3))
+        up, down = h.interpolation, h.restriction
+        self._transfer = (
+            up.indptr, up.indices, up.weights.astype(np.float32), down.indptr, down.indices, down.weights.astype(np.float32),
+        )  # fmt: skip
+
+    def factor(self, matrix: BlockMatrix) -> bool:
+        self.analyse(matrix.pattern)
+        h, loops = self._levels, kernels("taut.solve.multigrid_kernels")
+        self._matrix = None
+        largest = float(np.abs(matrix.data[matrix.pattern.diagonal]).max(initial=0.0))
+        if not 0.0 < largest < np.inf:
+            return False
+        scale = 2.0 ** -np.frexp(largest)[1]
+        fine = matrix.data
+        for level in range(h.levels):
+            rows, blocks = slice(h.rows[level], h.rows[level + 1]), slice(h.blocks[level], h.blocks[level + 1])
+            diagonal = h.diagonal[rows] - h.blocks[level]
+            if loops.invert_blocks(diagonal, fine, scale, self._inverse[rows]):
+                return False
+            loops.lower(fine, scale, self._data[blocks])
+            if level < h.levels - 1:
+                first, second = h.products[level]
+                coarse = self._coarse[h.blocks[level + 1] - h.blocks[1] : h.blocks[level + 2] - h.blocks[1]]
+                loops.combine(first.start, first.source, first.weight, fine, self._between[level])
+                loops.combine(second.start, second.source, second.weight, self._between[level], coarse)
+                fine = coarse
+        if loops.cholesky(h.coarsest.indptr, h.coarsest.indices, fine, scale, self._factor):
+            return False
+        unused = np.zeros((matrix.pattern.n, 3))
+        loops.damping(h.rows, self._omega, self._sums, self._arrays(matrix, unused, unused, unused[:, 0].copy()))
+        self._matrix = matrix
+        return True
+
+    def _arrays(self, a: BlockMatrix, y: Float, residual: Float, targets2: Float) -> tuple[NDArray[Any], ...]:
+        h = self._levels
+        return (
+            a.pattern.indptr, a.pattern.indices, a.data, h.indptr, h.indices, self._data, self._inverse, *self._transfer,
+            *self._cycle, targets2, y, residual, self._p, self._q,
+        )  # fmt: skip
+
+    def solve(self, b: Float, targets: Float) -> Solution:
+        if self._matrix is None:
+            return Solution(np.zeros_like(b), False, lengths(b), 0)
+        a, h = self._matrix, self._levels
+        limit = self.patience or max(1000, 3 * a.pattern.n)
+        iterate = kernels("taut.solve.multigrid_kernels").iterate
+        x, r = np.zeros_like(b), np.array(b, order="C")
+        best, residuals, total = x.copy(), lengths(r), 0
+        for _ in range(1 + RESTARTS):
+            aims = np.maximum(targets, EPS * residuals.max())  # below that the recurrence is no longer the residual
+            steps, definite = iterate(h.rows, self._omega, self._factor, self._sums, limit, self._arrays(a, x, r, aims**2))
+            total += int(steps)
+            if not definite:
+                return Solution(best, False, residuals, total)
+            r = b - a.times(x)
+            now = lengths(r)
+            if not now.max() < residuals.max():
+                break
+            best, residuals = x.copy(), now
+            if (residuals <= targets).all() or total >= limit:
+                break
+        return Solution(best, True, residuals, total)

@@ -1,0 +1,288 @@
+"""The loops of the multigrid: coarse matrices, smoothing, transfer between levels, and conjugate gradients around them.
+
+The preconditioner works in single precision, everything else in double. Every sum has an order of its own, whatever the number of
+threads. The whole iteration has a single parallel loop over chunks of rows, `_spread`, which does one thing or another by a number:
+every further parallel loop takes seconds to compile.
+"""
+
+import numpy as np
+from numba import njit, prange
+
+from taut.system.block_rows import last_row_times, row_times, sum_blocks, sum_rows
+
+CHUNK = 128  # rows a thread takes at a time
+SERIAL = 512  # rows up to which a level is done by one thread
+PASSES = 10  # of the power method for the largest eigenvalue of D⁻¹A
+MARGIN = 1.1  # on that eigenvalue, which is found from below
+# what `_spread` does; the answer of a level ends in r. Not literals, for each of which numba would compile everything anew
+LOAD, START, RESIDUAL, RESTRICT, PROLONG, SMOOTH, DIRECTION, PRODUCT, ADVANCE, POWER, SCALE = np.arange(11)
+
+
+@njit("void(f8[:, :, ::1], f8, f4[:, :, ::1])", parallel=True, cache=True, error_model="numpy", nogil=True)
+def lower(blocks, scale, out):
+    """Blocks in single precision, times a power of two."""
+    n = blocks.shape[0]
+    for c in prange((n + CHUNK - 1) // CHUNK):
+        for k in range(CHUNK * c, min(n, CHUNK * c + CHUNK)):
+            for i in range(3):
+                for j in range(3):
+                    out[k, i, j] = scale * blocks[k, i, j]
+
+
+@njit("void(i4[::1], i4[::1], f8[::1], f8[:, :, ::1], f8[:, :, ::1])", parallel=True, cache=True, error_model="numpy", nogil=True)
+def combine(start, source, weight, blocks, out):
+    """out[s] = Σ weight·blocks[source] over the entries of s."""
+    n = out.shape[0]
+    for c in prange((n + CHUNK - 1) // CHUNK):
+        for s in range(CHUNK * c, min(n, CHUNK * c + CHUNK)):
+            sum_blocks(blocks, source, weight, start[s], start[s + 1], out, s)
+
+
+@njit("i8(i8[::1], f8[:, :, ::1], f8, f4[:, :, ::1])", cache=True, error_model="numpy", nogil=True)
+def invert_blocks(diagonal, data, scale, inverse):
+    """Invert the diagonal block of each row, times a scale; returns how many are not positive definite."""
+    bad = 0
+    for i in range(diagonal.shape[0]):
+        m = diagonal[i]
+        # LDLᵀ of the block, which cancels less than cofactors do
+        a, b, c = scale * data[m, 0, 0], scale * data[m, 0, 1], scale * data[m, 0, 2]
+        p, q = b / a, c / a
+        d = scale * data[m, 1, 1] - p * b
+        s = (scale * data[m, 1, 2] - p * c) / d
+        f = scale * data[m, 2, 2] - q * c - s * s * d
+        if not (a > 0.0 and d > 0.0 and f > 0.0):
+            bad += 1
+            continue
+        u = p * s - q  # L⁻¹ has rows (1, 0, 0), (-p, 1, 0), (u, -s, 1)
+        inverse[i, 0, 0] = 1.0 / a + p * p / d + u * u / f
+        inverse[i, 0, 1] = inverse[i, 1, 0] = -p / d - u * s / f
+        inverse[i, 0, 2] = inverse[i, 2, 0] = u / f
+        inverse[i, 1, 1] = 1.0 / d + s * s / f
+        inverse[i, 1, 2] = inverse[i, 2, 1] = -s / f
+        inverse[i, 2, 2] = 1.0 / f
+    return bad
+
+
+@njit("i8(i4[::1], i4[::1], f8[:, :, ::1], f8, f8[:, ::1])", cache=True, error_model="numpy", nogil=True)
+def cholesky(indptr, indices, data, scale, factor):
+    """The Cholesky factor of a small matrix, times a scale; returns how many pivots are not positive."""
+    size = factor.shape[0]
+    factor[:] = 0.0
+    for i in range(size // 3):
+        for k in range(indptr[i], indptr[i + 1]):
+            for a in range(3):
+                for b in range(3):
+                    factor[3 * i + a, 3 * indices[k] + b] = scale * data[k, a, b]
+    for j in range(size):
+        s = factor[j, j]
+        for k in range(j):
+            s -= factor[j, k] * factor[j, k]
+        if not s > 0.0:
+            return 1
+        factor[j, j] = np.sqrt(s)
+        for i in range(j + 1, size):
+            t = factor[i, j]
+            for k in range(j):
+                t -= factor[i, k] * factor[j, k]
+            factor[i, j] = t / factor[j, j]
+    return 0
+
+
+@njit(error_model="numpy", nogil=True)
+def _direct(first, factor, b, r):
+    """Solve the coarsest level, whose rows begin at `first`, with its Cholesky factor."""
+    size = factor.shape[0]
+    y = np.empty(size)
+    for i in range(size):
+        s = np.float64(b[first + i // 3, i % 3])
+        for j in range(i):
+            s -= factor[i, j] * y[j]
+        y[i] = s / factor[i, i]
+    for i in range(size - 1, -1, -1):
+        s = y[i]
+        for j in range(i + 1, size):
+            s -= factor[j, i] * y[j]
+        y[i] = s / factor[i, i]
+        r[first + i // 3, i % 3] = y[i]
+
+
+@njit(error_model="numpy", nogil=True)
+def _damped(i, inverse, omega, u, v, w):
+    """ω D⁻¹(u, v, w) of row i."""
+    return (
+        omega * (inverse[i, 0, 0] * u + inverse[i, 0, 1] * v + inverse[i, 0, 2] * w),
+        omega * (inverse[i, 1, 0] * u + inverse[i, 1, 1] * v + inverse[i, 1, 2] * w),
+        omega * (inverse[i, 2, 0] * u + inverse[i, 2, 1] * v + inverse[i, 2, 2] * w),
+    )
+
+
+@njit(error_model="numpy", nogil=True)
+def _chunk(
+    op, first, last, number, omega, fine_indptr, fine_indices, fine_data, indptr, indices, data, inverse, p_indptr, p_indices,
+    p_weights, r_indptr, r_indices, r_weights, b, x, r, targets2, y, residual, p, q,
+):  # fmt: skip
+    """Do `op` on the rows from `first` to `last`; returns two sums over them."""
+    s = t = 0.0
+    if op == LOAD:  # the residual as the right-hand side, and x = ω D⁻¹b
+        for i in range(first, last):
+            for k in range(3):
+                b[i, k] = number * residual[i, k]
+            x[i, 0], x[i, 1], x[i, 2] = _damped(i, inverse, omega, b[i, 0], b[i, 1], b[i, 2])
+    elif op == START:
+        for i in range(first, last):
+            x[i, 0], x[i, 1], x[i, 2] = _damped(i, inverse, omega, b[i, 0], b[i, 1], b[i, 2])
+    elif op == RESIDUAL:  # r = b - A x
+        for i in range(first, last):
+            u, v, w = row_times(data, indices, x, indptr[i], indptr[i + 1])
+            r[i, 0], r[i, 1], r[i, 2] = b[i, 0] - u, b[i, 1] - v, b[i, 2] - w
+    elif op == RESTRICT:  # b = Pᵀr of the finer level
+        for i in range(first, last):
+            b[i, 0], b[i, 1], b[i, 2] = sum_rows(r_weights, r_indices, r, r_indptr[i], r_indptr[i + 1])
+    elif op == PROLONG:  # x += P r of the coarser level
+        for i in range(first, last):
+            u, v, w = sum_rows(p_weights, p_indices, r, p_indptr[i], p_indptr[i + 1])
+            x[i, 0] += u
+            x[i, 1] += v
+            x[i, 2] += w
+    elif op == SMOOTH:  # r = x + ω D⁻¹(b - A x); s = q·r on the finest level
+        for i in range(first, last):
+            u, v, w = row_times(data, indices, x, indptr[i], indptr[i + 1])
+            u, v, w = _damped(i, inverse, omega, b[i, 0] - u, b[i, 1] - v, b[i, 2] - w)
+            r[i, 0], r[i, 1], r[i, 2] = x[i, 0] + u, x[i, 1] + v, x[i, 2] + w
+            if i < targets2.shape[0]:
+                s += q[i, 0] * r[i, 0] + q[i, 1] * r[i, 1] + q[i, 2] * r[i, 2]
+    elif op == DIRECTION:
+        for i in range(first, last):
+            for k in range(3):
+                p[i, k] = r[i, k] + number * p[i, k]
+    elif op == PRODUCT:  # q = A p; s = p·q, t = p·residual
+        for i in range(first, last):
+            if fine_indptr[i + 1] < fine_data.shape[0]:
+                u, v, w = row_times(fine_data, fine_indices, p, fine_indptr[i], fine_indptr[i + 1])
+            else:
+                u, v, w = last_row_times(fine_data, fine_indices, p, fine_indptr[i])
+            q[i, 0], q[i, 1], q[i, 2] = u, v, w
+            s += p[i, 0] * u + p[i, 1] * v + p[i, 2] * w
+            t += p[i, 0] * residual[i, 0] + p[i, 1] * residual[i, 1] + p[i, 2] * residual[i, 2]
+    elif op == ADVANCE:  # y += number·p; s = the largest |residual|², t = how many rows are not solved
+        for i in range(first, last):
+            square = 0.0
+            for k in range(3):
+                y[i, k] += number * p[i, k]
+                left = residual[i, k] - number * q[i, k]
+                residual[i, k] = left
+                square += left * left
+            s = max(s, square)
+            if square > targets2[i]:
+                t += 1.0
+    elif op == POWER:  # r = D⁻¹A x; s = r·r
+        for i in range(first, last):
+            u, v, w = row_times(data, indices, x, indptr[i], indptr[i + 1])
+            u, v, w = _damped(i, inverse, omega, u, v, w)
+            r[i, 0], r[i, 1], r[i, 2] = u, v, w
+            s += np.float64(u) * u + np.float64(v) * v + np.float64(w) * w
+    elif op == SCALE:
+        for i in range(first, last):
+            for k in range(3):
+                x[i, k] = number * r[i, k]
+    return s, t
+
+
+_ARRAYS = (
+    "i4[::1], i4[::1], f8[:, :, ::1], i4[::1], i4[::1], f4[:, :, ::1], f4[:, :, ::1], i4[::1], i4[::1], f4[::1], i4[::1], i4[::1], "
+    "f4[::1], f4[:, ::1], f4[:, ::1], f4[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1]"
+)
+
+
+@njit(f"UniTuple(f8, 2)(i8, i8, i8, f8, f4, f8[:, ::1], {_ARRAYS})", parallel=True, cache=True, error_model="numpy", nogil=True)
+def _spread(
+    op, first, last, number, omega, sums, fine_indptr, fine_indices, fine_data, indptr, indices, data, inverse, p_indptr, p_indices,
+    p_weights, r_indptr, r_indices, r_weights, b, x, r, targets2, y, residual, p, q,
+):  # fmt: skip
+    """Do `op` on all rows from `first` to `last`; sums (chunks, 2) is for the sums of each chunk, which are added up in order."""
+    chunks = (last - first + CHUNK - 1) // CHUNK
+    for c in prange(chunks):
+        begin = first + CHUNK * c
+        s, t = _chunk(
+            op, begin, min(last, begin + CHUNK), number, omega, fine_indptr, fine_indices, fine_data, indptr, indices, data, inverse,
+            p_indptr, p_indices, p_weights, r_indptr, r_indices, r_weights, b, x, r, targets2, y, residual, p, q,
+        )  # fmt: skip
+        sums[c, 0], sums[c, 1] = s, t
+    s = t = 0.0
+    for c in range(chunks):
+        s = max(s, sums[c, 0]) if op == ADVANCE else s + sums[c, 0]
+        t += sums[c, 1]
+    return s, t
+
+
+@njit(error_model="numpy", nogil=True)
+def _do(op, first, last, number, omega, sums, arrays):
+    """The same, on one thread where there are few rows."""
+    if last - first <= SERIAL:
+        return _chunk(op, first, last, number, omega, *arrays)
+    return _spread(op, first, last, number, omega, sums, *arrays)
+
+
+@njit(f"void(i8[::1], f4[::1], f8[:, ::1], Tuple(({_ARRAYS})))", cache=True, error_model="numpy", nogil=True)
+def damping(rows, omega, sums, arrays):
+    """ω of each level but the coarsest: 3/2 over the largest eigenvalue of D⁻¹A, by the power method from a fixed vector."""
+    r = arrays[15]
+    for level in range(rows.shape[0] - 2):
+        first, last = rows[level], rows[level + 1]
+        for i in range(first, last):
+            for k in range(3):
+                r[i, k] = 1.0 + ((7 * i + 3 * k) % 11) / 11.0 if (i + k) % 2 else -1.0
+        size, largest = 1.0, 0.0
+        for _ in range(PASSES):
+            _do(SCALE, first, last, 1.0 / size, np.float32(0.0), sums, arrays)
+            size = np.sqrt(_do(POWER, first, last, 0.0, np.float32(1.0), sums, arrays)[0])
+            largest = size
+            if not size > 0.0:
+                break
+        omega[level] = 1.5 / (MARGIN * largest) if largest > 0.0 else 0.0
+
+
+@njit(error_model="numpy", nogil=True)
+def _cycle(rows, omega, factor, sums, arrays):
+    """One V-cycle over all levels, one smoothing before and one after, for the right-hand side that was loaded; returns q·r."""
+    levels = rows.shape[0] - 1
+    for level in range(levels - 1):
+        first, last = rows[level], rows[level + 1]
+        if level > 0:
+            _do(START, first, last, 0.0, omega[level], sums, arrays)
+        _do(RESIDUAL, first, last, 0.0, omega[level], sums, arrays)
+        _do(RESTRICT, last, rows[level + 2], 0.0, omega[level], sums, arrays)
+    _direct(rows[levels - 1], factor, arrays[13], arrays[15])
+    s = 0.0
+    for level in range(levels - 2, -1, -1):
+        first, last = rows[level], rows[level + 1]
+        _do(PROLONG, first, last, 0.0, omega[level], sums, arrays)
+        s = _do(SMOOTH, first, last, 0.0, omega[level], sums, arrays)[0]
+    return s
+
+
+@njit(f"Tuple((i8, b1))(i8[::1], f4[::1], f8[:, ::1], f8[:, ::1], i8, Tuple(({_ARRAYS})))", cache=True, error_model="numpy", nogil=True)
+def iterate(rows, omega, factor, sums, limit, arrays):
+    """Conjugate gradients on y until each |residual|² is at most its target: (iterations, whether pᵀAp stayed positive).
+
+    A direction is kept conjugate to the last one by the formula that does not rely on an exact preconditioner. A residual that is
+    not a number also ends the iteration, and is judged by the caller.
+    """
+    first, n = rows[0], rows[1]
+    p, q = arrays[19], arrays[20]
+    p[:] = 0.0
+    q[:] = 0.0
+    pap = 1.0
+    one = np.float32(1.0)
+    largest, unsolved = _do(ADVANCE, first, n, 0.0, one, sums, arrays)
+    for step in range(limit):
+        if not (unsolved > 0.0 and largest < np.inf):
+            return step, True
+        _do(LOAD, first, n, 1.0 / np.sqrt(largest), omega[0], sums, arrays)
+        beta = -_cycle(rows, omega, factor, sums, arrays) / pap
+        _do(DIRECTION, first, n, beta, one, sums, arrays)
+        pap, pr = _do(PRODUCT, first, n, 0.0, one, sums, arrays)
+        if not pap > 0.0:
+            return step, False
+        largest, unsolved = _do(ADVANCE, first, n, pr / pap, one, sums, arrays)
+    return limit, True
