@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from taut.errors import ModelError
-from taut.solve.multigrid import Multigrid
 from taut.solve.auto import PATIENCE, bandwidth
 from taut.solve.direct import Direct
 from taut.solve.linear import linear_solver
+from taut.solve.multigrid import Multigrid
 from taut.system.blocks import BlockMatrix, Pattern
 
 every = pytest.mark.parametrize("make", [Direct, Multigrid], ids=lambda s: s.__name__)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from taut.solve.multigrid import Multigrid
 from taut.solve.direct import Direct
 from taut.solve.lbfgs import minimise_lbfgs
+from taut.solve.multigrid import Multigrid
 from taut.solve.newton import minimise
 from taut.solve.progress import Progress
 from taut.solve.tolerance import Tolerance, lengths

@@ -5,7 +5,7 @@ cloth of n × n a few times n, those of a block n² and more. In this *band* b, 
 conjugate gradients with multigrid in proportion to n alone: so what is narrow is factorised, however long, and the rest is not.
 
 Ropes sewn into a cloth, or stiffness that differs by many orders of magnitude between neighbours, may be slow to solve by
-conjugate gradients. A solve that is not done after `PATIENCE` iterations goes to the factorisation, as long as that is within reach.
+conjugate gradients. A solve that is not done after `PATIENCE` iterations goes to the factorisation, if that is within reach.
 """
 
 from __future__ import annotations
@@ -73,6 +73,9 @@ class Auto:
         self.analyse(matrix.pattern)
         self._matrix = matrix
         return self._solver.factor(matrix)
+
+    def descend(self, matrix: BlockMatrix, b: Float, targets: Float) -> Solution | None:
+        return self._solver.descend(matrix, b, targets)
 
     def solve(self, b: Float, targets: Float) -> Solution:
         solution = self._solver.solve(b, targets)

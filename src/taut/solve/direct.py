@@ -61,6 +61,9 @@ class Direct:
         self._definite = bool((self._factor.factors()[1] > 0).all())
         return self._definite
 
+    def descend(self, matrix: BlockMatrix, b: Float, targets: Float) -> Solution | None:
+        return None
+
     def solve(self, b: Float, targets: Float) -> Solution:
         if self._factor is None or self._matrix is None:
             return Solution(np.zeros_like(b), False, lengths(b), 0)

@@ -1,8 +1,8 @@
 """Levels of a multigrid, from the pattern of a matrix alone: which particles make up a coarse one, and with which weights.
 
 Particles are grouped into aggregates; T takes the value of an aggregate to each of its particles. One smoothing step of the graph's
-Laplacian L with the degrees d, P = (I - ½ D⁻¹L)T, lets neighbouring aggregates overlap. A coarse matrix is PᵀAP. P has one number for
-the three directions: it carries rigid translations exactly, which are what a stiff body is slow to do.
+Laplacian L with the degrees D, P = (I - ½ D⁻¹L)T, lets neighbouring aggregates overlap. A coarse matrix is PᵀAP. P has one number
+for the three directions: it carries rigid translations exactly, which are what a stiff body is slow to do.
 
 P depends on the pattern alone, so it is made once; new values of A need just two sparse products along lists made here:
 (AP)_iJ = Σ A_ij P_jJ, then (PᵀAP)_IJ = Σ P_iI (AP)_iJ. All levels are numbered through, so that one array holds them all.

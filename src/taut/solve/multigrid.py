@@ -88,18 +88,23 @@ class Multigrid:
     def solve(self, b: Float, targets: Float) -> Solution:
         if self._matrix is None:
             return Solution(np.zeros_like(b), False, lengths(b), 0)
-        a, h = self._matrix, self._levels
+        return self.descend(self._matrix, b, targets)
+
+    def descend(self, matrix: BlockMatrix, b: Float, targets: Float) -> Solution:
+        a, h = matrix, self._levels
         limit = self.patience or max(1000, 3 * a.pattern.n)
         iterate = kernels("taut.solve.multigrid_kernels").iterate
         x, r = np.zeros_like(b), np.array(b, order="C")
         best, residuals, total = x.copy(), lengths(r), 0
         for _ in range(1 + RESTARTS):
             aims = np.maximum(targets, EPS * residuals.max())  # below that the recurrence is no longer the residual
-            steps, definite = iterate(h.rows, self._omega, self._factor, self._sums, limit, self._arrays(a, x, r, aims**2))
+            steps, definite = iterate(
+                h.rows, self._omega, self._factor, self._sums, a.held.particles, a.held.free, limit, self._arrays(a, x, r, aims**2)
+            )
             total += int(steps)
-            if not definite:
-                return Solution(best, False, residuals, total)
             r = b - a.times(x)
+            if not definite:
+                return Solution(x, False, lengths(r), total)
             now = lengths(r)
             if not now.max() < residuals.max():
                 break

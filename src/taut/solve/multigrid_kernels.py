@@ -204,8 +204,8 @@ def _spread(
     for c in prange(chunks):
         begin = first + CHUNK * c
         s, t = _chunk(
-            op, begin, min(last, begin + CHUNK), number, omega, fine_indptr, fine_indices, fine_data, indptr, indices, data, inverse,
-            p_indptr, p_indices, p_weights, r_indptr, r_indices, r_weights, b, x, r, targets2, y, residual, p, q,
+            op, begin, min(last, begin + CHUNK), number, omega, fine_indptr, fine_indices, fine_data, indptr, indices, data,
+            inverse, p_indptr, p_indices, p_weights, r_indptr, r_indices, r_weights, b, x, r, targets2, y, residual, p, q,
         )  # fmt: skip
         sums[c, 0], sums[c, 1] = s, t
     s = t = 0.0
@@ -243,6 +243,16 @@ def damping(rows, omega, sums, arrays):
 
 
 @njit(error_model="numpy", nogil=True)
+def _hold(held, free, r):
+    """Nothing moves where it is held, though the coarse levels know nothing of that."""
+    for k in range(held.shape[0]):
+        i = held[k]
+        u, v, w = r[i, 0], r[i, 1], r[i, 2]
+        for c in range(3):
+            r[i, c] = free[k, c, 0] * u + free[k, c, 1] * v + free[k, c, 2] * w
+
+
+@njit(error_model="numpy", nogil=True)
 def _cycle(rows, omega, factor, sums, arrays):
     """One V-cycle over all levels, one smoothing before and one after, for the right-hand side that was loaded; returns q·r."""
     levels = rows.shape[0] - 1
@@ -254,6 +264,10 @@ def _cycle(rows, omega, factor, sums, arrays):
         _do(RESTRICT, last, rows[level + 2], 0.0, omega[level], sums, arrays)
     _direct(rows[levels - 1], factor, arrays[13], arrays[15])
     s = 0.0
+    if levels == 1:
+        for i in range(rows[1]):
+            for k in range(3):
+                s += arrays[20][i, k] * arrays[15][i, k]
     for level in range(levels - 2, -1, -1):
         first, last = rows[level], rows[level + 1]
         _do(PROLONG, first, last, 0.0, omega[level], sums, arrays)
@@ -261,15 +275,21 @@ def _cycle(rows, omega, factor, sums, arrays):
     return s
 
 
-@njit(f"Tuple((i8, b1))(i8[::1], f4[::1], f8[:, ::1], f8[:, ::1], i8, Tuple(({_ARRAYS})))", cache=True, error_model="numpy", nogil=True)
-def iterate(rows, omega, factor, sums, limit, arrays):
+@njit(
+    f"Tuple((i8, b1))(i8[::1], f4[::1], f8[:, ::1], f8[:, ::1], i8[::1], f8[:, :, ::1], i8, Tuple(({_ARRAYS})))",
+    cache=True,
+    error_model="numpy",
+    nogil=True,
+)
+def iterate(rows, omega, factor, sums, held, free, limit, arrays):
     """Conjugate gradients on y until each |residual|² is at most its target: (iterations, whether pᵀAp stayed positive).
 
+    Where pᵀAp is not positive, y stays where it leads down: at the lowest point so far, or along the very first direction.
     A direction is kept conjugate to the last one by the formula that does not rely on an exact preconditioner. A residual that is
     not a number also ends the iteration, and is judged by the caller.
     """
     first, n = rows[0], rows[1]
-    p, q = arrays[19], arrays[20]
+    r, p, q = arrays[15], arrays[19], arrays[20]
     p[:] = 0.0
     q[:] = 0.0
     pap = 1.0
@@ -280,9 +300,12 @@ def iterate(rows, omega, factor, sums, limit, arrays):
             return step, True
         _do(LOAD, first, n, 1.0 / np.sqrt(largest), omega[0], sums, arrays)
         beta = -_cycle(rows, omega, factor, sums, arrays) / pap
+        _hold(held, free, r)
         _do(DIRECTION, first, n, beta, one, sums, arrays)
         pap, pr = _do(PRODUCT, first, n, 0.0, one, sums, arrays)
         if not pap > 0.0:
+            if step == 0:
+                _do(ADVANCE, first, n, pr / abs(pap), one, sums, arrays)
             return step, False
         largest, unsolved = _do(ADVANCE, first, n, pr / pap, one, sums, arrays)
     return limit, True

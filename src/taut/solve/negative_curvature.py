@@ -4,6 +4,9 @@ The projected Hessian H⁺ (each element's negative eigenvalues taken away) is p
 Newton direction creeps. So H itself is restricted to a few vectors, the Krylov space of (H⁺)⁻¹H that starts from that direction,
 and in it each of its curvatures θ (relative to H⁺) is used with its sign turned: p = -Σ s (s·∇Φ)/|θ|. A saddle is left at a
 constant factor per iteration; a nearly definite H gives nearly its own Newton direction. (Dauphin et al. 2014, with H⁺ as metric.)
+
+A solver that iterates does the like by itself: conjugate gradients on H, preconditioned by H⁺, lead down until they meet a
+direction of negative curvature. If they meet one at once, the direction of H⁺ is taken.
 """
 
 from __future__ import annotations
@@ -23,10 +26,10 @@ SLIGHTEST = 1e-6  # curvature, relative to H⁺, below which a direction counts 
 ACCURACY = 1e-2  # of the solves with H⁺, which only choose the vectors
 
 
-def way_down(objective: Objective, solver: LinearSolver, true: BlockMatrix, m: Minimum) -> Float | None:
+def way_down(objective: Objective, solver: LinearSolver, true: BlockMatrix, aims: Float, m: Minimum) -> Float | None:
     """A direction (n, 3) [m] that leads down from m.point, or None.
 
-    true : the Hessian there, of which the objective's next one is no view
+    true : the Hessian there, of which the objective's next one is no view; aims : what a linear solve may leave [N], (n,)
     """
     with m.timed("assembling"):
         projected = objective.hessian(m.point.y, project=True)
@@ -34,7 +37,15 @@ def way_down(objective: Objective, solver: LinearSolver, true: BlockMatrix, m: M
     with m.timed("solving"):
         if not _factor(solver, projected):
             return None
-        direction = _in_krylov_space(solver, true, projected, m)
+        solution = solver.descend(true, -m.point.gradient, aims)
+        if solution is None:
+            direction = _in_krylov_space(solver, true, projected, m)
+        else:
+            m.linear_iterations += solution.iterations
+            if not solution.telling:
+                solution = solver.solve(-m.point.gradient, aims)
+                m.linear_iterations += solution.iterations
+            direction = solution.x
     if direction is None or not np.isfinite(direction).all() or not dot(direction, m.point.gradient) < 0.0:
         return None
     return direction

@@ -24,7 +24,7 @@ from taut.system.blocks import BlockMatrix, dot
 
 Float = NDArray[np.float64]
 ITERATIONS = 1000  # a step that needs more is reported, never returned as solved
-FORCING = 1e-3  # part of the residual that a linear solve may leave; with more, soft directions are lost among stiff ones
+FORCING = 0.1  # part of the residual that a linear solve may leave; it shrinks as the residual does
 PATIENCE = 4  # iterations without visible progress after which the rounding floor is looked at
 LONGEST_PAUSE = 64  # iterations between full steps made against the line search
 
@@ -93,7 +93,7 @@ def _descend(objective: Objective, solver: LinearSolver, first: float, m: Minimu
     if step is not None:
         return step
     true = matrix.copy()
-    direction = way_down(objective, solver, true, m)
+    direction = way_down(objective, solver, true, aims, m)
     step = None if direction is None else line_search(objective, direction, m)
     return _root_step(objective, true, solver, aims, m) if step is None else step
 
@@ -108,14 +108,14 @@ def _worst(m: Minimum) -> float:
 
 
 def _direction(matrix: BlockMatrix, solver: LinearSolver, aims: Float, m: Minimum) -> Float | None:
-    """The Newton direction, or None where the matrix is not positive definite."""
+    """The Newton direction or, of a matrix that is not positive definite, another that leads down; None where there is none."""
     with m.timed("solving"):
         solver.analyse(matrix.pattern)
         if not solver.factor(matrix):
             return None
         solution = solver.solve(-m.point.gradient, aims)
     m.linear_iterations += solution.iterations
-    if not solution.definite or not np.isfinite(solution.x).all() or not dot(solution.x, m.point.gradient) < 0.0:
+    if not solution.telling or not np.isfinite(solution.x).all() or not dot(solution.x, m.point.gradient) < 0.0:
         return None
     return solution.x
 

@@ -39,7 +39,7 @@ class Spread:
         self._matrix, self._work = matrix, 0
         if not self._ranks:
             return self.inner.factor(matrix)
-        definite = self.inner.factor(BlockMatrix(matrix.pattern, matrix.data))
+        definite = self.inner.factor(BlockMatrix(matrix.pattern, matrix.data, held=matrix.held))
         self._columns = []
         for rank in self._ranks:
             solution = self.inner.solve(rank.vector, ACCURACY * lengths(rank.vector))
@@ -73,6 +73,9 @@ class Spread:
             if (lengths(residual) <= targets).all():
                 break
         return Solution(x, definite, lengths(residual), work)
+
+    def descend(self, matrix: BlockMatrix, b: Float, targets: Float) -> Solution | None:
+        return None if matrix.spread or self._ranks else self.inner.descend(matrix, b, targets)
 
     def _corrected(self, z: Float) -> Float:
         """z - Z C⁻¹ Gᵀz."""

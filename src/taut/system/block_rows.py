@@ -51,8 +51,8 @@ def _three(builder: Any, vector: Any) -> list[Any]:
 def row_times(typing_context, data, indices, x, first, last):  # type: ignore[no-untyped-def]
     """Σ data[k]·x[indices[k]] for first ≤ k < last: three numbers.
 
-    data : (blocks, 3, 3), of which the last is not asked for; indices : (blocks,); x : (rows + 1, 3), the last row spare: one number
-    beyond each block and each row is read. Both of double or both of single precision.
+    data : (blocks, 3, 3), of which the last is not asked for; indices : (blocks,); x : (rows + 1, 3), the last row spare: one
+    number beyond each block and each row is read. Both of double or both of single precision.
     """
     number = ir.DoubleType() if data.dtype == types.float64 else ir.FloatType()
 

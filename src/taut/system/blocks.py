@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -83,17 +83,29 @@ class Rank:
         return Rank(factor * self.weight, self.vector)
 
 
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Particles that are held, (k,), and for each the projector onto the directions left to it, (k, 3, 3)."""
+
+    particles: Int
+    free: Float
+
+
 @dataclass(eq=False)
 class BlockMatrix:
-    """Values on a pattern, data of shape (blocks, 3, 3), and what of a matrix is spread over all particles: Σ w g gᵀ."""
+    """Values on a pattern, data of shape (blocks, 3, 3), and what of a matrix is spread over all particles: Σ w g gᵀ.
+
+    held : the directions that constraints have taken out of it
+    """
 
     pattern: Pattern
     data: Float
     spread: tuple[Rank, ...] = ()
+    held: Held = field(default_factory=lambda: Held(np.empty(0, dtype=np.int64), np.empty((0, 3, 3))))
 
     def copy(self) -> BlockMatrix:
         """The same, with values of its own."""
-        return BlockMatrix(self.pattern, self.data.copy(), self.spread)
+        return BlockMatrix(self.pattern, self.data.copy(), self.spread, self.held)
 
     def to_scipy(self) -> Any:
         """A copy as a scipy.sparse array of shape (3n, 3n), BSR where nothing is spread over all particles."""
