@@ -83,24 +83,31 @@ class Hierarchy:
         >>> np.diff(Hierarchy.of(Pattern.of(line, 100)).rows).tolist()
         [100, 34, 12]
         """
-        patterns, interpolations = [pattern], []
+        patterns, touching, interpolations = [pattern], pattern, []
         products: list[tuple[Sums, Sums]] = []
         while patterns[-1].n > COARSEST:
-            p = interpolation(patterns[-1])
+            group, count = kernels("taut.solve.hierarchy_kernels").aggregate(touching.indptr, touching.indices)
+            p = interpolation(patterns[-1], group, int(count))
             coarse, sums = _products(patterns[-1], p)
+            touching = _touching(touching, group, int(count))
             patterns.append(coarse)
             interpolations.append(p)
             products.append(sums)
         return _numbered(patterns, interpolations, products)
 
 
-def interpolation(pattern: Pattern) -> Sparse:
-    """P = (I - ½ D⁻¹L)T for the pattern of a level, or T where that would fill the coarse matrix."""
+def _touching(pattern: Pattern, group: Int32, count: int) -> Pattern:
+    """Which aggregates have particles that are joined. PᵀAP joins more, those that overlap: aggregates of these would be too big."""
+    pairs = np.stack([group[pattern.rows], group[pattern.indices]], axis=1)
+    return Pattern.of(pairs[(pairs >= 0).all(axis=1)].astype(np.int64), count)
+
+
+def interpolation(pattern: Pattern, group: Int32, count: int) -> Sparse:
+    """P = (I - ½ D⁻¹L)T for the pattern and the aggregates of a level, or T where that would fill the coarse matrix."""
     loops = kernels("taut.solve.hierarchy_kernels")
-    group, count = loops.aggregate(pattern.indptr, pattern.indices)
     grouped = group >= 0
     start = np.concatenate([[0], np.cumsum(grouped)]).astype(np.int32)
-    t = Sparse(start, group[grouped], np.ones(int(start[-1])), int(count))
+    t = Sparse(start, group[grouped], np.ones(int(start[-1])), count)
     total = loops.pairs(pattern.indptr, pattern.indices, t.indptr)
     indptr, indices, first, left, _ = loops.product_lists(pattern.indptr, pattern.indices, t.indptr, t.indices, t.columns, total)
     degree = np.diff(pattern.indptr) - 1

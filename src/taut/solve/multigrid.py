@@ -17,8 +17,30 @@ Float = NDArray[np.float64]
 RESTARTS = 4  # with the true residual, when the recurrence has drifted from it
 
 
+def cycle(levels: int, level: int = 0, *, again: bool = False) -> list[tuple[int, int, int]]:
+    """One W-cycle from a level down, as a list of (what to do, on which level, with which ω).
+
+    The finest level is smoothed once before and once after the coarser ones. Work on those is cheap: each is visited twice from the
+    one above it, and is smoothed twice.
+
+    again : go on from what was found on the first visit
+    """
+    ops = kernels("taut.solve.multigrid_kernels")
+    if level == levels - 1:
+        return [(ops.EXACT, level, 0)]
+    first, second, keep = (ops.SMOOTH, level, 0), (ops.SMOOTH, level, 1), (ops.KEEP, level, 0)
+    below = cycle(levels, level + 1)
+    if level + 2 < levels:
+        below += cycle(levels, level + 1, again=True)
+    below = [(ops.RESIDUAL, level, 0), (ops.RESTRICT, level + 1, 0), *below, (ops.PROLONG, level, 0)]
+    if level == 0:
+        return [*below, first]  # loading has smoothed it before
+    start = [keep, first, keep] if again else [(ops.START, level, 0)]
+    return [*start, second, keep, *below, second, keep, first]
+
+
 class Multigrid:
-    """CG with one V-cycle of smoothed aggregation, in single precision, as preconditioner.
+    """CG with one W-cycle of smoothed aggregation, in single precision, as preconditioner.
 
     patience : iterations after which a solve ends where it is; None: three for each particle
     """
@@ -41,10 +63,11 @@ class Multigrid:
         self._factor = np.zeros((3 * int(h.rows[-1] - h.rows[-2]),) * 2)
         self._data = np.zeros((int(h.blocks[-1]) + 1, 3, 3), dtype=np.float32)  # one is spare
         self._inverse = np.zeros((total, 3, 3), dtype=np.float32)
-        self._omega = np.zeros(h.levels, dtype=np.float32)
+        self._omega = np.zeros((h.levels, 2), dtype=np.float32)
         self._sums = np.zeros((n + 1, 2))
         self._cycle = [np.zeros((total + 1, 3), dtype=np.float32) for _ in range(3)]  # b, x, r
         self._p, self._q = np.zeros((n + 1, 3)), np.zeros((n, 3))
+        self._programme = np.array(cycle(h.levels), dtype=np.int64).reshape(-1, 3)
         up, down = h.interpolation, h.restriction
         self._transfer = (
             up.indptr, up.indices, up.weights.astype(np.float32), down.indptr, down.indices, down.weights.astype(np.float32),
@@ -99,7 +122,7 @@ class Multigrid:
         for _ in range(1 + RESTARTS):
             aims = np.maximum(targets, EPS * residuals.max())  # below that the recurrence is no longer the residual
             steps, definite = iterate(
-                h.rows, self._omega, self._factor, self._sums, a.held.particles, a.held.free, limit, self._arrays(a, x, r, aims**2)
+                self._programme, h.rows, self._omega, self._factor, self._sums, a.held.particles, a.held.free, limit, self._arrays(a, x, r, aims**2)
             )
             total += int(steps)
             r = b - a.times(x)

@@ -14,8 +14,10 @@ CHUNK = 128  # rows a thread takes at a time
 SERIAL = 512  # rows up to which a level is done by one thread
 PASSES = 10  # of the power method for the largest eigenvalue of D⁻¹A
 MARGIN = 1.1  # on that eigenvalue, which is found from below
+ONCE = 1.5  # over that eigenvalue: ω where a level is smoothed once
+TWICE = (1.15, 3.95)  # and where it is smoothed twice: the reciprocal roots of Chebyshev's polynomial on its upper 7/8
 # what `_spread` does; the answer of a level ends in r. Not literals, for each of which numba would compile everything anew
-LOAD, START, RESIDUAL, RESTRICT, PROLONG, SMOOTH, DIRECTION, PRODUCT, ADVANCE, POWER, SCALE = np.arange(11)
+LOAD, START, RESIDUAL, RESTRICT, PROLONG, SMOOTH, KEEP, EXACT, DIRECTION, PRODUCT, ADVANCE, POWER, SCALE = np.arange(13)
 
 
 @njit("void(f8[:, :, ::1], f8, f4[:, :, ::1])", parallel=True, cache=True, error_model="numpy", nogil=True)
@@ -151,6 +153,10 @@ def _chunk(
             r[i, 0], r[i, 1], r[i, 2] = x[i, 0] + u, x[i, 1] + v, x[i, 2] + w
             if i < targets2.shape[0]:
                 s += q[i, 0] * r[i, 0] + q[i, 1] * r[i, 1] + q[i, 2] * r[i, 2]
+    elif op == KEEP:  # x = r, to go on from there
+        for i in range(first, last):
+            for k in range(3):
+                x[i, k] = r[i, k]
     elif op == DIRECTION:
         for i in range(first, last):
             for k in range(3):
@@ -223,9 +229,9 @@ def _do(op, first, last, number, omega, sums, arrays):
     return _spread(op, first, last, number, omega, sums, *arrays)
 
 
-@njit(f"void(i8[::1], f4[::1], f8[:, ::1], Tuple(({_ARRAYS})))", cache=True, error_model="numpy", nogil=True)
+@njit(f"void(i8[::1], f4[:, ::1], f8[:, ::1], Tuple(({_ARRAYS})))", cache=True, error_model="numpy", nogil=True)
 def damping(rows, omega, sums, arrays):
-    """ω of each level but the coarsest: 3/2 over the largest eigenvalue of D⁻¹A, by the power method from a fixed vector."""
+    """ω of each level but the coarsest, two of them, from the largest eigenvalue of D⁻¹A, by the power method from a fixed vector."""
     r = arrays[15]
     for level in range(rows.shape[0] - 2):
         first, last = rows[level], rows[level + 1]
@@ -239,7 +245,8 @@ def damping(rows, omega, sums, arrays):
             largest = size
             if not size > 0.0:
                 break
-        omega[level] = 1.5 / (MARGIN * largest) if largest > 0.0 else 0.0
+        for which in range(2):
+            omega[level, which] = (ONCE if level == 0 else TWICE[which]) / (MARGIN * largest) if largest > 0.0 else 0.0
 
 
 @njit(error_model="numpy", nogil=True)
@@ -253,35 +260,29 @@ def _hold(held, free, r):
 
 
 @njit(error_model="numpy", nogil=True)
-def _cycle(rows, omega, factor, sums, arrays):
-    """One V-cycle over all levels, one smoothing before and one after, for the right-hand side that was loaded; returns q·r."""
-    levels = rows.shape[0] - 1
-    for level in range(levels - 1):
-        first, last = rows[level], rows[level + 1]
-        if level > 0:
-            _do(START, first, last, 0.0, omega[level], sums, arrays)
-        _do(RESIDUAL, first, last, 0.0, omega[level], sums, arrays)
-        _do(RESTRICT, last, rows[level + 2], 0.0, omega[level], sums, arrays)
-    _direct(rows[levels - 1], factor, arrays[13], arrays[15])
+def _cycle(programme, rows, omega, factor, sums, arrays):
+    """One cycle over all levels for the right-hand side that was loaded, by a list of (op, level, which ω); returns q·r."""
     s = 0.0
-    if levels == 1:
+    for step in range(programme.shape[0]):
+        op, level, which = programme[step, 0], programme[step, 1], programme[step, 2]
+        if op == EXACT:
+            _direct(rows[level], factor, arrays[13], arrays[15])
+        else:
+            s = _do(op, rows[level], rows[level + 1], 0.0, omega[level, which], sums, arrays)[0]
+    if rows.shape[0] == 2:
         for i in range(rows[1]):
             for k in range(3):
                 s += arrays[20][i, k] * arrays[15][i, k]
-    for level in range(levels - 2, -1, -1):
-        first, last = rows[level], rows[level + 1]
-        _do(PROLONG, first, last, 0.0, omega[level], sums, arrays)
-        s = _do(SMOOTH, first, last, 0.0, omega[level], sums, arrays)[0]
     return s
 
 
 @njit(
-    f"Tuple((i8, b1))(i8[::1], f4[::1], f8[:, ::1], f8[:, ::1], i8[::1], f8[:, :, ::1], i8, Tuple(({_ARRAYS})))",
+    f"Tuple((i8, b1))(i8[:, ::1], i8[::1], f4[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1], f8[:, :, ::1], i8, Tuple(({_ARRAYS})))",
     cache=True,
     error_model="numpy",
     nogil=True,
 )
-def iterate(rows, omega, factor, sums, held, free, limit, arrays):
+def iterate(programme, rows, omega, factor, sums, held, free, limit, arrays):
     """Conjugate gradients on y until each |residual|² is at most its target: (iterations, whether pᵀAp stayed positive).
 
     Where pᵀAp is not positive, y stays where it leads down: at the lowest point so far, or along the very first direction.
@@ -298,8 +299,8 @@ def iterate(rows, omega, factor, sums, held, free, limit, arrays):
     for step in range(limit):
         if not (unsolved > 0.0 and largest < np.inf):
             return step, True
-        _do(LOAD, first, n, 1.0 / np.sqrt(largest), omega[0], sums, arrays)
-        beta = -_cycle(rows, omega, factor, sums, arrays) / pap
+        _do(LOAD, first, n, 1.0 / np.sqrt(largest), omega[0, 0], sums, arrays)
+        beta = -_cycle(programme, rows, omega, factor, sums, arrays) / pap
         _hold(held, free, r)
         _do(DIRECTION, first, n, beta, one, sums, arrays)
         pap, pr = _do(PRODUCT, first, n, 0.0, one, sums, arrays)
