@@ -14,7 +14,7 @@ import taut
 SOURCE = Path(taut.__file__).parent
 PIPELINE = [
     "errors", "threads", "mesh", "materials", "formula", "laws", "system", "solve", "step", "run", "scene", "show", "validate",
-    "cli",
+    "bench", "cli",
 ]  # fmt: skip
 FILES = sorted(SOURCE.rglob("*.py"))
 

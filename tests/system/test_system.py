@@ -271,3 +271,21 @@ def test_state_arrays_cannot_be_changed_behind_its_back():
     assert not state.q.any()
     with pytest.raises(ValueError, match="read-only"):
         state.q[0, 0] = 1.0
+
+
+def test_slopes_alone_are_the_gradient():
+    system = net(np.random.default_rng(5), n=40)
+    state = system.initial_state()
+    assembly = system.assembly("potential", state)
+    inputs = [Inputs.at(state)] * len(assembly.terms)
+    gradient = assembly.gradient(inputs)[1].copy()
+    scale, out = np.linspace(-2.0, 2.0, system.n), np.empty((system.n, 3))
+    assembly.slope(inputs, scale, out)
+    np.testing.assert_array_equal(out, scale[:, None] * gradient)
+
+
+def test_forces_that_overflow_in_their_sum_are_refused_by_particle():
+    spikes = laws.force([1, 1, 0], f=[[1.2e308, 0, 0], [1.2e308, 0, 0], [1, 0, 0]])
+    system = taut.System(np.eye(3), mass=1.0, energies=[spikes])
+    with pytest.raises(taut.TautError, match="sum of the forces overflows at particle 1"):
+        system.f(taut.State(0.0, np.zeros((3, 3)), np.zeros((3, 3))))

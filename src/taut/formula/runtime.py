@@ -1,4 +1,4 @@
-"""The compiled functions that generated kernels call: the safe primitives.
+"""What generated kernels use: the safe primitives, room on the stack, and the type of positions.
 
 The kernel cache is keyed on the text of this file, so an edit here is noticed.
 """
@@ -6,10 +6,26 @@ The kernel cache is keyed on the text of this file, so an edit here is noticed.
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any
 
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 TINY = 1e-80  # the same as taut.formula.graph.TINY; a literal here, since this file is compiled (a test compares them)
+POSITIONS = types.Array(types.float64, 2, "C", readonly=True)  # (n, 3); those of a State, which are read-only, need no copy
+
+
+@intrinsic(prefer_literal=True)
+def stack(context: Any, count: Any) -> Any:
+    """A pointer to so many numbers on the stack of the calling function; count is a literal."""
+    size = count.literal_value
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return cgutils.alloca_once(builder, ir.DoubleType(), size=size)
+
+    return types.CPointer(types.float64)(count), emit
 
 
 @njit(error_model="numpy")

@@ -8,12 +8,17 @@ A module evaluates one form of one law over all its elements, in fixed chunks, i
     parameters:  A[i, j] = ∂V/∂p_j,  B[i, v, k, j] = ∂²V/∂(vector v, component k)∂p_j
 
 and writes into `bad` the first element of each chunk whose results are not finite (or -1).
+
+A batch of elements is read into rows on the stack, one row for each number of the formula; the formula runs along the rows, and
+what it gave is handed to the outputs. Nothing else can lie where the rows are, and they have no gaps: so the compiler makes vector
+instructions of plain arithmetic. These round as single ones do, and results do not depend on it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import prod
 
 from taut.formula.differentiate import gradient
 from taut.formula.emit import body
@@ -22,10 +27,13 @@ from taut.formula.graph import FUNCTIONS
 from taut.formula.structure import Derivatives, derive
 
 CHUNK = 256  # elements a thread takes at a time
+BATCH, FEWEST = 64, 4  # elements whose numbers lie side by side on the stack at a time: at most, and at least
+STACK = 2048  # numbers, 16 kB: what a batch may hold, well within the first cache
 
 ARGUMENTS = {
-    "x": "f8[:, ::1]", "y": "f8[:, ::1]", "h": "f8", "elements": "i8[:, ::1]", "P": "f8[:, ::1]", "project": "b1",
-    "E": "f8[::1]", "G": "f8[:, :, ::1]", "H": "f8[:, :, :, ::1]", "A": "f8[:, ::1]", "B": "f8[:, :, :, ::1]", "bad": "i8[::1]",
+    "x": "POSITIONS", "y": "POSITIONS", "h": "types.f8", "elements": "types.i8[:, ::1]", "P": "types.f8[:, ::1]",
+    "project": "types.b1", "E": "types.f8[::1]", "G": "types.f8[:, :, ::1]", "H": "types.f8[:, :, :, ::1]",
+    "A": "types.f8[:, ::1]", "B": "types.f8[:, :, :, ::1]", "bad": "types.i8[::1]",
 }  # fmt: skip
 INPUTS = ("x", "y", "h", "elements", "P")
 OUTPUTS = {"gradient": ("E", "G"), "hessian": ("project", "E", "G", "H"), "parameters": ("A", "B")}
@@ -46,10 +54,10 @@ def module_source(form: Form, kind: str) -> str:
     d = derive(form.root, form.particles)
     if kind == "parameters":
         return _parameter_module(form, d)
-    outputs = [("E[i]", d.value), *((f"G[i, {v}, {k}]", e) for v, vector in enumerate(d.gradient) for k, e in enumerate(vector))]
+    outputs = [_Output("E", (), [d.value]), _Output("G", (len(d.gradient), 3), [e for vector in d.gradient for e in vector])]
     if kind == "hessian":
-        entries = ((b, i, j, e) for b, block in enumerate(d.hessian) for i, row in enumerate(block) for j, e in enumerate(row))
-        outputs += [(f"H[i, {b}, {i}, {j}]", e) for b, i, j, e in entries]
+        entries = [e for block in d.hessian for row in block for e in row]
+        outputs.append(_Output("H", (len(d.hessian), 3, 3), entries))
     meta = {
         "PAIR": d.pair,
         "VECTORS": len(d.gradient),
@@ -63,83 +71,129 @@ def module_source(form: Form, kind: str) -> str:
 def _parameter_module(form: Form, d: Derivatives) -> str:
     graph = form.root.graph
     used = [n for n in reachable([d.value]) if n.op == "symbol" and n.value[0] == "p"]
-    column = {n: n.value[3] for n in used}
-    zero = graph.const(0.0)
-    by_p = dict(zip(used, gradient(d.value, used), strict=True))
-    outputs = [(f"A[i, {j}]", zero) for j in range(form.width) if j not in column.values()]
-    outputs += [(f"A[i, {column[p]}]", e) for p, e in by_p.items()]
-    for v, vector in enumerate(d.gradient):
-        for k, component in enumerate(vector):
-            by_p = dict(zip(used, gradient(component, used), strict=True))
-            outputs += [(f"B[i, {v}, {k}, {j}]", zero) for j in range(form.width) if j not in column.values()]
-            outputs += [(f"B[i, {v}, {k}, {column[p]}]", e) for p, e in by_p.items()]
+
+    def by_column(value: Expr) -> list[Expr]:
+        found = {p.value[3]: e for p, e in zip(used, gradient(value, used), strict=True)}
+        return [found.get(j, graph.const(0.0)) for j in range(form.width)]
+
+    mixed = [e for vector in d.gradient for component in vector for e in by_column(component)]
+    outputs = [_Output("A", (form.width,), by_column(d.value)), _Output("B", (len(d.gradient), 3, form.width), mixed)]
     return _module(form, d, "parameters", outputs, {"PAIR": d.pair, "VECTORS": len(d.gradient)})
 
 
-def _module(form: Form, d: Derivatives, kind: str, outputs: list[tuple[str, Expr]], meta: Mapping[str, object]) -> str:
+@dataclass(frozen=True)
+class _Output:
+    """What a kernel writes for each element: the array, the shape of its part of it, and the entries in row-major order."""
+
+    name: str
+    shape: tuple[int, ...]
+    entries: list[Expr]
+
+    def loops(self, i: str, lines: Callable[[str, str], list[str]]) -> list[str]:
+        """Lines on each entry of element i, given its place in the array and its number, in loops over all of them."""
+        letters = "abc"[: len(self.shape)]
+        strides = [prod(self.shape[k + 1 :]) for k in range(len(self.shape))]
+        number = " + ".join(f"{n} * {a}" for n, a in zip(strides, letters, strict=True)) or "0"
+        inner = lines(f"{self.name}[{', '.join([i, *letters])}]", number)
+        heads = [f"{'    ' * k}for {a} in range({n}):" for k, (a, n) in enumerate(zip(letters, self.shape, strict=True))]
+        return [*heads, *("    " * len(letters) + line for line in inner)]
+
+
+def _module(form: Form, d: Derivatives, kind: str, outputs: list[_Output], meta: Mapping[str, object]) -> str:
     names = (*INPUTS, *OUTPUTS[kind], "bad")
-    loads = _loads(form, d, [e for _, e in outputs])
-    element = ", ".join(("i", *names[:-1]))
+    results = [e for output in outputs for e in output.entries]
+    symbols = _symbols(form, d, results)
+    rows = len(symbols) + len(results)
+    size = max(FEWEST, min(BATCH, STACK // rows // FEWEST * FEWEST))
+    given = ", ".join(names[:-1])
     functions = sorted(FUNCTIONS)
     lines = [
         f'"""{form.title}: {kind}. Written by taut; edits are lost."""',
         f"from math import atan2, isfinite, {', '.join(functions)}",
-        "from numba import njit, prange",
-        "from taut.formula.runtime import inv0, root",
+        "from numba import carray, njit, prange, types, uint64",
+        "from taut.formula.runtime import POSITIONS, inv0, root, stack",
         "",
         *(f"{name} = {value!r}" for name, value in meta.items()),
         "",
         "",
+        '@njit(error_model="numpy", forceinline=True)',
+        f"def element({', '.join(['j', 's', 'h', *(['project'] if 'project' in names else [])])}):",
+        *(f"    {name} = s[j + {size * k}]" for k, (name, _) in enumerate(symbols)),
+        *("    " + line for line in body([(f"s[j + {size * (len(symbols) + k)}]", e) for k, e in enumerate(results)], _identifier)),
+        "",
+        "",
         '@njit(error_model="numpy")',
-        f"def element({element}):",
-        *("    " + line for line in (*loads, *body(outputs, _identifier))),
+        f"def batch(first, count, {given}):",
+        f"    s = carray(stack({rows * size}), {rows * size})",
+        "    for j in range(count):",
+        "        i = uint64(first + j)",
+        *(f"        n{p} = uint64(elements[i, {p}])" for p in range(form.particles)),
+        *(f"        s[j + {size * k}] = {text}" for k, (_, text) in enumerate(symbols)),
+        "    for j in range(count):",
+        f"        element({', '.join(['j', 's', 'h', *(['project'] if 'project' in names else [])])})",
+        "    wrong = 0",
+        "    for j in range(count):",
+        "        i = uint64(first + j)",
+        "        total = 0.0  # finite exactly if every result is, short of overflow of the sum",
+        *("        " + line for line in _handed(outputs, len(symbols), size)),
+        "        wrong += not isfinite(total)",
+        "    return wrong",
         "",
         "",
-        f'@njit("void({", ".join(ARGUMENTS[n] for n in names)})", parallel=True, cache=True, error_model="numpy", nogil=True)',
+        '@njit(error_model="numpy")',
+        f"def search(i, {', '.join(o.name for o in outputs)}):",
+        '    """The first element from i on whose results are not finite."""',
+        "    while True:",
+        "        total = 0.0",
+        *("        " + line for output in outputs for line in output.loops("i", lambda entry, _: [f"total += {entry}"])),
+        "        if not isfinite(total):",
+        "            return i",
+        "        i += 1",
+        "",
+        "",
+        f'@njit(types.void({", ".join(ARGUMENTS[n] for n in names)}), parallel=True, cache=True, error_model="numpy", nogil=True)',
         f"def evaluate({', '.join(names)}):",
         "    m = elements.shape[0]",
         f"    for chunk in prange((m + {CHUNK - 1}) // {CHUNK}):",
-        "        first = -1",
-        f"        for i in range({CHUNK} * chunk, min(m, {CHUNK} * chunk + {CHUNK})):",
-        f"            element({element})",
-        *("            " + line for line in _check(kind, len(d.gradient), form.width)),
-        "            if first < 0 and not isfinite(total):",
-        "                first = i",
-        "        bad[chunk] = first",
+        f"        last = min(m, {CHUNK} * chunk + {CHUNK})",
+        "        bad[chunk] = -1",
+        f"        for i in range({CHUNK} * chunk, last, {size}):",
+        f"            if batch(i, min({size}, last - i), {given}) and bad[chunk] < 0:",
+        f"                bad[chunk] = search(i, {', '.join(o.name for o in outputs)})",
         "",
     ]
     return "\n".join(lines)
 
 
-def _check(kind: str, vectors: int, width: int) -> list[str]:
-    """Lines that make `total` finite exactly if every output of element i is (short of overflow of the sum)."""
-    shapes = {"E": (), "G": (vectors, 3), "H": (vectors * (vectors + 1) // 2, 3, 3), "A": (width,), "B": (vectors, 3, width)}
-    lines = ["total = 0.0"]
-    for name in OUTPUTS[kind]:
-        if name != "project":
-            letters = "abc"[: len(shapes[name])]
-            lines += [f"{'    ' * d}for {a} in range({n}):" for d, (a, n) in enumerate(zip(letters, shapes[name], strict=True))]
-            lines.append(f"{'    ' * len(letters)}total += {name}[{', '.join(['i', *letters])}]")
+def _handed(outputs: list[_Output], row: int, size: int) -> list[str]:
+    """Lines that hand the results of element i over from rows of the stack, the first at `row`, and add them up."""
+    lines = []
+    for output in outputs:
+        lines += output.loops("i", _hand(size, row))
+        row += len(output.entries)
     return lines
 
 
-def _loads(form: Form, d: Derivatives, outputs: list[Expr]) -> list[str]:
-    """Assignments of the symbols in use from the kernel's arrays."""
+def _hand(size: int, row: int) -> Callable[[str, str], list[str]]:
+    return lambda entry, number: [f"r = s[j + {size} * ({row} + {number})]", f"{entry} = r", "total += r"]
+
+
+def _symbols(form: Form, d: Derivatives, outputs: list[Expr]) -> list[tuple[str, str]]:
+    """The symbols in use that differ between elements, and how they are read from the kernel's arrays."""
     used = [n for n in reachable(outputs) if n.op == "symbol"]
-    lines = []
+    found = []
     for node in used:
         kind, *rest = node.value
         if kind in ("x", "y"):
-            lines.append(f"{_identifier(node)} = {kind}[elements[i, {rest[0]}], {rest[1]}]")
+            found.append((_identifier(node), f"{kind}[n{rest[0]}, {rest[1]}]"))
         elif kind == "w":
             assert d.pair is not None
-            terms = [(c, f"x[elements[i, {p}], {rest[1]}]") for p, c in enumerate(d.pair) if c]
+            terms = [(c, f"x[n{p}, {rest[1]}]") for p, c in enumerate(d.pair) if c]
             terms.sort(key=lambda t: t[0] != 1.0)  # the particle with coefficient 1 first
-            text = "".join(_signed(c, t, first=j == 0) for j, (c, t) in enumerate(terms))
-            lines.append(f"{_identifier(node)} = {text}")
+            found.append((_identifier(node), "".join(_signed(c, t, first=j == 0) for j, (c, t) in enumerate(terms))))
         elif kind == "p":
-            lines.append(f"{_identifier(node)} = P[i, {rest[2]}]")
-    return lines
+            found.append((_identifier(node), f"P[i, {rest[2]}]"))
+    return found
 
 
 def _signed(c: float, term: str, *, first: bool) -> str:

@@ -58,6 +58,10 @@ class Auto:
     def why(self) -> str:
         return self._why
 
+    @property
+    def exact(self) -> bool:
+        return self._solver.exact
+
     def analyse(self, pattern: Pattern) -> None:
         if pattern is not self._pattern:
             band = bandwidth(pattern)
@@ -73,9 +77,6 @@ class Auto:
         self.analyse(matrix.pattern)
         self._matrix = matrix
         return self._solver.factor(matrix)
-
-    def descend(self, matrix: BlockMatrix, b: Float, targets: Float) -> Solution | None:
-        return self._solver.descend(matrix, b, targets)
 
     def solve(self, b: Float, targets: Float) -> Solution:
         solution = self._solver.solve(b, targets)

@@ -18,7 +18,7 @@ REFINEMENTS = 5  # each gains several digits; one that gains nothing ends the so
 class Direct:
     """LDLᵀ, with iterative refinement to the residual asked for."""
 
-    name, why = "direct (LDLᵀ)", "asked for"
+    name, why, exact = "direct (LDLᵀ)", "asked for", True
 
     def __init__(self) -> None:
         self._pattern: Pattern | None = None
@@ -60,9 +60,6 @@ class Direct:
             return False
         self._definite = bool((self._factor.factors()[1] > 0).all())
         return self._definite
-
-    def descend(self, matrix: BlockMatrix, b: Float, targets: Float) -> Solution | None:
-        return None
 
     def solve(self, b: Float, targets: Float) -> Solution:
         if self._factor is None or self._matrix is None:

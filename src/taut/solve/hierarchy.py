@@ -97,7 +97,7 @@ class Hierarchy:
 
 
 def _touching(pattern: Pattern, group: Int32, count: int) -> Pattern:
-    """Which aggregates have particles that are joined. PᵀAP joins more, those that overlap: aggregates of these would be too big."""
+    """Which aggregates have particles that are joined. PᵀAP also joins those that overlap: aggregates by that would be too big."""
     pairs = np.stack([group[pattern.rows], group[pattern.indices]], axis=1)
     return Pattern.of(pairs[(pairs >= 0).all(axis=1)].astype(np.int64), count)
 

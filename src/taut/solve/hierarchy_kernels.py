@@ -71,10 +71,13 @@ def product_lists(left_indptr, left_indices, right_indptr, right_indices, column
             for f in range(right_indptr[j], right_indptr[j + 1]):
                 c = right_indices[f]
                 if count[c] == 0:
-                    indices[slot] = c
+                    at = slot  # insertion keeps the row sorted; a library's sort would take a second to compile
+                    while at > begin and indices[at - 1] > c:
+                        indices[at] = indices[at - 1]
+                        at -= 1
+                    indices[at] = c
                     slot += 1
                 count[c] += 1
-        indices[begin:slot].sort()
         for s in range(begin, slot):
             c = indices[s]
             place[c] = filled

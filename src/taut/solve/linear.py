@@ -13,25 +13,16 @@ from taut.system.blocks import BlockMatrix, Pattern
 
 Float = NDArray[np.float64]
 SolverName = Literal["auto", "direct", "cg"]
-A_WHILE = 5  # iterations
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What a linear solve gave: the vector, whether the matrix showed itself positive definite, the residuals and the work.
-
-    Where it is not positive definite, x may still lead down, x·b > 0: what conjugate gradients had until they found out.
-    """
+    """What a linear solve gave: the vector, whether the matrix showed itself positive definite, the residuals and the work."""
 
     x: Float  # (n, 3)
     definite: bool
     residuals: Float  # |b - A x| on each particle, (n,), computed from x itself
     iterations: int
-
-    @property
-    def telling(self) -> bool:
-        """Whether x says enough of the matrix to be followed: it was definite, or seemed so for a while."""
-        return self.definite or self.iterations >= A_WHILE
 
 
 class LinearSolver(Protocol):
@@ -45,6 +36,10 @@ class LinearSolver(Protocol):
     def why(self) -> str:
         """Why this one."""
 
+    @property
+    def exact(self) -> bool:
+        """Whether all of its work is in `factor`, so that further solves cost little."""
+
     def analyse(self, pattern: Pattern) -> None:
         """Do what depends on the pattern alone; cheap if the pattern is the same as before."""
 
@@ -53,12 +48,6 @@ class LinearSolver(Protocol):
 
     def solve(self, b: Float, targets: Float) -> Solution:
         """Solve until each particle's residual is at most its target (n,), or as far as it goes: the Solution says how far."""
-
-    def descend(self, matrix: BlockMatrix, b: Float, targets: Float) -> Solution | None:
-        """The same with another matrix of the same pattern, which need not be definite, using what was factored as a guide.
-
-        None: this solver cannot.
-        """
 
 
 def linear_solver(name: SolverName) -> LinearSolver:

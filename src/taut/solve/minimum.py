@@ -79,6 +79,7 @@ class Minimum:
     targets : the residual asked of each particle [N], (n,); floors : what rounding can cause there [N], where it was needed
     iterations : of the minimiser; projections : of them with a projected Hessian; evaluations : of the objective
     linear_iterations : of the linear solver
+    wary : iterations left in which the true Hessian is not tried; caution : how many there were the last time
     unbounded : the objective falls further than any minimum could be away
     assembling : wall-clock time in the objective and its Hessian [s]; solving : in the linear solver [s]
 
@@ -95,6 +96,8 @@ class Minimum:
     projections: int = 0
     evaluations: int = 1
     linear_iterations: int = 0
+    wary: int = 0
+    caution: int = 0
     assembling: float = 0.0
     solving: float = 0.0
     reason: str = ""

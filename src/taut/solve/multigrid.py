@@ -45,7 +45,7 @@ class Multigrid:
     patience : iterations after which a solve ends where it is; None: three for each particle
     """
 
-    name, why = "cg (multigrid)", "asked for"
+    name, why, exact = "cg (multigrid)", "asked for", False
 
     def __init__(self, patience: int | None = None) -> None:
         self.patience = patience
@@ -111,10 +111,7 @@ class Multigrid:
     def solve(self, b: Float, targets: Float) -> Solution:
         if self._matrix is None:
             return Solution(np.zeros_like(b), False, lengths(b), 0)
-        return self.descend(self._matrix, b, targets)
-
-    def descend(self, matrix: BlockMatrix, b: Float, targets: Float) -> Solution:
-        a, h = matrix, self._levels
+        a, h = self._matrix, self._levels
         limit = self.patience or max(1000, 3 * a.pattern.n)
         iterate = kernels("taut.solve.multigrid_kernels").iterate
         x, r = np.zeros_like(b), np.array(b, order="C")
@@ -122,12 +119,13 @@ class Multigrid:
         for _ in range(1 + RESTARTS):
             aims = np.maximum(targets, EPS * residuals.max())  # below that the recurrence is no longer the residual
             steps, definite = iterate(
-                self._programme, h.rows, self._omega, self._factor, self._sums, a.held.particles, a.held.free, limit, self._arrays(a, x, r, aims**2)
-            )
+                self._programme, h.rows, self._omega, self._factor, self._sums, a.held.particles, a.held.free, limit,
+                self._arrays(a, x, r, aims**2),
+            )  # fmt: skip
             total += int(steps)
-            r = b - a.times(x)
             if not definite:
-                return Solution(x, False, lengths(r), total)
+                return Solution(best, False, residuals, total)
+            r = b - a.times(x)
             now = lengths(r)
             if not now.max() < residuals.max():
                 break

@@ -12,8 +12,8 @@ from taut.system.block_rows import last_row_times, row_times, sum_blocks, sum_ro
 
 CHUNK = 128  # rows a thread takes at a time
 SERIAL = 512  # rows up to which a level is done by one thread
-PASSES = 10  # of the power method for the largest eigenvalue of D⁻¹A
-MARGIN = 1.1  # on that eigenvalue, which is found from below
+PASSES = 5  # of the power method for the largest eigenvalue of D⁻¹A
+MARGIN = 1.15  # on that eigenvalue, which is found from below
 ONCE = 1.5  # over that eigenvalue: ω where a level is smoothed once
 TWICE = (1.15, 3.95)  # and where it is smoothed twice: the reciprocal roots of Chebyshev's polynomial on its upper 7/8
 # what `_spread` does; the answer of a level ends in r. Not literals, for each of which numba would compile everything anew
@@ -231,7 +231,7 @@ def _do(op, first, last, number, omega, sums, arrays):
 
 @njit(f"void(i8[::1], f4[:, ::1], f8[:, ::1], Tuple(({_ARRAYS})))", cache=True, error_model="numpy", nogil=True)
 def damping(rows, omega, sums, arrays):
-    """ω of each level but the coarsest, two of them, from the largest eigenvalue of D⁻¹A, by the power method from a fixed vector."""
+    """Two ω for each level but the coarsest, from the largest eigenvalue of D⁻¹A, by the power method from a fixed vector."""
     r = arrays[15]
     for level in range(rows.shape[0] - 2):
         first, last = rows[level], rows[level + 1]
@@ -285,7 +285,6 @@ def _cycle(programme, rows, omega, factor, sums, arrays):
 def iterate(programme, rows, omega, factor, sums, held, free, limit, arrays):
     """Conjugate gradients on y until each |residual|² is at most its target: (iterations, whether pᵀAp stayed positive).
 
-    Where pᵀAp is not positive, y stays where it leads down: at the lowest point so far, or along the very first direction.
     A direction is kept conjugate to the last one by the formula that does not rely on an exact preconditioner. A residual that is
     not a number also ends the iteration, and is judged by the caller.
     """
@@ -305,8 +304,6 @@ def iterate(programme, rows, omega, factor, sums, held, free, limit, arrays):
         _do(DIRECTION, first, n, beta, one, sums, arrays)
         pap, pr = _do(PRODUCT, first, n, 0.0, one, sums, arrays)
         if not pap > 0.0:
-            if step == 0:
-                _do(ADVANCE, first, n, pr / abs(pap), one, sums, arrays)
             return step, False
         largest, unsolved = _do(ADVANCE, first, n, pr / pap, one, sums, arrays)
     return limit, True

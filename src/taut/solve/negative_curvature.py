@@ -5,8 +5,8 @@ Newton direction creeps. So H itself is restricted to a few vectors, the Krylov 
 and in it each of its curvatures θ (relative to H⁺) is used with its sign turned: p = -Σ s (s·∇Φ)/|θ|. A saddle is left at a
 constant factor per iteration; a nearly definite H gives nearly its own Newton direction. (Dauphin et al. 2014, with H⁺ as metric.)
 
-A solver that iterates does the like by itself: conjugate gradients on H, preconditioned by H⁺, lead down until they meet a
-direction of negative curvature. If they meet one at once, the direction of H⁺ is taken.
+Each of these vectors takes a solve with H⁺. For a solver that iterates they cost more than they gain: it goes along the direction of
+H⁺ itself.
 """
 
 from __future__ import annotations
@@ -26,29 +26,25 @@ SLIGHTEST = 1e-6  # curvature, relative to H⁺, below which a direction counts 
 ACCURACY = 1e-2  # of the solves with H⁺, which only choose the vectors
 
 
-def way_down(objective: Objective, solver: LinearSolver, true: BlockMatrix, aims: Float, m: Minimum) -> Float | None:
-    """A direction (n, 3) [m] that leads down from m.point, or None.
-
-    true : the Hessian there, of which the objective's next one is no view; aims : what a linear solve may leave [N], (n,)
-    """
+def way_down(objective: Objective, solver: LinearSolver, aims: Float, m: Minimum) -> Float | None:
+    """A direction (n, 3) [m] that leads down from m.point, or None; aims : what a linear solve may leave [N], (n,)."""
     with m.timed("assembling"):
+        true = objective.hessian(m.point.y, project=False).copy() if solver.exact else None
         projected = objective.hessian(m.point.y, project=True)
     m.projections += 1
     with m.timed("solving"):
         if not _factor(solver, projected):
             return None
-        solution = solver.descend(true, -m.point.gradient, aims)
-        if solution is None:
-            direction = _in_krylov_space(solver, true, projected, m)
-        else:
-            m.linear_iterations += solution.iterations
-            if not solution.telling:
-                solution = solver.solve(-m.point.gradient, aims)
-                m.linear_iterations += solution.iterations
-            direction = solution.x
+        direction = _along(solver, aims, m) if true is None else _in_krylov_space(solver, true, projected, m)
     if direction is None or not np.isfinite(direction).all() or not dot(direction, m.point.gradient) < 0.0:
         return None
     return direction
+
+
+def _along(solver: LinearSolver, aims: Float, m: Minimum) -> Float:
+    solution = solver.solve(-m.point.gradient, aims)
+    m.linear_iterations += solution.iterations
+    return solution.x
 
 
 def _factor(solver: LinearSolver, matrix: BlockMatrix) -> bool:

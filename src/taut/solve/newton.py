@@ -1,7 +1,8 @@
 """Newton's method for a smooth objective, with a line search and a certificate.
 
 The true Hessian comes first: near the solution it converges quadratically, where an always-projected one stalls. If it is not
-positive definite, or its direction does not lead down, `negative_curvature` finds a way.
+positive definite, or its direction does not lead down, `negative_curvature` finds a way. A solver that iterates finds out only at
+some cost, so where that happens again and again it is spared for a few iterations.
 
 Stiff springs make the objective a narrow, curved valley: a full step leaves it sideways, where the objective is higher, although
 the next step would come back to it further down. So when a full step is refused, it is nevertheless made, once; if the step after
@@ -20,12 +21,13 @@ from taut.solve.minimum import Minimum, Objective
 from taut.solve.negative_curvature import way_down
 from taut.solve.progress import BETTER, Progress
 from taut.solve.tolerance import EPS, Tolerance, excess
-from taut.system.blocks import BlockMatrix, dot
+from taut.system.blocks import dot
 
 Float = NDArray[np.float64]
 ITERATIONS = 1000  # a step that needs more is reported, never returned as solved
 FORCING = 0.1  # part of the residual that a linear solve may leave; it shrinks as the residual does
 PATIENCE = 4  # iterations without visible progress after which the rounding floor is looked at
+MOST_CAUTION = 8  # iterations for which the true Hessian is not tried
 LONGEST_PAUSE = 64  # iterations between full steps made against the line search
 
 
@@ -86,16 +88,19 @@ def _descend(objective: Objective, solver: LinearSolver, first: float, m: Minimu
     """A step down from m.point along the Newton direction of the true Hessian, or else along another."""
     unit, worst = _unit(m), _worst(m)
     aims = np.maximum(min(FORCING, (worst / first) ** 0.5) * worst * unit, 0.1 * m.targets)
-    with m.timed("assembling"):
-        matrix = objective.hessian(m.point.y, project=False)
-    direction = _direction(matrix, solver, aims, m)
+    if m.wary == 0:
+        direction = _direction(objective, solver, aims, m)
+        step = None if direction is None else line_search(objective, direction, m)
+        if step is not None:
+            m.caution = 0
+            return step
+        if not solver.exact:
+            m.caution = min(2 * m.caution + 1, MOST_CAUTION)
+            m.wary = m.caution
+    m.wary = max(m.wary - 1, 0)
+    direction = way_down(objective, solver, aims, m)
     step = None if direction is None else line_search(objective, direction, m)
-    if step is not None:
-        return step
-    true = matrix.copy()
-    direction = way_down(objective, solver, true, aims, m)
-    step = None if direction is None else line_search(objective, direction, m)
-    return _root_step(objective, true, solver, aims, m) if step is None else step
+    return _root_step(objective, solver, aims, m) if step is None else step
 
 
 def _unit(m: Minimum) -> Float:
@@ -107,26 +112,30 @@ def _worst(m: Minimum) -> float:
     return float(excess(m.point.residuals, _unit(m)).max())
 
 
-def _direction(matrix: BlockMatrix, solver: LinearSolver, aims: Float, m: Minimum) -> Float | None:
-    """The Newton direction or, of a matrix that is not positive definite, another that leads down; None where there is none."""
+def _direction(objective: Objective, solver: LinearSolver, aims: Float, m: Minimum) -> Float | None:
+    """The Newton direction, or None where the Hessian is not positive definite."""
+    with m.timed("assembling"):
+        matrix = objective.hessian(m.point.y, project=False)
     with m.timed("solving"):
         solver.analyse(matrix.pattern)
         if not solver.factor(matrix):
             return None
         solution = solver.solve(-m.point.gradient, aims)
     m.linear_iterations += solution.iterations
-    if not solution.telling or not np.isfinite(solution.x).all() or not dot(solution.x, m.point.gradient) < 0.0:
+    if not solution.definite or not np.isfinite(solution.x).all() or not dot(solution.x, m.point.gradient) < 0.0:
         return None
     return solution.x
 
 
-def _root_step(objective: Objective, true: BlockMatrix, solver: LinearSolver, aims: Float, m: Minimum) -> Step | None:
+def _root_step(objective: Objective, solver: LinearSolver, aims: Float, m: Minimum) -> Step | None:
     """Where the objective is flat to rounding, a step of the true Hessian, definite or not, if it lowers the residual.
 
     A symmetric body under compression may rest on a saddle: directions that lead down creep towards it, this one goes there.
     """
+    with m.timed("assembling"):
+        matrix = objective.hessian(m.point.y, project=False)
     with m.timed("solving"):
-        solver.factor(true)
+        solver.factor(matrix)
         solution = solver.solve(-m.point.gradient, aims)
     m.linear_iterations += solution.iterations
     trial = m.tried(objective, m.point.y + solution.x) if np.isfinite(solution.x).all() else None

@@ -24,7 +24,7 @@ class Spread:
     """A solver for A, extended to A + Σ w g gᵀ. Where nothing is spread it is the solver itself."""
 
     def __init__(self, inner: LinearSolver) -> None:
-        self.inner, self.name, self.why = inner, inner.name, inner.why
+        self.inner, self.name, self.why, self.exact = inner, inner.name, inner.why, inner.exact
         self._matrix: BlockMatrix | None = None
         self._ranks: list[Rank] = []
         self._columns: list[Float] = []  # Z
@@ -73,9 +73,6 @@ class Spread:
             if (lengths(residual) <= targets).all():
                 break
         return Solution(x, definite, lengths(residual), work)
-
-    def descend(self, matrix: BlockMatrix, b: Float, targets: Float) -> Solution | None:
-        return None if matrix.spread or self._ranks else self.inner.descend(matrix, b, targets)
 
     def _corrected(self, z: Float) -> Float:
         """z - Z C⁻¹ Gᵀz."""

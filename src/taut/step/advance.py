@@ -7,8 +7,9 @@ stages can book every joule (see `taut.run.booking`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,33 @@ from taut.step.report import Report
 from taut.system.state import State
 
 Float = NDArray[np.float64]
+
+
+def _none() -> Float:
+    return np.zeros((0, 3))
+
+
+class Later:
+    """A field of vectors (n, 3) that may be given as a function: it is called when the field is first read, or never."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = f"_{name}"
+
+    @overload
+    def __get__(self, step: None, owner: type) -> Callable[[], Float]: ...
+    @overload
+    def __get__(self, step: object, owner: type) -> Float: ...
+    def __get__(self, step: object | None, owner: type) -> Float | Callable[[], Float]:
+        if step is None:
+            return _none  # what the field is by default
+        value = step.__dict__[self._name]
+        if callable(value):
+            value = step.__dict__[self._name] = value()
+        found: Float = value
+        return found
+
+    def __set__(self, step: object, value: Float | Callable[[], Float]) -> None:
+        step.__dict__[self._name] = value
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +82,9 @@ class Advance:
     start: State
     state: State
     report: Report
-    moved: Float = field(default_factory=lambda: np.zeros((0, 3)))  # q' - q [m], free of the rounding of coordinates
-    inertia: Float = field(default_factory=lambda: np.zeros((0, 3)))  # A [N]
-    residual: Float = field(default_factory=lambda: np.zeros((0, 3)))  # what the solver left over [N], weighted like the stages
+    moved: Later = Later()  # q' - q [m], free of the rounding of coordinates
+    inertia: Later = Later()  # A [N]
+    residual: Later = Later()  # what the solver left over [N], weighted like the stages
     stages: tuple[Stage, ...] = ()
     parts: tuple[Advance, ...] = ()
     loads: Mapping[str, Float] = field(default_factory=dict)  # the forces of loads that were held [N], (n, 3) by name

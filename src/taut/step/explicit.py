@@ -11,6 +11,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,16 +19,18 @@ from numpy.typing import NDArray
 
 from taut.errors import ModelError, NotConverged, SingularState
 from taut.step.advance import Advance, Stage
+from taut.step.combination import Combination, Course
 from taut.step.fastest import fastest
 from taut.step.integrator import Integrator, Kind
-from taut.step.prediction import require_finite
 from taut.step.report import Report
+from taut.system.acceleration import accelerate
+from taut.system.constraints import Constraints
 from taut.system.state import State
 from taut.system.system import System
 
 Float = NDArray[np.float64]
 Acceleration = Callable[[float, Any, Any], Any]
-LOOK_EVERY = 100  # steps between two looks at the fastest oscillation
+LOOK_EVERY = 1000  # steps between two looks at the fastest oscillation
 LONGEST = 8.0  # h·max(ω, d) at which every explicit method is unstable
 SHARES = np.linspace(0.0, 1.0, 33)  # of the damping rate: the fastest oscillation may have any of them
 ROUNDING = 1e-9  # by which an eigenvalue of modulus 1 may be missed
@@ -55,6 +58,7 @@ class Explicit(Integrator):
     def __init__(self) -> None:
         self._looked: _Look | None = None
         self._warned = False
+        self._scale: tuple[System, Float] | None = None  # -1/m [1/kg], (n,), of the system of the last step
 
     @staticmethod
     @abstractmethod
@@ -73,69 +77,66 @@ class Explicit(Integrator):
             if not 0.0 <= value < float("inf"):
                 raise ModelError(f"limit: {what} is {value!r}; it must be finite and not negative")
         fast = max(omega, rate)
-        if fast == 0.0:
-            return float("inf")
-        w = np.repeat([omega / fast, 0.0], len(SHARES))
-        d = np.tile(rate / fast * SHARES, 2)
-        low, high = 0.0, LONGEST
-        for h in np.linspace(0.0, high, 401)[1:]:  # the first exit from the unit circle
-            if cls._grows(w, d, float(h)):
-                high = float(h)
-                break
-            low = float(h)
-        while high - low > 1e-12 * high:
-            middle = 0.5 * (low + high)
-            low, high = (low, middle) if cls._grows(w, d, middle) else (middle, high)
-        return low / fast
+        return _longest(cls, omega / fast, rate / fast) / fast if fast else float("inf")
 
     @classmethod
-    def _grows(cls, omega: Float, rate: Float, h: float) -> bool:
-        """Whether one of these oscillations, ω and d each of shape (k,), grows over a step."""
+    def grows(cls, omega: Float, rate: Float, h: Any) -> NDArray[np.bool_]:
+        """Which oscillations, ω and d each of shape (k,), grow over a step of h, a number or (k,)."""
+        w, d, one = omega[:, None] ** 2, rate[:, None], np.ones((len(omega), 1))
 
-        def a(t: float, x: Float, v: Float) -> Float:
-            return -(omega[:, None] ** 2) * x - rate[:, None] * v
+        def a(t: Any, x: Float, v: Float) -> Float:
+            return -w * x - d * v
 
-        one = np.ones((len(omega), 1))
-        matrices = np.stack(cls.formula(a, 0.0, one * [1.0, 0.0], one * [0.0, 1.0], h), axis=1)
-        return bool(np.abs(np.linalg.eigvals(matrices)).max() > 1.0 + ROUNDING)
+        step: Any = np.reshape(h, (-1, 1))
+        matrices = np.stack(cls.formula(a, 0.0, one * [1.0, 0.0], one * [0.0, 1.0], step), axis=1)
+        found: NDArray[np.bool_] = np.abs(np.linalg.eigvals(matrices)).max(axis=1) > 1.0 + ROUNDING
+        return found
 
     def move(self, system: System, state: State, h: float) -> Advance:
         begun = time.perf_counter()
         self.check(system, state, h)
         hold, assembling, note = system.hold, 0.0, ""
         stages: list[Stage] = []
+        course = Course(state.q, state.v, len(self.weights))
+        if self._scale is None or self._scale[0] is not system:
+            self._scale = (system, -1.0 / system.mass)
+        scale = self._scale[1]
 
-        def a(t: float, q: Float, v: Float) -> Float:
+        def moment(t: float, q: Combination, v: Combination) -> State:
+            """The state at a time within the step, with constrained particles where they belong."""
+            return _constrained(hold, state, h, t, *course.at(q, v))
+
+        def a(t: float, q: Combination, v: Combination) -> Combination:
             nonlocal assembling
-            v = hold.project(v) + hold.velocities(state.t, h, (t - state.t) / h)
-            at = state.with_(t=t, q=hold.place(q, t), v=v)
-            stages.append(Stage(self.weights[len(stages)], t, np.array(at.q), v, at))
+            at = moment(t, q, v)
+            stages.append(Stage(self.weights[len(stages)], t, at.q, at.v, at))
             mark = time.perf_counter()
-            force = system.f(at)
+            found = course.room
+            accelerate(system, at, scale, found)
+            found[hold.among] = hold.projected(found[hold.among])
             assembling += time.perf_counter() - mark
-            return hold.project(force) / system.mass[:, None]
+            return course.acceleration()
 
         t_end = state.t + h
-        q, v = np.array(state.q), np.array(state.v)
         try:
             note = self._watch(system, state, h)
-            with np.errstate(over="ignore", invalid="ignore"):
-                q_end, v_end = self.formula(_finite(a), state.t, q, v, h)
-                require_finite(q_end, v_end)
+            new = moment(t_end, *self.formula(a, state.t, *course.start, h))
         except SingularState as error:
             made = Report(type(self).__name__, t_end, h, "not converged", evaluations=len(stages), note=note)
             raise NotConverged(
                 f"{made.integrator} at t = {t_end:g} s: {error}; {note or 'take a shorter step'}", made, state
             ) from error
-        v_end = hold.project(v_end) + hold.velocities(state.t, h, 1.0)
-        new = State(t_end, hold.place(q_end, t_end), v_end, state.active)
         made = Report(
             type(self).__name__, t_end, h, "explicit", evaluations=len(stages), seconds=time.perf_counter() - begun,
             assembling=assembling, note=note,
         )  # fmt: skip
-        moved = hold.place(q_end, t_end) - q if hold.constrained.any() else q_end - q
-        inertia = system.mass[:, None] * hold.project(v_end - v) / h
-        return Advance(state, new, made, moved, inertia, np.zeros_like(q), tuple(stages))
+        return Advance(
+            state, new, made,
+            moved=lambda: new.q - state.q,
+            inertia=lambda: system.mass[:, None] * hold.project(new.v - state.v) / h,
+            residual=lambda: np.zeros((system.n, 3)),
+            stages=tuple(stages),
+        )  # fmt: skip
 
     def _watch(self, system: System, state: State, h: float) -> str:
         """Look at the fastest oscillation now and then; what to say if h is beyond the limit."""
@@ -160,9 +161,32 @@ class Explicit(Integrator):
             log.warning(report.note)
 
 
-def _finite(a: Acceleration) -> Acceleration:
-    def checked(t: float, q: Float, v: Float) -> Float:
-        require_finite(q, v)
-        return a(t, q, v)
+@cache
+def _longest(method: type[Explicit], omega: float, rate: float) -> float:
+    """The longest step of a method for oscillations up to ω and damping up to a rate, the larger of which is 1."""
+    w, d = np.unique([(o, rate * share) for o in (omega, 0.0) for share in SHARES], axis=0).T
+    steps = np.linspace(0.0, LONGEST, 401)
+    grown = method.grows(np.tile(w, len(steps)), np.tile(d, len(steps)), np.repeat(steps, len(w))).reshape(len(steps), -1)
+    out = np.append(np.flatnonzero(grown[1:].sum(axis=1)), len(steps) - 1)
+    first = int(out[0]) + 1  # the first exit from the unit circle
+    low, high = float(steps[first - 1]), float(steps[min(first, len(steps) - 1)])
+    while high - low > 1e-12 * high:
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if method.grows(w, d, middle).any() else (middle, high)
+    return low
 
-    return checked
+
+def _constrained(hold: Constraints, start: State, h: float, t: float, q: Float, v: Float) -> State:
+    """The state at time t of a step of h from `start`, from positions and velocities in which constraints are not yet heeded."""
+    if not len(hold.among):
+        return start if q is start.q and t == start.t else State.of_step(t, q, v, start)
+    c = hold.among
+    where, speed = hold.placed(q[c], t), hold.projected(v[c])
+    if hold.scripts:
+        speed += hold.velocities(start.t, h, (t - start.t) / h)[c]
+    if q is start.q:
+        if t == start.t and np.array_equal(where, q[c]) and np.array_equal(speed, v[c]):
+            return start
+        q, v = q.copy(), v.copy()
+    q[c], v[c] = where, speed
+    return State.of_step(t, q, v, start)

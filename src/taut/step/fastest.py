@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import NotConverged
-from taut.system.blocks import BlockMatrix
+from taut.system.blocks import BlockMatrix, dot
 from taut.system.state import State
 from taut.system.system import System
 
@@ -16,6 +16,10 @@ Float = NDArray[np.float64]
 DENSE = 60  # unknowns up to which all eigenvalues are computed
 ACCURACY = 1e-3  # relative, of an estimated frequency: a limit needs no more
 SAFETY = 1.0 + 2 * ACCURACY
+RESIDUAL = 3 * ACCURACY  # relative, of an eigenvector, at which its eigenvalue is within the accuracy: its error is of second order
+LONGEST = 2000  # products with the matrix
+LOOK_EVERY = 4  # products between two looks at what has been reached
+ROUNDING = 1e-14  # relative, at which what is left of a vector is nothing
 
 
 def fastest(system: System, state: State) -> tuple[float, float]:
@@ -37,19 +41,41 @@ def _largest(system: System, matrix: BlockMatrix) -> float:
     size = 3 * system.n
 
     def times(x: Float) -> Float:
-        y = root * system.hold.project(x.reshape(-1, 3))
-        return np.asarray(root * system.hold.project(matrix.times(y))).reshape(-1)
+        y = root * system.hold.project(x)
+        product: Float = root * system.hold.project(matrix.times(y))
+        return product
 
     if size <= DENSE:
-        columns = np.array([times(e) for e in np.eye(size)])
+        columns = np.array([times(e.reshape(-1, 3)).reshape(-1) for e in np.eye(size)])
         return float(np.linalg.eigvalsh((columns + columns.T) / 2)[-1])
-    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
-
-    operator: Any = LinearOperator((size, size), matvec=times, dtype=np.float64)
-    start = np.cos(1.0 + np.arange(size))
+    start = np.cos(1.0 + np.arange(size)).reshape(-1, 3)
     if not times(start).any():  # nothing that is stiff can move
         return 0.0
-    try:
-        return SAFETY * float(eigsh(operator, k=1, which="LA", tol=ACCURACY, v0=start, return_eigenvectors=False)[0])
-    except ArpackError as error:
-        raise NotConverged(f"the fastest oscillation could not be found: {error}") from error
+    return SAFETY * _lanczos(times, start)
+
+
+def _lanczos(times: Callable[[Float], Float], start: Float) -> float:
+    """The largest eigenvalue of a symmetric matrix, given by its products with vectors (n, 3), by Lanczos' method.
+
+    The vectors lose their orthogonality in time, which repeats eigenvalues but does not move the largest.
+    """
+    from scipy.linalg import eigh_tridiagonal
+
+    before, now, last = np.zeros_like(start), start / np.sqrt(dot(start, start)), 0.0
+    diagonal: list[float] = []
+    beside: list[float] = []
+    for count in range(1, LONGEST + 1):
+        product = times(now)
+        diagonal.append(dot(now, product))
+        product -= diagonal[-1] * now
+        product -= last * before
+        last = np.sqrt(dot(product, product))
+        scale = max(map(abs, [*diagonal, *beside]))
+        if count % LOOK_EVERY == 0 or last <= ROUNDING * scale:
+            size = len(diagonal)
+            values, vectors = eigh_tridiagonal(diagonal, beside, select="i", select_range=(size - 1, size - 1))
+            if last * abs(vectors[-1, 0]) <= RESIDUAL * abs(values[0]) or last <= ROUNDING * scale:
+                return float(values[0])
+        beside.append(last)
+        before, now = now, product / last
+    raise NotConverged(f"the fastest oscillation could not be found in {LONGEST} products with the stiffness")

@@ -6,6 +6,7 @@ where, and all buffers. Evaluating writes into the buffers; nothing is allocated
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -13,7 +14,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.errors import SingularState
+from taut.errors import ModelError, SingularState
 from taut.formula.compile import kernels
 from taut.formula.outer import Total
 from taut.formula.placed import len_blocks
@@ -24,6 +25,8 @@ from taut.system.terms import Inputs, Term, near_origin
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
+Short = NDArray[np.int32]
+Lists = tuple[Short, Short, NDArray[np.uint16], Float]  # start, source, code, table: see `_sorted_lists`
 
 
 class Assembly:
@@ -31,11 +34,12 @@ class Assembly:
 
     def __init__(self, n: int, terms: Sequence[Term]) -> None:
         self.n, self.terms = n, list(terms)
+        self._one = np.ones(n)
         self._total = np.zeros((n, 3))  # Σ ∂V/∂x
         self._gross = np.zeros((n, 3))  # Σ |∂V_e/∂x|
         counts = [len(t.elements) * t.vectors for t in self.terms]
         self._vector_at = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        self._vectors = np.zeros((int(self._vector_at[-1]), 3))
+        self._vectors = np.zeros((int(self._vector_at[-1]) + 1, 3))[:-1]  # kernels read one number beyond the last
         block_counts = [len(t.elements) * t.blocks for t in self.terms]
         self._block_at = np.concatenate([[0], np.cumsum(block_counts)]).astype(np.int64)
 
@@ -61,6 +65,15 @@ class Assembly:
 
     def gradient(self, inputs: Sequence[Inputs]) -> tuple[float, Float, Float]:
         """V [J], ∂V/∂x [N] and, component by component, the sum of the magnitudes in it, the gross force [N], both (n, 3)."""
+        self._evaluate(inputs)
+        return self._sums()
+
+    def slope(self, inputs: Sequence[Inputs], scale: Float, out: Float) -> None:
+        """scale·∂V/∂x alone, into `out` (n, 3), with a scale (n,) for each particle; energies and gross forces are not added up."""
+        self._evaluate(inputs)
+        self._gather(scale, out, gross=False)
+
+    def _evaluate(self, inputs: Sequence[Inputs]) -> None:
         for k, (term, at) in enumerate(zip(self.terms, inputs, strict=True)):
             evaluate = term.variant.gradient.evaluate
             x = near_origin(term, at.x)
@@ -78,7 +91,6 @@ class Assembly:
             if term.outer is not None:
                 term.total = Total.of(term.name, term.outer, term.energy, term.parameters(at.t))
                 term.total.apply(term.energy, self._vectors_of(k))
-        return self._sums()
 
     def hessian(self, inputs: Sequence[Inputs], shift: Float, *, project: bool) -> tuple[float, Float, Float]:
         """The same, and into `matrix` the sum Σ ∂²V/∂x² + diag(shift) [N/m], shift (n,)."""
@@ -99,10 +111,8 @@ class Assembly:
                 spread.append(self._of_total(k, at.t, project=project))
             if term.blocks and project and not (module.CLOSED_FORM and term.outer is None):
                 term.raise_if_bad(project_elements(blocks, term.vectors))
-        row, start, source, coefficient = self._block_lists
-        kernels("taut.system.gather_kernels").gather_blocks(
-            row, start, source, coefficient, self._blocks, shift, self.pattern.upper, self.pattern.mirror, self.matrix.data
-        )
+        row, lists, slot, mirror = self._block_lists
+        kernels("taut.system.gather_kernels").gather_blocks(row, *lists, self._blocks, shift, slot, mirror, self.matrix.data)
         self.matrix.spread = tuple(rank for rank in spread if rank.weight != 0.0)
         return self._sums()
 
@@ -123,23 +133,28 @@ class Assembly:
         return term.rank
 
     def _sums(self) -> tuple[float, Float, Float]:
-        start, source, coefficient = self._vector_lists
-        kernels("taut.system.gather_kernels").gather_vectors(start, source, coefficient, self._vectors, self._total, self._gross)
+        self._gather(self._one, self._total, gross=True)
         value = sum(float(t.energy.sum()) for t in self.terms)
-        if not (np.isfinite(value) and np.isfinite(self._gross).all()):
-            where = int(np.argmin(np.isfinite(self._gross).all(axis=1)))
-            raise SingularState(f"the sum of the forces overflows at particle {where}")
+        if not math.isfinite(value):
+            raise SingularState("the sum of the energies overflows")
         return value, self._total, self._gross
+
+    def _gather(self, scale: Float, out: Float, *, gross: bool) -> None:
+        gather = kernels("taut.system.gather_kernels").gather_vectors
+        if gather(*self._vector_lists, self._vectors, scale, out, self._gross, gross):
+            lost = np.flatnonzero(~np.isfinite(self._gross if gross else out).all(axis=1))
+            if len(lost):
+                raise SingularState(f"the sum of the forces overflows at particle {lost[0]}")
 
     def free_gross(self, hold: Constraints) -> Float:
         """Σ |S ∂V_e/∂x|₁ [N], (n,): the gross force of the last evaluation in the directions that the constraints leave free."""
         gross = np.einsum("nii,ni->n", hold.free, self._gross)  # exact where S is diagonal
         if len(hold.oblique):
-            start, source, coefficient = self._vector_lists
+            start, source, code, table = self._vector_lists
             counts = np.diff(start)[hold.oblique]
             owner = np.repeat(np.arange(len(hold.oblique)), counts)
             entries = np.arange(counts.sum()) + np.repeat(start[hold.oblique] - np.cumsum(counts) + counts, counts)
-            forces = coefficient[entries, None] * self._vectors[source[entries]]
+            forces = table[code[entries], None] * self._vectors[source[entries]]
             parts = np.abs(np.einsum("eij,ej->ei", hold.free[hold.oblique][owner], forces)).sum(axis=1)
             gross[hold.oblique] = np.bincount(owner, weights=parts, minlength=len(hold.oblique))
         return gross
@@ -195,7 +210,7 @@ class Assembly:
         return Pattern.of(np.concatenate(pairs), self.n)
 
     @cached_property
-    def _vector_lists(self) -> tuple[Int, Int, Float]:
+    def _vector_lists(self) -> Lists:
         """For each particle: which stored vectors it adds up, with which coefficients."""
         target, source, coefficient = [], [], []
         for k, t in enumerate(self.terms):
@@ -206,12 +221,15 @@ class Assembly:
                 if c:
                     target.append(t.elements[:, p])
                     source.append(first + (p if t.pair is None else 0))
-                    coefficient.append(np.full(m, c))
+                    coefficient.append(c)
         return _sorted_lists(target, source, coefficient, self.n)
 
     @cached_property
-    def _block_lists(self) -> tuple[Int, Int, Int, Float]:
-        """For each block on or right of the diagonal: which element blocks it adds up (negative: transposed), with coefficients."""
+    def _block_lists(self) -> tuple[Short, Lists, Short, Short]:
+        """For each block on or right of the diagonal: which element blocks it adds up (negative: transposed), with coefficients.
+
+        Where each row begins among them, the lists, where each lies in the matrix, and where its transpose (-1: on the diagonal).
+        """
         pattern = self.pattern
         upper_keys = pattern.rows[pattern.upper].astype(np.int64) * self.n + pattern.indices[pattern.upper]
         target, source, coefficient = [], [], []
@@ -222,21 +240,30 @@ class Assembly:
                 c = 1.0 if t.pair is None else t.pair[p] * t.pair[q]
                 if t.blocks and c:
                     i, j = t.elements[:, p], t.elements[:, q]
-                    block = first + (b if t.pair is None else 0)
                     target.append(np.searchsorted(upper_keys, np.minimum(i, j) * self.n + np.maximum(i, j)))
-                    source.append(np.where(i <= j, block, -1 - block))
-                    coefficient.append(np.full(m, c))
-        start, sources, coefficients = _sorted_lists(target, source, coefficient, len(pattern.upper))
+                    # the one block of a pair is symmetric
+                    source.append(np.where(i <= j, first + b, -1 - first - b) if t.pair is None else first)
+                    coefficient.append(c)
         row = np.searchsorted(pattern.rows[pattern.upper], np.arange(self.n + 1))
-        return row.astype(np.int64), start, sources, coefficients
+        mirror = np.where(pattern.mirror == pattern.upper, -1, pattern.mirror)
+        lists = _sorted_lists(target, source, coefficient, len(pattern.upper))
+        return _short(row), lists, _short(pattern.upper), _short(mirror)
 
 
-def _sorted_lists(target: list[Int], source: list[Int], coefficient: list[Float], size: int) -> tuple[Int, Int, Float]:
-    """Group entries by target, keeping their order within each: (start (size + 1,), source, coefficient)."""
-    if not target:
-        return np.zeros(size + 1, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
-    where = np.concatenate(target)
+def _sorted_lists(target: list[Int], source: list[Int], coefficient: list[float], size: int) -> Lists:
+    """Group entries by target, keeping their order within each: (start (size + 1,), source, code, table of coefficients)."""
+    table, codes = np.unique(np.array(coefficient, dtype=np.float64), return_inverse=True)
+    where = np.concatenate([np.empty(0, dtype=np.int64), *target])
     order = np.argsort(where, kind="stable")
     start = np.zeros(size + 1, dtype=np.int64)
     start[1:] = np.cumsum(np.bincount(where, minlength=size))
-    return start, np.concatenate(source)[order].astype(np.int64), np.concatenate(coefficient)[order]
+    sources = np.concatenate([np.empty(0, dtype=np.int64), *source])[order]
+    code = np.repeat(codes, [len(t) for t in target])[order]
+    return _short(start), _short(sources), code.astype(np.uint16), table
+
+
+def _short(values: Int) -> Short:
+    """Indices in half the space, which the kernels read in half the time."""
+    if len(values) and max(values.max(), -values.min()) >= 2**31:
+        raise ModelError(f"a system of {len(values)} entries is too large")
+    return values.astype(np.int32)

@@ -48,7 +48,7 @@ def _three(builder: Any, vector: Any) -> list[Any]:
 
 
 @intrinsic
-def row_times(typing_context, data, indices, x, first, last):  # type: ignore[no-untyped-def]
+def row_times(typing_context, data, indices, x, first, last):
     """Σ data[k]·x[indices[k]] for first ≤ k < last: three numbers.
 
     data : (blocks, 3, 3), of which the last is not asked for; indices : (blocks,); x : (rows + 1, 3), the last row spare: one
@@ -77,7 +77,7 @@ def row_times(typing_context, data, indices, x, first, last):  # type: ignore[no
 
 
 @intrinsic
-def sum_rows(typing_context, weight, indices, x, first, last):  # type: ignore[no-untyped-def]
+def sum_rows(typing_context, weight, indices, x, first, last):
     """Σ weight[e]·x[indices[e]] for first ≤ e < last: three numbers; x : (rows + 1, 3), the last row spare."""
     number = ir.DoubleType() if x.dtype == types.float64 else ir.FloatType()
 
@@ -94,7 +94,7 @@ def sum_rows(typing_context, weight, indices, x, first, last):  # type: ignore[n
 
 
 @intrinsic
-def sum_blocks(typing_context, blocks, source, weight, first, last, out, slot):  # type: ignore[no-untyped-def]
+def sum_blocks(typing_context, blocks, source, weight, first, last, out, slot):
     """out[slot] = Σ weight[e]·blocks[source[e]] for first ≤ e < last; blocks and out (…, 3, 3), source and weight (entries,)."""
     number = ir.DoubleType()
 
@@ -125,7 +125,7 @@ def sum_blocks(typing_context, blocks, source, weight, first, last, out, slot): 
 
 
 @njit(error_model="numpy", nogil=True)
-def last_row_times(data, indices, x, first):  # type: ignore[no-untyped-def]
+def last_row_times(data, indices, x, first):
     """Σ data[k]·x[indices[k]] from `first` to the last block, beyond which nothing may be read: three numbers."""
     a = b = c = 0.0
     for k in range(first, data.shape[0]):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taut.errors import ModelError
-from taut.system.blocks import BlockMatrix, Pattern, Rank
+from taut.system.blocks import BlockMatrix, Held, Pattern, Rank
 from taut.system.particles import particle_indices
 from taut.system.paths import Path, evaluated, numbers, timed
 
@@ -154,6 +154,8 @@ class Constraints:
         self._beside_scripts = [(replace(c, particles=c.particles[s]), at[s]) for c, at, s in shared if s.any()]
         self.held = ~self.free.any(axis=(1, 2))
         self.constrained = ~(self.free == np.eye(3)).all(axis=(1, 2))
+        self.among = np.flatnonzero(self.constrained)  # the particles that are not free in every direction
+        self._free_among = self.free[self.among]
         self.oblique = np.flatnonzero((self.free * (1 - np.eye(3))).any(axis=(1, 2)))  # lines and planes across the axes
         self._cache: dict[int, tuple[Pattern, Any]] = {}
 
@@ -223,18 +225,25 @@ class Constraints:
 
     def place(self, q: Float, t: float) -> Float:
         """The positions with constrained directions moved to where they belong at time t."""
-        c = self.constrained
+        c = self.among
         placed = q.copy()
-        b = self.anchors(t)
-        placed[c] = b[c] + np.einsum("nij,nj->ni", self.free[c], q[c] - b[c])
+        placed[c] = self.placed(q[c], t)
         return placed
+
+    def placed(self, q: Float, t: float) -> Float:
+        """The same for positions of the constrained particles alone, (c, 3), in the order of `among`."""
+        b = self.anchors(t)[self.among]
+        return b + self.projected(q - b)
 
     def project(self, vectors: Float) -> Float:
         """S·vectors, a new array."""
         result = vectors.copy()
-        c = self.constrained
-        result[c] = np.einsum("nij,nj->ni", self.free[c], vectors[c])
+        result[self.among] = self.projected(vectors[self.among])
         return result
+
+    def projected(self, vectors: Float) -> Float:
+        """The same for vectors of the constrained particles alone, (c, 3), in the order of `among`."""
+        return np.matmul(self._free_among, vectors[:, :, None])[:, :, 0]
 
     def constrain(self, matrix: BlockMatrix) -> None:
         """A ← S A S + a (I - S), in place, with a the size of each diagonal block.
@@ -247,6 +256,7 @@ class Constraints:
         matrix.data[slots] = np.einsum("nij,njk,nkl->nil", self.free[rows], matrix.data[slots], self.free[columns])
         matrix.data[diagonal] += size[:, None, None] * (np.eye(3) - self.free[who])
         matrix.spread = tuple(Rank(rank.weight, self.project(rank.vector)) for rank in matrix.spread)
+        matrix.held = Held(who, self.free[who])
 
     def _affected(self, pattern: Pattern) -> Any:
         found = self._cache.get(id(pattern))
@@ -261,11 +271,12 @@ class Constraints:
 
     def check(self, q: Float, t: float) -> None:
         """Refuse positions that break the constraints at time t."""
-        c = np.flatnonzero(self.constrained)
+        c = self.among
         if not len(c):
             return
         offset = q[c] - self.anchors(t)[c]
-        gap = np.abs(offset - np.einsum("nij,nj->ni", self.free[c], offset)).max(axis=1)
-        worst = int(np.argmax(gap))
-        if not gap[worst] <= SLACK * max(self.scale, float(np.abs(q).max())):
+        gaps = np.abs(offset - self.projected(offset))
+        if not gaps.max() <= SLACK * self.scale and not gaps.max() <= SLACK * float(np.abs(q).max()):
+            gap = gaps.max(axis=1)
+            worst = int(np.argmax(gap))
             raise ModelError(f"the state breaks the constraint of particle {c[worst]} at t = {t:g} s by {gap[worst]:.3g} m")

@@ -14,6 +14,7 @@ from taut.errors import ModelError, did_you_mean
 from taut.system.particles import positions
 
 Float = NDArray[np.float64]
+_NOTHING: Mapping[str, Float] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,20 @@ class State:
             object.__setattr__(self, name, value)
         object.__setattr__(self, "active", MappingProxyType(active))
         object.__setattr__(self, "history", MappingProxyType(history))
+
+    @staticmethod
+    def of_step(t: float, q: Float, v: Float, before: State) -> State:
+        """The state a step has led to: q and v (n, 3) are new, known to be finite, and given away; elements as they were before.
+
+        >>> s = State(0.0, [[0.0, 1.0, 0.0]], [[0.0, 0.0, 0.0]])
+        >>> State.of_step(0.5, np.ones((1, 3)), np.zeros((1, 3)), s).q.flags.writeable
+        False
+        """
+        state = object.__new__(State)
+        fields = (("t", t), ("q", _frozen(q)), ("v", _frozen(v)), ("active", before.active), ("history", _NOTHING))
+        for name, value in fields:
+            object.__setattr__(state, name, value)
+        return state
 
     def __reduce__(self) -> tuple[Any, ...]:
         return State, (self.t, np.array(self.q), np.array(self.v), dict(self.active), dict(self.history))

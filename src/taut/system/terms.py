@@ -76,10 +76,9 @@ class Inputs:
     @staticmethod
     def at(state: State, t: float | None = None) -> Inputs:
         """For energies: a state's positions, with parameters at its time or another."""
-        q = np.array(state.q)
-        return Inputs(q, q, 0.0, state.t if t is None else t)
+        return Inputs(state.q, state.q, 0.0, state.t if t is None else t)
 
     @staticmethod
     def rates(state: State, t: float | None = None) -> Inputs:
         """For damping laws as rates: a state's velocities, at its positions."""
-        return Inputs(np.array(state.v), np.array(state.q), 0.0, state.t if t is None else t)
+        return Inputs(state.v, state.q, 0.0, state.t if t is None else t)

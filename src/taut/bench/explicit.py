@@ -1,0 +1,36 @@
+"""The row of symplectic Euler: 81 substeps a step, as the soft cloth of n = 100 needs to be stable; in proportion for others."""
+
+from __future__ import annotations
+
+import math
+
+from taut.bench.bench import Bench
+from taut.bench.march import Own, march
+from taut.bench.net import cloth
+from taut.bench.row import Row
+from taut.step.symplectic_euler import SymplecticEuler
+
+SUBSTEPS = 0.81  # for each particle a side: the fastest oscillation is as fast as particles are light
+
+
+def substeps(n: int) -> int:
+    """How many substeps the n×n cloth takes.
+
+    >>> substeps(100), substeps(50)
+    (81, 41)
+    """
+    return math.ceil(SUBSTEPS * n)
+
+
+def symplectic(bench: Bench) -> list[Row]:
+    """Symplectic Euler, soft."""
+    yard, net = bench.yard(bench.n), cloth(bench.n)
+    own = Own(net.system(), SymplecticEuler(), substeps=substeps(bench.n))
+    made = march(net, own, bench.steps, bench.part(f"symplectic, n = {bench.n}", bench.steps))
+    return [
+        Row(
+            "symplectic", f"symplectic Euler, {substeps(bench.n)} substeps, soft, n = {bench.n}",
+            made.typical / yard, "× yardstick", 0.035, accurate=made.sane, said=f"{1e3 * made.typical:.1f} ms; {made}",
+            details={**made.details(), "n": bench.n, "yardstick_ms": 1e3 * yard},
+        )
+    ]  # fmt: skip

@@ -1,0 +1,103 @@
+"""Rows of the implicit steps: linearly implicit to a linear residual of 1e-6, and implicit Euler converged to a ratio of 1e-4."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from taut.bench.accuracy import linear_residual
+from taut.bench.bench import CONVERGED, SOFT, STIFF, TOLERANCE, WORDS, Bench
+from taut.bench.march import H, Own, march
+from taut.bench.net import cloth
+from taut.bench.row import Row
+from taut.solve.tolerance import Tolerance
+from taut.step.implicit_euler import ImplicitEuler
+from taut.step.linearly_implicit_euler import LinearlyImplicitEuler
+
+LINEAR = 1e-6  # |A Δv - b| / |b|
+LINEAR_TOLERANCE = Tolerance(relative=2e-5)
+"""For which the linear residual is below that: each particle within 2e-5 of the forces in its equation."""
+SHORT = 25  # steps of the larger cloth
+KNOWN_N = 50  # where the converged trajectory is known
+KNOWN = {"lowest": (-0.272, 0.015), "strain": (0.09, 0.01), "strain_end": (0.035, 0.005)}
+"""Of the soft cloth after 100 steps: the lowest point [m], the largest strain on the way and at the end, and by how much wrinkles
+that fall otherwise change them."""
+
+
+def linear(bench: Bench) -> list[Row]:
+    """Linearly implicit Euler, soft, n and its target."""
+    return [_linear(bench, "linear", bench.n, bench.steps, 0.08)]
+
+
+def linear_large(bench: Bench) -> list[Row]:
+    """The same at 2 n."""
+    return [_linear(bench, "linear-large", 2 * bench.n, min(bench.steps, SHORT), 0.05)]
+
+
+def _linear(bench: Bench, name: str, n: int, steps: int, target: float) -> Row:
+    yard, net = bench.yard(n), cloth(n)
+    system, left, counts = net.system(), [], []
+    own = Own(system, LinearlyImplicitEuler(tolerance=LINEAR_TOLERANCE))
+    before = own.now
+
+    def look() -> None:
+        nonlocal before
+        assert own.report is not None
+        stiffness = system.K(before, project=own.report.projections > 0)
+        left.append(linear_residual(net, stiffness, np.array(before.q), np.array(before.v), np.array(own.now.v), H))
+        counts.append(own.report.linear_iterations)
+        before = own.now
+
+    made = march(net, own, steps, bench.part(f"linearly implicit, n = {n}", steps), look)
+    reached, iterations = float(np.median(left[made.window])), float(np.median(counts[made.window]))
+    solver = own.report.solver if own.report else ""
+    return Row(
+        name, f"linearly implicit Euler, soft, n = {n}", made.typical / yard, "× yardstick", target,
+        accurate=reached <= LINEAR and made.sane,
+        said=f"{1e3 * made.typical:.0f} ms; linear residual {reached:.1e}, {iterations:.0f} iterations of {solver}; {made}",
+        details={**made.details(), "n": n, "yardstick_ms": 1e3 * yard, "linear_residual": reached, "iterations": iterations},
+    )  # fmt: skip
+
+
+def implicit_soft(bench: Bench) -> list[Row]:
+    """Implicit Euler, soft."""
+    return [_implicit(bench, "implicit-soft", SOFT, 0.25)]
+
+
+def implicit_stiff(bench: Bench) -> list[Row]:
+    """Implicit Euler, stiff."""
+    return [_implicit(bench, "implicit-stiff", STIFF, 0.5)]
+
+
+def _implicit(bench: Bench, name: str, stiffness: float, target: float) -> Row:
+    n = bench.n
+    yard, net, counts = bench.yard(n), cloth(n, stiffness), []
+    own = Own(net.system(), ImplicitEuler(tolerance=TOLERANCE[stiffness]))
+
+    def look() -> None:
+        assert own.report is not None
+        counts.append((own.report.iterations, own.report.linear_iterations))
+
+    made = march(net, own, bench.steps, bench.part(f"implicit, {WORDS[stiffness]}, n = {n}", bench.steps), look)
+    newton, inner = (float(x) for x in np.median(counts[made.window], axis=0))
+    solver = own.report.solver if own.report else ""
+    return Row(
+        name, f"implicit Euler, converged, {WORDS[stiffness]}, n = {n}", made.typical / yard, "× yardstick", target,
+        accurate=made.ratio <= CONVERGED and made.sane,
+        said=f"{1e3 * made.typical:.0f} ms; {newton:.0f} Newton, {inner:.0f} linear iterations of {solver}; {made}",
+        details={**made.details(), "n": n, "yardstick_ms": 1e3 * yard, "newton": newton, "iterations": inner},
+    )  # fmt: skip
+
+
+def trajectory(bench: Bench) -> list[Row]:
+    """Whether the steps of these rows follow the trajectory that is known: by how much they miss it, in allowances."""
+    net, steps = cloth(KNOWN_N), 100
+    own = Own(net.system(), ImplicitEuler(tolerance=TOLERANCE[SOFT]))
+    made = march(net, own, steps, bench.part(f"trajectory, n = {KNOWN_N}", steps))
+    found = made.details()
+    off = {name: abs(found[name] - value) / allowed for name, (value, allowed) in KNOWN.items()}
+    return [
+        Row(
+            "trajectory", f"off the known trajectory, n = {KNOWN_N}, soft", max(off.values()), "allowances", 1.0,
+            accurate=made.ratio <= CONVERGED, said=f"{made}; known: -0.272 m, 9%, 3.5%", details=found,
+        )
+    ]  # fmt: skip

@@ -1,0 +1,80 @@
+"""Pictures of a run: how a step grows with the mesh, and the ratios of all rows beside their targets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from taut.bench.row import Row
+from taut.errors import ModelError
+
+STYLE = {"svg.fonttype": "none", "svg.hashsalt": "bench", "font.size": 9, "font.family": "sans-serif"}
+
+
+def require_matplotlib() -> None:
+    """Refuse early: before minutes of measuring."""
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib") is None:
+        raise ModelError("pictures need matplotlib: pip install 'taut[plot]'")
+
+
+def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
+    """Write bench-scaling.svg and bench-ratios.svg, as far as the rows for them were measured; the files that were written."""
+    require_matplotlib()
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    painters: dict[str, Callable[[Any, Sequence[Row]], bool]] = {"bench-scaling.svg": _scaling, "bench-ratios.svg": _ratios}
+    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
+        for name, paint in painters.items():
+            figure = Figure(figsize=(6.4, 3.6), layout="constrained")
+            if paint(figure.subplots(), rows):
+                figure.savefig(folder / name, metadata={"Date": None})
+                written.append(folder / name)
+    return written
+
+
+def _scaling(axes: Any, rows: Sequence[Row]) -> bool:
+    """Particles against milliseconds a step, both logarithmic, beside the slope of the target."""
+    row = next((row for row in rows if row.name == "scaling" and row.value is not None), None)
+    if row is None:
+        return False
+    sizes, times = np.array(row.details["particles"], dtype=float), np.array(row.details["ms"])
+    axes.loglog(sizes, times, "o-", color="tab:blue", label=f"implicit Euler, soft: exponent {row.value:.2f}")
+    axes.loglog(sizes, times[0] * sizes / sizes[0], "--", color="0.6", label="in proportion")
+    axes.loglog(sizes, times[0] * (sizes / sizes[0]) ** row.target, ":", color="tab:red", label=f"target: {row.target:g}")
+    axes.set_xticks(sizes, [f"{size:,.0f}" for size in sizes])
+    axes.minorticks_off()
+    low, high = times.min(), max(times.max(), float(times[0] * (sizes[-1] / sizes[0]) ** (row.target or 1.0)))
+    ticks = [s * 10.0**p for p in range(-3, 7) for s in (1, 2, 5) if 0.7 * low <= s * 10.0**p <= 1.4 * high]
+    axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.set(xlabel="particles", ylabel="ms a step")
+    axes.legend(frameon=False, loc="upper left")
+    axes.grid(alpha=0.3)
+    return True
+
+
+def _ratios(axes: Any, rows: Sequence[Row]) -> bool:
+    """A bar for each time that is a ratio to the yardstick, with its target."""
+    timed = [row for row in rows if row.unit.endswith(("yardstick", "splu")) and row.value is not None][::-1]
+    if not timed:
+        return False
+    for i, row in enumerate(timed):
+        assert row.value is not None
+        axes.barh(i, row.value, height=0.6, color="tab:blue" if row.target is not None else "0.7")
+        axes.text(1.08 * max(row.value, row.target or 0.0), i, f"{row.value:.3g}", va="center", fontsize=8)
+        if row.target is not None:
+            axes.plot([row.target] * 2, [i - 0.4, i + 0.4], color="tab:red", lw=2)
+    axes.set_yticks(range(len(timed)), [row.name for row in timed])
+    smallest, largest = (pick(row.value for row in timed if row.value is not None) for pick in (min, max))
+    axes.set_xscale("log")
+    axes.set_xlim(0.5 * smallest, 2.0 * max(largest, 1.0))
+    axes.axvline(1.0, color="0.5", lw=1)
+    axes.set_xlabel("time a step over the yardstick's (red: target)")
+    return True

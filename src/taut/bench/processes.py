@@ -1,0 +1,98 @@
+"""Rows that need a process of their own: peak memory of the largest cloth, and the time from start to the first step.
+
+The memory is what the kernel says of the child's own address space (VmHWM on Linux). The `ru_maxrss` of `getrusage` survives the
+start of a program there, and would count the parent's.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from taut.bench.bench import SOFT, TOLERANCE, Bench
+from taut.bench.march import H
+from taut.bench.net import cloth
+from taut.bench.row import Row
+from taut.errors import ModelError
+from taut.step.implicit_euler import ImplicitEuler
+
+LARGE = 4  # times n
+FIRST = 50  # particles a side, for the first step
+WARM = 3  # starts, of which the quickest counts
+
+
+def memory(bench: Bench) -> list[Row]:
+    """Peak memory of two implicit steps."""
+    n = LARGE * bench.n
+    bench.progress.begin(f"memory, n = {n}")
+    out = _child(f"from taut.bench.processes import peak_of_steps; print('peak', peak_of_steps({n}))")
+    bench.progress.done()
+    peak = float(out.split("peak ")[1])
+    known = peak > 0.0
+    return [
+        Row(
+            "memory", f"peak memory, n = {n} ({n * n} particles)", peak if known else None, "GB", 1.5,
+            said="" if known else "this system does not say", details={"n": n},
+        )
+    ]  # fmt: skip
+
+
+def start(bench: Bench) -> list[Row]:
+    """Seconds from the start of the process to the end of the first step, with an empty cache and with a full one."""
+    what = f"start to first step, n = {FIRST}"
+    with tempfile.TemporaryDirectory(prefix="taut-bench-") as cache:
+        bench.progress.begin("start with an empty cache")
+        cold = _first_step(cache)
+        bench.progress.done()
+        bench.progress.begin("start with a full cache")
+        warm = min(_first_step(cache) for _ in range(WARM))
+        bench.progress.done()
+    return [Row("start-cold", f"{what}, empty cache", cold, "s", 20.0), Row("start-warm", f"{what}, warm cache", warm, "s", 1.5)]
+
+
+def peak_of_steps(n: int) -> float:
+    """The most memory [GB] this process has had after two implicit steps of the n×n cloth; 0 where that is not known."""
+    system, integrator = cloth(n).system(), ImplicitEuler(tolerance=TOLERANCE[SOFT])
+    state = system.initial_state()
+    for _ in range(2):
+        state, _ = integrator.step(system, state, H)
+    return peak_memory()
+
+
+def peak_memory() -> float:
+    """The most memory [GB] this process has had so far; 0 where that is not known.
+
+    >>> 0.01 < peak_memory() < 100
+    True
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        lines = [line.split() for line in status.read_text().splitlines() if line.startswith("VmHWM")]
+        return float(lines[0][1]) * 1024 / 1e9 if lines else 0.0
+    if sys.platform == "darwin":
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e9
+    return 0.0
+
+
+def _first_step(cache: str) -> float:
+    code = (
+        f"import time, taut; from taut.bench.net import cloth; s = cloth({FIRST}).system(); "
+        f"taut.ImplicitEuler().step(s, s.initial_state(), {H}); print('at', time.time())"
+    )
+    begun = time.time()
+    return float(_child(code, TAUT_CACHE_DIR=cache).split("at ")[1]) - begun
+
+
+def _child(code: str, **environment: str) -> str:
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env={**os.environ, **environment}
+    )
+    if run.returncode:
+        raise ModelError(f"a process of the benchmark failed: {run.stderr.strip().splitlines()[-1:]}")
+    return run.stdout

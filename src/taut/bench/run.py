@@ -1,0 +1,85 @@
+"""All rows of the benchmark by name, and a run of some of them."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from taut.bench.bench import Bench
+from taut.bench.explicit import symplectic
+from taut.bench.growth import iterations, scaling, threads_row
+from taut.bench.implicit import implicit_soft, implicit_stiff, linear, linear_large, trajectory
+from taut.bench.peers import peers
+from taut.bench.processes import memory, start
+from taut.bench.roofline import roofline
+from taut.bench.row import Row, table
+from taut.bench.solid import solid
+from taut.errors import ModelError, TautError, did_you_mean
+
+ROWS: dict[str, Callable[[Bench], list[Row]]] = {
+    "linear": linear, "linear-large": linear_large, "implicit-soft": implicit_soft, "implicit-stiff": implicit_stiff,
+    "symplectic": symplectic, "trajectory": trajectory, "scaling": scaling, "threads": threads_row, "memory": memory,
+    "solid": solid, "iterations": iterations, "start": start, "roofline": roofline, "peers": peers,
+}  # fmt: skip
+
+
+def chosen(words: Sequence[str]) -> list[str]:
+    """The names of the rows that contain one of these words; all if there are none.
+
+    >>> chosen(["implicit", "memory"])
+    ['implicit-soft', 'implicit-stiff', 'memory']
+    """
+    for word in words:
+        if not any(word in name for name in ROWS):
+            raise ModelError(f"no row of the benchmark is called '{word}'{did_you_mean(word, ROWS)}; there are {', '.join(ROWS)}")
+    return [name for name in ROWS if not words or any(word in name for word in words)]
+
+
+def run(bench: Bench, words: Sequence[str] = ()) -> list[Row]:
+    """Measure the rows of these words; one that ends in an error says so and misses."""
+    rows: list[Row] = []
+    for name in chosen(words):
+        try:
+            rows += ROWS[name](bench)
+        except TautError as error:
+            bench.progress.done()
+            rows.append(Row(name, "ended in an error", None, "", accurate=False, said=str(error)))
+    return rows
+
+
+def as_json(bench: Bench, rows: Sequence[Row]) -> dict[str, Any]:
+    """Machine, yardstick and rows, for `json.dumps`."""
+    return {**_where(bench), "rows": [row.as_json() for row in rows]}
+
+
+def as_text(bench: Bench, rows: Sequence[Row]) -> str:
+    """The same for people."""
+    where = _where(bench)
+    head = [f"taut {where['taut']}, numba {where['numba']} on {where['threads']} threads ({where['layer']}), {where['machine']}"]
+    yardstick = where["yardstick"]
+    if yardstick:
+        times = ", ".join(f"{1e3 * s:.0f} ms at n = {n}" for n, s in yardstick["seconds"].items())
+        head.append(f"yardstick: {yardstick['name']}, {times}")
+    counts = [sum(row.verdict == verdict for row in rows) for verdict in ("pass", "miss")]
+    return "\n".join([*head, "", table(rows), "", f"{counts[0]} pass, {counts[1]} miss"])
+
+
+def _where(bench: Bench) -> dict[str, Any]:
+    import numba
+
+    from taut import __version__
+    from taut.threads import prepare_threads
+
+    built = bench.__dict__.get("yardstick")  # measured only if a row needed it
+    return {
+        "taut": __version__,
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "numba": numba.__version__,
+        "threads": numba.get_num_threads(),
+        "layer": prepare_threads(),
+        "n": bench.n,
+        "steps": bench.steps,
+        "yardstick": None if built is None else {"name": built.name, "seconds": {str(n): s for n, s in built.seconds.items()}},
+    }

@@ -1,0 +1,99 @@
+"""What the benchmark measures accuracy by, against the formulas written out by hand."""
+
+import numpy as np
+import pytest
+
+import taut
+from taut.bench.accuracy import linear_residual, residual_ratio, strain
+from taut.bench.march import H, Own, march
+from taut.bench.net import BENDING, SHEAR, STRUCTURAL, cloth
+
+
+@pytest.fixture(scope="module")
+def shaken():
+    """A cloth, positions and velocities that no spring is at rest in."""
+    net, rng = cloth(6), np.random.default_rng(0)
+    x = net.points + 0.01 * rng.normal(size=net.points.shape)
+    x[net.fixed] = net.points[net.fixed]
+    v = 0.3 * rng.normal(size=x.shape)
+    v[net.fixed] = 0.0
+    return net, x, v
+
+
+def test_the_cloth_is_the_one_that_was_agreed():
+    net = cloth(5, 100.0)
+    assert len(net.pairs) == 2 * 5 * 4 + 2 * 4 * 4 + 2 * 5 * 3
+    assert net.mass.sum() == pytest.approx(0.2, rel=1e-14)
+    assert np.abs(net.points[:, 1]).max() == 0.0
+    assert net.points[net.fixed].tolist() == [[0, 0, 0], [0, 0, 1]]
+    by_length = {round(float(rest), 6): set(net.k[np.isclose(net.rest, rest)]) for rest in net.rest}
+    assert by_length == {0.25: {100 * STRUCTURAL}, round(0.25 * 2**0.5, 6): {100 * SHEAR}, 0.5: {100 * BENDING}}
+    with pytest.raises(taut.ModelError, match="at least 4"):
+        cloth(3)
+
+
+def test_forces_are_those_of_taut(shaken):
+    net, x, _ = shaken
+    system = net.system()
+    assert np.abs(net.force(x) - system.f(system.initial_state().with_(q=x))).max() < 1e-11  # of forces of some 10 N
+
+
+def test_the_residual_ratio_is_the_one_added_up_by_hand(shaken):
+    net, x, v = shaken
+    y = x + 0.7 * H * v
+
+    def g(z):
+        out = []
+        for p in range(len(z)):
+            if p in net.fixed:
+                continue
+            force = net.mass[p] * np.array([0, -9.81, 0])
+            for (i, j), k in zip(net.pairs, net.k, strict=True):
+                if p in (i, j):
+                    to = z[j] - z[i] if p == i else z[i] - z[j]
+                    rest = np.linalg.norm(net.points[j] - net.points[i])
+                    force = force + k * (np.linalg.norm(to) - rest) * to / np.linalg.norm(to)
+            out.append(net.mass[p] * (z[p] - x[p] - H * v[p]) - H**2 * force)
+        return np.linalg.norm(out)
+
+    assert residual_ratio(net, y, x, v, H) == pytest.approx(g(y) / g(x + H * v), rel=1e-12)
+
+
+def test_strain(shaken):
+    net = shaken[0]
+    assert strain(net, 1.25 * net.points) == pytest.approx(0.25, rel=1e-12)
+    assert strain(net, net.points) == 0.0
+
+
+def test_the_linear_residual_tells_a_solution_from_its_neighbour(shaken):
+    net, x, v = shaken
+    system = net.system()
+    state = system.initial_state().with_(q=x, v=v)
+    new, report = taut.LinearlyImplicitEuler(solver="direct").step(system, state, H)
+    stiffness = system.K(state, project=report.projections > 0)
+    assert linear_residual(net, stiffness, x, v, np.array(new.v), H) < 1e-11
+    assert linear_residual(net, stiffness, x, v, v, H) == pytest.approx(1.0, rel=1e-14)  # Δv = 0 leaves b
+
+
+def test_a_march_keeps_what_each_step_reached():
+    net, told = cloth(8), []
+    own = Own(net.system(), taut.ImplicitEuler())
+    made = march(net, own, 10, lambda step, text: told.append(step))
+    assert told == list(range(1, 11))
+    assert len(made.seconds) == len(made.ratios) == len(made.strains) == 10
+    assert made.window == slice(2, None)
+    assert made.ratio < 1e-7  # the default tolerance is 1e-8 of the gross force of each particle
+    assert made.lowest == pytest.approx(float(own.now.q[:, 1].min()))
+    assert made.sane
+    assert own.now.t == pytest.approx(0.1)
+    assert "residual ratio" in str(made)
+    made.strains[3] = 0.6
+    assert not made.sane
+    assert "broken" in str(made)
+
+
+def test_substeps_add_up_to_a_step():
+    own = Own(cloth(6).system(), taut.SymplecticEuler(), substeps=9)
+    own.step()
+    assert own.now.t == pytest.approx(H, rel=1e-14)
+    assert own.report.h == H / 9

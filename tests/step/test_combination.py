@@ -1,0 +1,64 @@
+"""Explicit steps on weights against the same formulas on arrays."""
+
+import numpy as np
+import pytest
+
+import taut
+from taut import laws
+from taut.step.combination import Course
+
+
+def cloth(**more):
+    mesh = taut.mesh.sheet(6, 6, size=1.0)
+    rng = np.random.default_rng(3)
+    return taut.System(
+        mesh.points, mass=rng.uniform(0.1, 0.2, mesh.n), energies=[laws.spring(mesh.edges, k=50.0), laws.gravity()],
+        damping=[laws.spring_damping(mesh.edges, c=0.05), laws.rayleigh(alpha=0.3, beta=1e-3)],
+        velocity=rng.normal(size=(mesh.n, 3)), **more,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("integrator", [taut.SymplecticEuler, taut.VelocityVerlet, taut.RK4])
+def test_a_step_is_its_formula(integrator):
+    system = cloth()
+    state = system.initial_state()
+
+    def a(t, q, v):
+        return system.f(state.with_(t=t, q=q, v=v)) / system.mass[:, None]
+
+    q, v = integrator.formula(a, 0.0, np.array(state.q), np.array(state.v), 2e-3)
+    new, _ = integrator().step(system, state, 2e-3)
+    np.testing.assert_allclose(new.q, q, rtol=0, atol=4e-15)  # a few roundings of coordinates below 4 m
+    np.testing.assert_allclose(new.v, v, rtol=0, atol=4e-14)
+
+
+def test_what_the_ledger_reads_is_the_step():
+    system = cloth(fixed=[0, 6], constraints=[taut.on_line([20], (1, 2, 0))])
+    state = system.initial_state()
+    done = taut.RK4().advance(system, state, 2e-3)
+    np.testing.assert_array_equal(done.moved, done.state.q - state.q)
+    free = system.hold.project(done.state.v - state.v)
+    np.testing.assert_allclose(done.inertia, system.mass[:, None] * free / 2e-3, rtol=1e-14)
+    assert not done.residual.any()
+    assert done.moved is done.moved
+    assert not done.state.q.flags.writeable
+    assert not done.state.v.flags.writeable
+
+
+def test_what_stays_where_it_is_is_not_copied():
+    system = cloth(fixed=[0, 6])
+    state = system.initial_state()
+    done = taut.SymplecticEuler().advance(system, state, 1e-3)
+    assert done.stages[0].q is state.q
+    np.testing.assert_array_equal(done.state.q[[0, 6]], system.pose[[0, 6]])
+
+
+def test_the_particle_that_leaves_the_finite_numbers_is_named():
+    course = Course(np.zeros((3000, 3)), np.zeros((3000, 3)), 1)
+    course.room[:] = 0.0
+    course.room[2100, 2] = 1e308
+    a = course.acceleration()
+    q, v = course.start
+    assert np.isfinite(course.at(q + 0.5 * v, v + a)).all()
+    with pytest.raises(taut.TautError, match="particle 2100 has left the finite numbers"):
+        course.at(q, v + 10.0 * a)
