@@ -51,9 +51,9 @@ def _linear(bench: Bench, name: str, n: int, steps: int, target: float) -> Row:
     reached, iterations = float(np.median(left[made.window])), float(np.median(counts[made.window]))
     solver = own.report.solver if own.report else ""
     return Row(
-        name, f"linearly implicit Euler, soft, n = {n}", made.typical / yard, "× yardstick", target,
+        name, f"linearly implicit Euler, soft, n = {n}", made.mean / yard, "× yardstick", target,
         accurate=reached <= LINEAR and made.sane,
-        said=f"{1e3 * made.typical:.0f} ms; linear residual {reached:.1e}, {iterations:.0f} iterations of {solver}; {made}",
+        said=f"{1e3 * made.mean:.0f} ms; linear residual {reached:.1e}, {iterations:.0f} iterations of {solver}; {made}",
         details={**made.details(), "n": n, "yardstick_ms": 1e3 * yard, "linear_residual": reached, "iterations": iterations},
     )  # fmt: skip
 
@@ -81,9 +81,9 @@ def _implicit(bench: Bench, name: str, stiffness: float, target: float) -> Row:
     newton, inner = (float(x) for x in np.median(counts[made.window], axis=0))
     solver = own.report.solver if own.report else ""
     return Row(
-        name, f"implicit Euler, converged, {WORDS[stiffness]}, n = {n}", made.typical / yard, "× yardstick", target,
+        name, f"implicit Euler, converged, {WORDS[stiffness]}, n = {n}", made.mean / yard, "× yardstick", target,
         accurate=made.ratio <= CONVERGED and made.sane,
-        said=f"{1e3 * made.typical:.0f} ms; {newton:.0f} Newton, {inner:.0f} linear iterations of {solver}; {made}",
+        said=f"{1e3 * made.mean:.0f} ms; {newton:.0f} Newton, {inner:.0f} linear iterations of {solver}; {made}",
         details={**made.details(), "n": n, "yardstick_ms": 1e3 * yard, "newton": newton, "iterations": inner},
     )  # fmt: skip
 

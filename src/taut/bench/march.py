@@ -65,9 +65,9 @@ class March:
         return slice(len(self.seconds) // 5, None)
 
     @property
-    def typical(self) -> float:
-        """The median time of a step [s]."""
-        return float(np.median(self.seconds[self.window]))
+    def mean(self) -> float:
+        """The mean time of a step [s]: the yardstick's is a mean too, and a few steps may cost as much as many."""
+        return float(np.mean(self.seconds[self.window]))
 
     @property
     def ratio(self) -> float:
@@ -89,7 +89,7 @@ class March:
     def details(self) -> dict[str, float]:
         """The numbers of it, by name."""
         return {
-            "ms": 1e3 * self.typical, "ms_mean": 1e3 * float(np.mean(self.seconds)), "steps": len(self.seconds),
+            "ms": 1e3 * self.mean, "ms_median": 1e3 * float(np.median(self.seconds[self.window])), "steps": len(self.seconds),
             "residual_ratio": self.ratio, "lowest": self.lowest, "strain": max(self.strains), "strain_end": self.strains[-1],
         }  # fmt: skip
 

@@ -34,8 +34,7 @@ def factorised(matrix: Any) -> Any:
 class Splu:
     """A `taut.solve.linear.LinearSolver`."""
 
-    name = "SciPy splu"
-    why = "asked for"
+    name, why, exact = "SciPy splu", "asked for", True
 
     def __init__(self) -> None:
         self._matrix: BlockMatrix | None = None
@@ -54,7 +53,3 @@ class Splu:
         assert self._matrix is not None
         x = self._factors.solve(b.reshape(-1)).reshape(b.shape)
         return Solution(x, self._definite, lengths(b - self._matrix.times(x)), 1)
-
-    def descend(self, matrix: BlockMatrix, b: Float, targets: Float) -> Solution | None:
-        """None: a factorisation has nothing to say of a matrix that is not definite."""
-        return None

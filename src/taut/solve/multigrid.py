@@ -57,6 +57,7 @@ class Multigrid:
             return
         h = self._levels = Hierarchy.of(pattern)
         self._pattern, self._matrix = pattern, None
+        self._diagonals = [h.diagonal[h.rows[k] : h.rows[k + 1]] - h.blocks[k] for k in range(h.levels)]
         total, n = int(h.rows[-1]), pattern.n
         self._coarse = np.zeros((int(h.blocks[-1] - h.blocks[1]), 3, 3))
         self._between = [np.zeros((len(ap.start) - 1, 3, 3)) for ap, _ in h.products]
@@ -77,15 +78,14 @@ class Multigrid:
         self.analyse(matrix.pattern)
         h, loops = self._levels, kernels("taut.solve.multigrid_kernels")
         self._matrix = None
-        largest = float(np.abs(matrix.data[matrix.pattern.diagonal]).max(initial=0.0))
+        largest = float(matrix.data.reshape(-1, 9)[matrix.pattern.diagonal, 0::4].max(initial=0.0))
         if not 0.0 < largest < np.inf:
             return False
         scale = 2.0 ** -np.frexp(largest)[1]
         fine = matrix.data
         for level in range(h.levels):
             rows, blocks = slice(h.rows[level], h.rows[level + 1]), slice(h.blocks[level], h.blocks[level + 1])
-            diagonal = h.diagonal[rows] - h.blocks[level]
-            if loops.invert_blocks(diagonal, fine, scale, self._inverse[rows]):
+            if loops.invert_blocks(self._diagonals[level], fine, scale, self._inverse[rows]):
                 return False
             loops.lower(fine, scale, self._data[blocks])
             if level < h.levels - 1:

@@ -5,8 +5,8 @@ Newton direction creeps. So H itself is restricted to a few vectors, the Krylov 
 and in it each of its curvatures θ (relative to H⁺) is used with its sign turned: p = -Σ s (s·∇Φ)/|θ|. A saddle is left at a
 constant factor per iteration; a nearly definite H gives nearly its own Newton direction. (Dauphin et al. 2014, with H⁺ as metric.)
 
-Each of these vectors takes a solve with H⁺. For a solver that iterates they cost more than they gain: it goes along the direction of
-H⁺ itself.
+Each of these vectors takes a solve with H⁺. For a solver that iterates they cost more than they gain: it goes along the direction
+of H⁺ itself.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ Float = NDArray[np.float64]
 ITERATIONS = 1000  # a step that needs more is reported, never returned as solved
 FORCING = 0.1  # part of the residual that a linear solve may leave; it shrinks as the residual does
 PATIENCE = 4  # iterations without visible progress after which the rounding floor is looked at
-MOST_CAUTION = 8  # iterations for which the true Hessian is not tried
+MOST_CAUTION = 16  # iterations for which the true Hessian is not tried
 LONGEST_PAUSE = 64  # iterations between full steps made against the line search
 
 

@@ -73,13 +73,33 @@ def lengths(vectors: Float) -> Float:
     return np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
 
 
+def magnitudes(vectors: Float) -> Float:
+    """|x| + |y| + |z| of each of the vectors (n, 3); a sum along so short an axis would take numpy five times as long.
+
+    >>> magnitudes(np.array([[3.0, -4.0, 1.0]]))
+    array([8.])
+    """
+    a = np.abs(vectors)
+    return np.asarray(a[:, 0] + a[:, 1] + a[:, 2])
+
+
+def largest(vectors: Float) -> Float:
+    """max(|x|, |y|, |z|) of each of the vectors (n, 3).
+
+    >>> largest(np.array([[3.0, -4.0, 1.0]]))
+    array([4.])
+    """
+    a = np.abs(vectors)
+    return np.asarray(np.maximum(np.maximum(a[:, 0], a[:, 1]), a[:, 2]))
+
+
 def rounding_floors(gross: Float, stiffness: BlockMatrix, x: Float) -> Float:
     """The residual [N] that rounding alone can cause on each particle: 8ε(gross_i + Σ_j |K_ij| |x_j|), shape (n,).
 
     gross : gross forces [N]; stiffness : how forces depend on the coordinates x [m], before constraints [N/m]
     """
     pattern = stiffness.pattern
-    size = np.abs(x).max(axis=1)
+    size = largest(x)
     blocks = np.sqrt(np.einsum("bij,bij->b", stiffness.data, stiffness.data)) * size[pattern.indices]
     sums = gross + np.add.reduceat(blocks, pattern.indptr[:-1])
     for rank in stiffness.spread:

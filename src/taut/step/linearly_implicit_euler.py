@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from taut.solve.linear import Solution
 from taut.solve.minimum import Outcome
-from taut.solve.tolerance import lengths, rounding_floors
+from taut.solve.tolerance import lengths, magnitudes, rounding_floors
 from taut.step.advance import Advance, Linear, Stage
 from taut.step.implicit import LinearImplicit
 from taut.step.integrator import Kind
@@ -107,8 +107,8 @@ class LinearlyImplicitEuler(LinearImplicit):
         jump = np.array(state.v) - start.v
         energies = system.assembly("potential", state)
         at = [Inputs.at(state, start.t)] * len(energies.terms)
-        _, gradient, magnitudes = energies.hessian(at, np.zeros(system.n), project=project)
-        gross, full = energies.free_gross(system.hold), magnitudes.sum(axis=1)
+        _, gradient, sizes = energies.hessian(at, np.zeros(system.n), project=project)
+        gross, full = energies.free_gross(system.hold), magnitudes(sizes)
         loads = [gradient, h * energies.matrix.times(start.v)]
         matrices, factors = [energies.matrix], [1.0]
         if system.placed_damping:
@@ -128,6 +128,6 @@ class LinearlyImplicitEuler(LinearImplicit):
         union.add(matrices, factors, total.data)
         total.data[total.pattern.diagonal] += (system.mass / h**2)[:, None, None] * np.eye(3)
         for load in loads[1:]:
-            gross += np.abs(system.hold.project(load)).sum(axis=1)
-            full += np.abs(load).sum(axis=1)
+            gross += magnitudes(system.hold.project(load))
+            full += magnitudes(load)
         return total, -np.sum(loads, axis=0), gross, full

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from taut.errors import SingularState
 from taut.solve.minimum import Point
-from taut.solve.tolerance import rounding_floors
+from taut.solve.tolerance import largest, magnitudes, rounding_floors
 from taut.step.prediction import Prediction
 from taut.system.blocks import BlockMatrix, dot
 from taut.system.state import State
@@ -58,7 +58,7 @@ class ImplicitObjective:
             pull = self.inertia[:, None] * y
             kinetic = 0.5 * dot(pull, y)
             total = gradient + pull
-            gross += np.abs(hold.project(pull)).sum(axis=1)
+            gross += magnitudes(hold.project(pull))
             if self.rates is not None:
                 power, drag, _ = self.rates.gradient(self._rate_inputs(y))
                 total += drag
@@ -69,9 +69,9 @@ class ImplicitObjective:
                 v = self.start.velocities(y)
                 drag = self.rayleigh.times(v)
                 total += drag
-                gross += np.abs(hold.project(drag)).sum(axis=1)
+                gross += magnitudes(hold.project(drag))
                 kinetic += 0.5 * self.h * dot(drag, v)
-            size = _size(q, y).max(axis=1)
+            size = largest(_size(q, y))
             finite = (
                 np.isfinite(value + kinetic) and np.isfinite(dot(total, total)) and np.isfinite(np.einsum("i,i->", gross, size))
             )
@@ -108,7 +108,7 @@ class ImplicitObjective:
 
     def floors(self, point: Point) -> Float:
         q = self.start.positions(point.y)
-        gross = self.assembly.gradient(self._inputs(q))[2].sum(axis=1)  # held directions included: projection rounds them too
+        gross = magnitudes(self.assembly.gradient(self._inputs(q))[2])  # held directions included: projection rounds them too
         stiffness = self._unconstrained(point.y, np.zeros_like(self.inertia), project=False)
         return rounding_floors(gross + point.gross, stiffness, _size(q, point.y))
 

@@ -19,7 +19,7 @@ from taut.solve.eigen import positive
 from taut.solve.linear import LinearSolver
 from taut.solve.minimum import Minimum
 from taut.solve.newton import minimise
-from taut.solve.tolerance import Tolerance, excess
+from taut.solve.tolerance import Tolerance, excess, largest
 from taut.step.stability import rounding_of
 from taut.step.static_objective import StaticObjective
 from taut.system.reduction import Reduction
@@ -102,7 +102,7 @@ def _weights(objective: StaticObjective, q: Float, gross: Float, extent: float) 
 
 
 def _refuse_runaway(q: Float, start: Float, extent: float) -> None:
-    moved = np.abs(q - start).max(axis=1)  # not its length: squares overflow
+    moved = largest(q - start)  # not its length: squares overflow
     worst = int(np.argmax(moved))
     if moved[worst] > FAR * extent:
         raise ModelError(

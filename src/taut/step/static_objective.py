@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from taut.errors import SingularState
 from taut.solve.minimum import Point
-from taut.solve.tolerance import lengths, rounding_floors
+from taut.solve.tolerance import largest, lengths, magnitudes, rounding_floors
 from taut.system.assembly import Assembly
 from taut.system.blocks import BlockMatrix, dot
 from taut.system.state import State
@@ -59,9 +59,9 @@ class StaticObjective:
             pull = self.back[:, None] * moved
             stored = 0.5 * dot(pull, moved)
             total += pull
-            gross += np.abs(pull).sum(axis=1)
+            gross += magnitudes(pull)
             residual = self.hold.project(self.hold.project(total))  # twice: once leaves the rounding of what is held
-            size = np.abs(y).max(axis=1)
+            size = largest(y)
             work = float(np.einsum("i,i->", gross, size))
             sums = np.isfinite([value + stored, magnitude + stored, work]).all()
             fit = np.isfinite(total).all(axis=1) & np.isfinite(lengths(residual)) & np.isfinite(gross)
@@ -82,5 +82,5 @@ class StaticObjective:
     def floors(self, point: Point) -> Float:
         gross = np.zeros(len(point.y))
         for assembly, factor in ((self.inner, 1.0), (self.load, abs(self.factor))):  # held directions too: projection rounds them
-            gross += factor * assembly.gradient([Inputs(point.y, point.y, 0.0, self.t)] * len(assembly.terms))[2].sum(axis=1)
+            gross += factor * magnitudes(assembly.gradient([Inputs(point.y, point.y, 0.0, self.t)] * len(assembly.terms))[2])
         return rounding_floors(gross + point.gross, self.stiffness(point.y), point.y)
