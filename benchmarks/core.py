@@ -1,10 +1,8 @@
-"""Speed of the core on this machine: `python benchmarks/core.py [--json]`.
+"""What own laws, compiling and importing cost here: `python benchmarks/core.py [--json]`. Steps are timed by `taut bench`.
 
 Prints, each measured in this run:
-  assembly   V, f and K of the 100×100 cloth (59,002 springs) on one and two threads, and their ratio to one step of the plain
-             C++/Eigen baseline (SimplicialLDLT, pattern analysed once) on the same cloth; without a compiler or Eigen, to
-             SciPy's splu of the same matrix
-  own law    the same assembly with the spring written in a script, over the built-in one, and what its second process compiles
+  own law    V, f and K of the 100×100 cloth (59,002 springs) with the spring written in a script, over the built-in one, and what
+             its second process compiles
   dihedral   seconds until energy, gradient, Hessian and projected Hessian of the dihedral-angle law have run, cold and warm
   start      seconds for `import taut` and `taut --help`
   memory     growth of the process over 2,000 further steps of a small cloth
@@ -17,37 +15,31 @@ import argparse
 import json
 import os
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 
-import numpy as np
-from cloth import cloth
-
-HERE = Path(__file__).parent
+from taut.bench.net import cloth
 
 OWN_LAW = """
-import sys, time, json
-sys.path.insert(0, {here!r})
+import time, json
 import numba, numpy as np, taut
-from cloth import cloth
 from taut import laws
+from taut.bench.net import cloth
 from taut.formula import norm
 from taut.system.terms import Inputs
 
-@taut.energy(rest={{"l0": lambda x: norm(x[1] - x[0])}}, invariant="rigid motion")
+@taut.energy(rest={"l0": lambda x: norm(x[1] - x[0])}, invariant="rigid motion")
 def my_own_spring(x, k, l0):
     return k / 2 * (norm(x[1] - x[0]) - l0) ** 2
 
-X, E, K, _, m, f = cloth(100)
+net = cloth(100)
 numba.set_num_threads(1)
-best = {{}}
-runs = {{}}
+best = {}
+runs = {}
 for name, law in (("own", my_own_spring), ("built-in", laws.spring)):
-    system = taut.System(X, mass=m, energies=[law(E, k=K)], fixed=f)
+    system = taut.System(net.points, mass=net.mass, energies=[law(net.pairs, k=net.k)], fixed=net.fixed)
     state = system.initial_state()
     runs[name] = (system.assembly("potential", state), [Inputs.at(state)], np.zeros(system.n))
 for _ in range(40):
@@ -83,25 +75,6 @@ print(time.perf_counter() - start)
 """
 
 
-def assembly() -> dict[str, float]:
-    """Seconds for V, f and K of the cloth, by number of threads."""
-    import numba
-
-    import taut
-    from taut import laws
-    from taut.system.terms import Inputs
-
-    points, edges, k, _, mass, fixed = cloth(100)
-    system = taut.System(points, mass=mass, energies=[laws.spring(edges, k=k), laws.gravity()], fixed=fixed)
-    state = system.initial_state().with_(q=points + 1e-3 * np.random.default_rng(0).normal(size=points.shape))
-    sums, at, shift = system.assembly("potential", state), [Inputs.at(state)] * 2, np.zeros(system.n)
-    result = {}
-    for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
-        numba.set_num_threads(threads)
-        result[str(threads)] = best(lambda: sums.hessian(at, shift, project=False), 40)
-    return result
-
-
 def best(function, count: int) -> float:
     function()
     times = []
@@ -110,35 +83,6 @@ def best(function, count: int) -> float:
         function()
         times.append(time.perf_counter() - start)
     return min(times)
-
-
-def yardstick() -> tuple[str, float]:
-    """Seconds of one baseline step at n = 100, and what the baseline is."""
-    include = next(
-        (p for p in ("/usr/include/eigen3", "/usr/local/include/eigen3", "/opt/homebrew/include/eigen3") if Path(p).is_dir()), None
-    )
-    compiler = shutil.which("g++") or shutil.which("clang++")
-    if include and compiler:
-        with tempfile.TemporaryDirectory() as folder:
-            program = f"{folder}/eigen_cloth"
-            subprocess.run(
-                [compiler, "-O3", "-march=native", f"-I{include}", str(HERE / "eigen_cloth.cpp"), "-o", program], check=True
-            )
-            lines = [
-                subprocess.run([program, "100", "0.01", "3", "0"], capture_output=True, text=True, check=True).stdout
-                for _ in range(2)
-            ]
-        return "Eigen SimplicialLDLT step", min(float(line.split("ms/step ")[1].split()[0]) for line in lines) / 1e3
-    from scipy.sparse.linalg import splu
-
-    import taut
-    from taut import laws
-
-    points, edges, k, _, mass, fixed = cloth(100)
-    system = taut.System(points, mass=mass, energies=[laws.spring(edges, k=k)], fixed=fixed)
-    matrix = system.K(system.initial_state(), project=True).tocsc()
-    matrix.setdiag(matrix.diagonal() + np.repeat(system.mass, 3) / 1e-4)
-    return "SciPy splu", best(lambda: splu(matrix), 1)
 
 
 def child(code: str, cache: str) -> str:
@@ -160,9 +104,11 @@ def memory() -> float:
     import taut
     from taut import laws
 
-    points, edges, k, _, mass, fixed = cloth(12)
-    system = taut.System(points, mass=mass, energies=[laws.spring(edges, k=k), laws.gravity()], fixed=fixed,
-                         damping=[laws.spring_damping(edges, c=0.01)])  # fmt: skip
+    net = cloth(12)
+    system = taut.System(
+        net.points, mass=net.mass, fixed=net.fixed, energies=[laws.spring(net.pairs, k=net.k), laws.gravity()],
+        damping=[laws.spring_damping(net.pairs, c=0.01)],
+    )  # fmt: skip
     integrator, state, before = taut.LinearlyImplicitEuler(), system.initial_state(), 0
     for i in range(2200):
         state, _ = integrator.step(system, state, 0.01)
@@ -180,15 +126,9 @@ def main() -> None:
         print(text, file=sys.stderr if as_json else sys.stdout, flush=True)
 
     result: dict[str, object] = {}
-    times = assembly()
-    name, step = yardstick()
-    result["assembly"] = {"seconds": times, "yardstick": name, "yardstick_seconds": step, "ratio": times["1"] / step}
-    threads = ", ".join(f"{n} threads {1e3 * t:.2f} ms" for n, t in times.items())
-    say(f"assembly   {threads}; {name} {1e3 * step:.0f} ms; ratio on one thread {times['1'] / step:.4f}")
     with tempfile.TemporaryDirectory() as cache:
-        code = OWN_LAW.format(here=str(HERE))
-        child(code, cache)
-        own = json.loads(child(code, cache))
+        child(OWN_LAW, cache)
+        own = json.loads(child(OWN_LAW, cache))
         result["own law"] = own
         ratio = own["own"] / own["builtin"]
         say(f"own law    {1e3 * own['own']:.2f} ms, built-in {1e3 * own['builtin']:.2f} ms: ratio {ratio:.2f}; "

@@ -47,11 +47,23 @@ def test_imports_point_down_the_pipeline(path):
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_compiled_loops_call_nothing_compiled_elsewhere(path):
-    """Numba does not notice an edit in another file: a kernel file is keyed on its own text, so it imports nothing of ours."""
+    """Numba does not notice an edit elsewhere: kernels are keyed on their text and on that of the two files they may import."""
     text = path.read_text()
-    if re.search(r"^@njit", text, re.MULTILINE):
-        assert path.name.endswith("_kernels.py") or path.name == "runtime.py"
-        assert not _imports(ast.parse(text))
+    if re.search(r"^@(njit|intrinsic)", text, re.MULTILINE):
+        assert path.name.endswith("_kernels.py") or path.name in ("runtime.py", "block_rows.py")
+        assert {name.rpartition(".")[0] for name in _imports(ast.parse(text))} <= {"taut.system.block_rows", "taut.system.lanes"}
+
+
+def test_kernels_are_compiled_again_when_what_they_import_changes(monkeypatch):
+    from taut.formula import compile as compiling
+
+    keys = []
+    monkeypatch.setattr(compiling, "load", lambda stem, digest, write, what: keys.append(digest))
+    real = compiling._text_of
+    for changed in ("", "taut.system.block_rows", "taut.system.lanes"):
+        monkeypatch.setattr(compiling, "_text_of", lambda name, changed=changed: real(name) + "#" * (name == changed))
+        compiling.kernels.__wrapped__("taut.solve.multigrid_kernels")
+    assert len(set(keys)) == 3
 
 
 def test_every_module_says_what_it_is():

@@ -45,8 +45,9 @@ def info(clear_cache: bool = typer.Option(False, "--clear-cache", help="Delete a
         "taut": __version__,
         "python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
         "libraries": f"numpy {numpy.__version__}, scipy {scipy.__version__}, numba {numba.__version__}",
-        "threads": f"{numba.get_num_threads()}, layer {layer} (NUMBA_NUM_THREADS and NUMBA_THREADING_LAYER change them)",
-        "solvers": "direct (LDLᵀ), cg (block Jacobi)",
+        "threads": f"{numba.get_num_threads()} (NUMBA_NUM_THREADS changes it)",
+        "layer": layer if layer == "tbb" else f"{layer} (tbb is slower on no machine and faster on a busy one: pip install tbb)",
+        "solvers": "direct (LDLᵀ), cg (multigrid)",
         "kernel cache": f"{folder} ({kernels} modules)",
     }
     for name, value in rows.items():

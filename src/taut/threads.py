@@ -7,6 +7,7 @@ ten to forty times slower. Results do not depend on the layer or on the number o
 from __future__ import annotations
 
 import ctypes
+import importlib
 import os
 from functools import cache
 from importlib import metadata
@@ -17,7 +18,8 @@ from typing import Any
 def prepare_threads() -> str:
     """Choose numba's threading layer, once; returns its name.
 
-    A layer that the user chose (NUMBA_THREADING_LAYER) is kept.
+    That is tbb where it can be loaded, otherwise omp, otherwise numba's own workqueue, which one thread at a time may use. A layer
+    that the user chose (NUMBA_THREADING_LAYER) is kept.
     """
     from numba.core import config as numba_config
 
@@ -25,9 +27,18 @@ def prepare_threads() -> str:
 
     if "NUMBA_THREADING_LAYER" in os.environ:
         return str(config.THREADING_LAYER)
-    layer = "tbb" if _load_tbb() else "default"
+    layer = "tbb" if _load_tbb() and _importable("tbbpool") else "omp" if _importable("omppool") else "workqueue"
     config.THREADING_LAYER = layer
     return layer
+
+
+def _importable(pool: str) -> bool:
+    """Whether one of numba's layers can be loaded here."""
+    try:
+        importlib.import_module(f"numba.np.ufunc.{pool}")
+    except ImportError:
+        return False
+    return True
 
 
 def _load_tbb() -> bool:

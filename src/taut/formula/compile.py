@@ -166,8 +166,7 @@ def kernels(module: str) -> ModuleType:
     as generated source is.
     """
     text = _text_of(module)
-    imported = "".join(_text_of(name) for name in re.findall(r"^from (taut\.\S+) import", text, re.MULTILINE))
-    digest = hashlib.sha256((text + imported + generator_digest()).encode()).hexdigest()
+    digest = hashlib.sha256((text + _imported_by(text) + generator_digest()).encode()).hexdigest()
     stem = module.rpartition(".")[2]
     return load(stem, digest, lambda: text, f"the package's {stem.replace('_', ' ')}")
 
@@ -177,3 +176,9 @@ def _text_of(module: str) -> str:
     if spec is None or spec.origin is None:
         raise CacheError(f"no kernel file for {module}")
     return Path(spec.origin).read_text(encoding="utf-8")
+
+
+def _imported_by(text: str) -> str:
+    """The text of all files of the package that another imports from, directly or not."""
+    texts = [_text_of(name) for name in re.findall(r"^from (taut\.\S+) import", text, re.MULTILINE)]
+    return "".join(t + _imported_by(t) for t in texts)

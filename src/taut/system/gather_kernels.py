@@ -12,13 +12,10 @@ from numba import int64, njit, prange, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from taut.system.lanes import DOUBLE, I32, I64, add, everywhere, four, loop, numbers_of, places, put_four, three, vector
+
 CHUNK = 256  # rows a thread takes at a time
-FOUR = ir.VectorType(ir.DoubleType(), 4)
-I32, I64 = ir.IntType(32), ir.IntType(64)
-
-
-def _data(context, builder, kind, value):
-    return context.make_array(kind)(context, builder, value).data
+FOUR = vector()
 
 
 def _entry(builder, source, code, table, e):
@@ -28,32 +25,6 @@ def _entry(builder, source, code, table, e):
     return s, builder.load(builder.gep(table, [c]))
 
 
-def _four(builder, data, index):
-    """Four numbers from an index on, wherever they lie."""
-    return builder.load(builder.bitcast(builder.gep(data, [index]), FOUR.as_pointer()), align=8)
-
-
-def _everywhere(builder, value):
-    one = builder.insert_element(ir.Constant(FOUR, ir.Undefined), value, I32(0))
-    return builder.shuffle_vector(one, ir.Constant(FOUR, ir.Undefined), ir.Constant(ir.VectorType(I32, 4), [0] * 4))
-
-
-def _zeros(builder, count):
-    """Places on the stack for sums of four numbers, set to zero."""
-    places = [cgutils.alloca_once(builder, FOUR) for _ in range(count)]
-    for place in places:
-        builder.store(ir.Constant(FOUR, [0.0] * 4), place)
-    return places
-
-
-def _add(builder, place, value):
-    builder.store(builder.fadd(builder.load(place), value), place)
-
-
-def _loop(builder, first, last):
-    return cgutils.for_range_slice(builder, first, last, I64(1), I64, inc=True)
-
-
 @intrinsic
 def _vector_sum(typing, source, code, table, vectors, first, last, gross):
     """Σ c·v over entries, and Σ |c·v| if `gross` (else zero): three numbers each. The number after a vector is read, not used."""
@@ -61,23 +32,23 @@ def _vector_sum(typing, source, code, table, vectors, first, last, gross):
 
     def emit(context, builder, signature, arguments):
         kinds = signature.args
-        source, code, table, vectors = (_data(context, builder, k, a) for k, a in zip(kinds[:4], arguments[:4], strict=True))
+        source, code, table, vectors = (numbers_of(context, builder, k, a) for k, a in zip(kinds[:4], arguments[:4], strict=True))
         first, last, gross = arguments[4:]
-        total, magnitude = _zeros(builder, 2)
+        total, magnitude = places(builder, 2, FOUR)
         absolute = cgutils.get_or_insert_function(builder.module, ir.FunctionType(FOUR, [FOUR]), "llvm.fabs.v4f64")
 
         def term(e):
             s, c = _entry(builder, source, code, table, e)
-            value = builder.fmul(_everywhere(builder, c), _four(builder, vectors, builder.mul(s, I64(3))))
-            _add(builder, total, value)
+            value = builder.fmul(everywhere(builder, c), four(builder, vectors, builder.mul(s, I64(3))))
+            add(builder, total, value)
             return value
 
         with builder.if_else(gross) as (wanted, unwanted):
-            with wanted, _loop(builder, first, last) as (e, _):
-                _add(builder, magnitude, builder.call(absolute, [term(e)]))
-            with unwanted, _loop(builder, first, last) as (e, _):
+            with wanted, loop(builder, first, last) as (e, _):
+                add(builder, magnitude, builder.call(absolute, [term(e)]))
+            with unwanted, loop(builder, first, last) as (e, _):
                 term(e)
-        found = [builder.extract_element(builder.load(p), I32(k)) for p in (total, magnitude) for k in range(3)]
+        found = [*three(builder, builder.load(total)), *three(builder, builder.load(magnitude))]
         return context.make_tuple(builder, signature.return_type, found)
 
     return signature, emit
@@ -87,14 +58,13 @@ def _block(builder, data, index):
     """A 3×3 block as four numbers, four, and one."""
     at = builder.mul(index, I64(9))
     last = builder.load(builder.gep(data, [builder.add(at, I64(8))]))
-    return _four(builder, data, at), _four(builder, data, builder.add(at, I64(4))), last
+    return four(builder, data, at), four(builder, data, builder.add(at, I64(4))), last
 
 
 def _put_block(builder, data, index, block):
     at = builder.mul(index, I64(9))
     for k in range(2):
-        place = builder.bitcast(builder.gep(data, [builder.add(at, I64(4 * k))]), FOUR.as_pointer())
-        builder.store(block[k], place, align=8)
+        put_four(builder, data, builder.add(at, I64(4 * k)), block[k])
     builder.store(block[2], builder.gep(data, [builder.add(at, I64(8))]))
 
 
@@ -105,9 +75,7 @@ def _transposed(builder, block):
 
 
 def _block_places(builder):
-    last = cgutils.alloca_once(builder, ir.DoubleType())
-    builder.store(ir.Constant(ir.DoubleType(), 0.0), last)
-    return *_zeros(builder, 2), last
+    return *places(builder, 2, FOUR), *places(builder, 1, DOUBLE)
 
 
 @intrinsic
@@ -117,23 +85,22 @@ def _block_sum(typing, source, code, table, blocks, first, last, shift, data, sl
 
     def emit(context, builder, signature, arguments):
         kinds = signature.args
-        source, code, table, blocks, data = (_data(context, builder, kinds[k], arguments[k]) for k in (0, 1, 2, 3, 7))
+        source, code, table, blocks, data = (numbers_of(context, builder, kinds[k], arguments[k]) for k in (0, 1, 2, 3, 7))
         first, last, shift, slot, mirror = (arguments[k] for k in (4, 5, 6, 8, 9))
         straight, turned = _block_places(builder), _block_places(builder)
 
-        def add(places, index, c):
-            b = _block(builder, blocks, index)
-            everywhere = _everywhere(builder, c)
-            for place, value, factor in zip(places, b, (everywhere, everywhere, c), strict=True):
-                _add(builder, place, builder.fmul(factor, value))
+        def put(sums, index, c):
+            b, same = _block(builder, blocks, index), everywhere(builder, c)
+            for place, value, factor in zip(sums, b, (same, same, c), strict=True):
+                add(builder, place, builder.fmul(factor, value))
 
-        with _loop(builder, first, last) as (e, _):
+        with loop(builder, first, last) as (e, _):
             s, c = _entry(builder, source, code, table, e)
             with builder.if_else(builder.icmp_signed(">=", s, I64(0))) as (plain, negative):
                 with plain:
-                    add(straight, s, c)
+                    put(straight, s, c)
                 with negative:
-                    add(turned, builder.sub(I64(-1), s), c)
+                    put(turned, builder.sub(I64(-1), s), c)
         other = _transposed(builder, [builder.load(place) for place in turned])
         diagonal = builder.insert_element(ir.Constant(FOUR, [0.0] * 4), shift, I32(0))
         total = [

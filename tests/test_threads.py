@@ -1,0 +1,49 @@
+"""The threading layer: tbb where it can be had, another elsewhere, and the same bits from each."""
+
+import subprocess
+import sys
+
+import pytest
+
+CODE = """
+import sys
+import taut.threads
+if sys.argv[1] != "tbb":
+    taut.threads._load_tbb = lambda: False
+if sys.argv[1] == "workqueue":
+    taut.threads._importable = lambda pool: False
+from taut.bench.net import cloth
+import taut
+system = cloth(12).system()
+state = system.initial_state()
+for _ in range(3):
+    state, report = taut.ImplicitEuler(solver="cg").step(system, state, 0.01)
+import numba
+print(taut.threads.prepare_threads(), numba.threading_layer(), state.q.tobytes().hex()[:4096])
+"""
+
+
+def run(layer):
+    made = subprocess.run([sys.executable, "-c", CODE, layer], capture_output=True, text=True, check=True)
+    return made.stdout.split()
+
+
+def test_layers_fall_back_and_give_the_same_bits():
+    chosen, used, bits = run("tbb")
+    assert chosen == used
+    for layer in ("omp", "workqueue"):
+        got, used, same = run(layer)
+        if got != layer:
+            pytest.skip(f"numba was built without {layer} here")
+        assert used == layer
+        assert same == bits
+
+
+def test_info_says_which_layer(monkeypatch, capsys):
+    from taut import cli, threads
+
+    monkeypatch.setattr(threads, "_load_tbb", lambda: False)
+    monkeypatch.setattr(threads, "_importable", lambda pool: False)
+    monkeypatch.setattr(threads, "prepare_threads", lambda: "workqueue")
+    cli.info(clear_cache=False)
+    assert "workqueue (tbb is" in capsys.readouterr().out
