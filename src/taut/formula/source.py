@@ -110,16 +110,10 @@ def _module(form: Form, d: Derivatives, kind: str, outputs: list[_Output], meta:
     lines = [
         f'"""{form.title}: {kind}. Written by taut; edits are lost."""',
         f"from math import atan2, isfinite, {', '.join(functions)}",
-        "from numba import carray, njit, prange, types, uint64",
+        "from numba import carray, int64, njit, prange, types, uint64",
         "from taut.formula.runtime import POSITIONS, inv0, root, stack",
         "",
         *(f"{name} = {value!r}" for name, value in meta.items()),
-        "",
-        "",
-        '@njit(error_model="numpy", forceinline=True)',
-        f"def element({', '.join(['j', 's', 'h', *(['project'] if 'project' in names else [])])}):",
-        *(f"    {name} = s[j + {size * k}]" for k, (name, _) in enumerate(symbols)),
-        *("    " + line for line in body([(f"s[j + {size * (len(symbols) + k)}]", e) for k, e in enumerate(results)], _identifier)),
         "",
         "",
         '@njit(error_model="numpy")',
@@ -130,7 +124,11 @@ def _module(form: Form, d: Derivatives, kind: str, outputs: list[_Output], meta:
         *(f"        n{p} = uint64(elements[i, {p}])" for p in range(form.particles)),
         *(f"        s[j + {size * k}] = {text}" for k, (_, text) in enumerate(symbols)),
         "    for j in range(count):",
-        f"        element({', '.join(['j', 's', 'h', *(['project'] if 'project' in names else [])])})",
+        *(f"        {name} = s[j + {size * k}]" for k, (name, _) in enumerate(symbols)),
+        *(
+            "        " + line
+            for line in body([(f"s[j + {size * (len(symbols) + k)}]", e) for k, e in enumerate(results)], _identifier)
+        ),
         "    wrong = 0",
         "    for j in range(count):",
         "        i = uint64(first + j)",
@@ -158,8 +156,8 @@ def _module(form: Form, d: Derivatives, kind: str, outputs: list[_Output], meta:
         f"        last = min(m, {CHUNK} * chunk + {CHUNK})",
         "        bad[chunk] = -1",
         f"        for i in range({CHUNK} * chunk, last, {size}):",
-        f"            if batch(i, min({size}, last - i), {given}) and bad[chunk] < 0:",
-        f"                bad[chunk] = search(i, {', '.join(o.name for o in outputs)})",
+        f"            if batch(int64(i), int64(min({size}, last - i)), {given}) and bad[chunk] < 0:",
+        f"                bad[chunk] = search(int64(i), {', '.join(o.name for o in outputs)})",
         "",
     ]
     return "\n".join(lines)
