@@ -250,13 +250,13 @@ def damping(rows, omega, sums, arrays):
 
 
 @njit(error_model="numpy", nogil=True)
-def _hold(held, free, r):
+def _hold(held, free, p):
     """Nothing moves where it is held, though the coarse levels know nothing of that."""
     for k in range(held.shape[0]):
         i = held[k]
-        u, v, w = r[i, 0], r[i, 1], r[i, 2]
+        u, v, w = p[i, 0], p[i, 1], p[i, 2]
         for c in range(3):
-            r[i, c] = free[k, c, 0] * u + free[k, c, 1] * v + free[k, c, 2] * w
+            p[i, c] = free[k, c, 0] * u + free[k, c, 1] * v + free[k, c, 2] * w
 
 
 @njit(error_model="numpy", nogil=True)
@@ -289,7 +289,7 @@ def iterate(programme, rows, omega, factor, sums, held, free, limit, arrays):
     not a number also ends the iteration, and is judged by the caller.
     """
     first, n = rows[0], rows[1]
-    r, p, q = arrays[15], arrays[19], arrays[20]
+    p, q = arrays[19], arrays[20]
     p[:] = 0.0
     q[:] = 0.0
     pap = 1.0
@@ -300,8 +300,8 @@ def iterate(programme, rows, omega, factor, sums, held, free, limit, arrays):
             return step, True
         _do(LOAD, first, n, 1.0 / np.sqrt(largest), omega[0, 0], sums, arrays)
         beta = -_cycle(programme, rows, omega, factor, sums, arrays) / pap
-        _hold(held, free, r)
         _do(DIRECTION, first, n, beta, one, sums, arrays)
+        _hold(held, free, p)
         pap, pr = _do(PRODUCT, first, n, 0.0, one, sums, arrays)
         if not pap > 0.0:
             return step, False

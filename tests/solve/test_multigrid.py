@@ -1,0 +1,145 @@
+"""The multigrid: levels made of the pattern alone, coarse matrices, and counts of iterations that hardly grow with the mesh."""
+
+import numba
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, kron
+
+from taut.bench.net import cloth
+from taut.solve.hierarchy import FILL, Hierarchy
+from taut.solve.multigrid import Multigrid
+from taut.system.blocks import BlockMatrix, Held, Pattern
+
+
+def grid(n):
+    index = np.arange(n * n).reshape(n, n)
+    right, down = np.stack([index[:, :-1], index[:, 1:]], axis=-1), np.stack([index[:-1], index[1:]], axis=-1)
+    return Pattern.of(np.concatenate([right.reshape(-1, 2), down.reshape(-1, 2)]), n * n)
+
+
+def step_of_cloth(n, stiffness=1.0):
+    """The matrix of an implicit step of the bench's cloth, bent a little, and its forces."""
+    system = cloth(n, stiffness).system()
+    q = np.array(system.initial_state().q)
+    q[:, 1] -= 0.05 * np.sin(3 * q[:, 0]) * np.sin(2 * q[:, 2])
+    state = system.initial_state().with_(q=system.hold.place(q, 0.0))
+    matrix = system.stiffness(state, project=True).copy()
+    matrix.data[matrix.pattern.diagonal] += (system.mass / 0.01**2)[:, None, None] * np.eye(3)
+    system.hold.constrain(matrix)
+    return matrix, system.hold.project(system.f(state))
+
+
+def between(h, level):
+    """P from a level to the one above it, with one number for the three directions."""
+    up, rows, below = h.interpolation, slice(h.rows[level], h.rows[level + 1]), h.rows[level + 1]
+    first, last = up.indptr[rows.start], up.indptr[rows.stop]
+    indptr = up.indptr[rows.start : rows.stop + 1] - first
+    shape = (rows.stop - rows.start, int(h.rows[level + 2] - below))
+    return csr_array((up.weights[first:last], up.indices[first:last] - below, indptr), shape=shape)
+
+
+def test_interpolation_carries_translations_and_restriction_is_its_transpose():
+    h = Hierarchy.of(grid(30))
+    assert h.levels > 2
+    for level in range(h.levels - 1):
+        p = between(h, level)
+        np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-14)
+        down, first = h.restriction, h.rows[level + 1]
+        rows = slice(down.indptr[first], down.indptr[h.rows[level + 2]])
+        back = csr_array(
+            (down.weights[rows], down.indices[rows] - h.rows[level], down.indptr[first : h.rows[level + 2] + 1] - rows.start),
+            shape=p.shape[::-1],
+        )
+        assert abs(back - p.T).max() == 0.0
+
+
+def test_coarse_matrices_are_galerkin_products():
+    matrix, _ = step_of_cloth(12)
+    solver = Multigrid()
+    assert solver.factor(matrix)
+    h, fine = solver._levels, matrix.to_scipy()
+    for level in range(h.levels - 1):
+        p = kron(between(h, level), np.eye(3))
+        coarse = (p.T @ fine @ p).toarray()
+        start = h.blocks[level + 1] - h.blocks[1]
+        pattern = Pattern(
+            h.indptr[h.rows[level + 1] : h.rows[level + 2] + 1] - np.int32(h.blocks[level + 1]),
+            h.indices[h.blocks[level + 1] : h.blocks[level + 2]] - np.int32(h.rows[level + 1]),
+        )
+        made = BlockMatrix(pattern, solver._coarse[start : start + len(pattern.indices)])
+        np.testing.assert_allclose(made.to_scipy().toarray(), coarse, atol=1e-12 * abs(coarse).max())
+        fine = made.to_scipy()
+
+
+def test_a_hub_does_not_fill_the_coarse_levels():
+    """One particle joined to all others, besides their chain: overlapping aggregates would join everything with everything."""
+    n = 3000
+    chain = np.stack([np.arange(1, n - 1), np.arange(2, n)], axis=1)
+    spokes = np.stack([np.zeros(n - 1, dtype=np.int64), np.arange(1, n)], axis=1)
+    h = Hierarchy.of(Pattern.of(np.concatenate([chain, spokes]), n))
+    assert sum(len(sums.source) for products in h.products for sums in products) <= 3 * FILL * h.blocks[1]
+
+
+def test_particles_without_neighbours_have_no_coarse_ones():
+    h = Hierarchy.of(Pattern.of(np.array([[0, 1], [1, 2]]), 1000))
+    assert h.rows[2] - h.rows[1] == 1
+    a = BlockMatrix(Pattern.of(np.array([[0, 1], [1, 2]]), 1000), np.zeros((1004, 3, 3)))
+    a.data[a.pattern.diagonal] = np.arange(1, 1001)[:, None, None] * np.eye(3)
+    solver, b = Multigrid(), np.ones((1000, 3))
+    assert solver.factor(a)
+    s = solver.solve(b, np.full(1000, 1e-12))
+    np.testing.assert_allclose(s.x, b / np.arange(1, 1001)[:, None], rtol=1e-12)
+
+
+@pytest.mark.parametrize("stiffness", [1.0, 100.0])
+def test_iterations_hardly_grow_with_the_mesh(stiffness):
+    """To a residual of 1e-6: 20 × 20, 40 × 40 and 80 × 80 particles. With the particles' own blocks alone they double each time."""
+    counts = []
+    for n in (20, 40, 80):
+        matrix, b = step_of_cloth(n, stiffness)
+        solver = Multigrid()
+        assert solver.factor(matrix)
+        s = solver.solve(b, np.full(len(b), 1e-6 * np.linalg.norm(b) / n))
+        assert np.linalg.norm(s.residuals) <= 1e-6 * np.linalg.norm(b)
+        counts.append(s.iterations)
+    assert max(counts) < 1.5 * min(counts)
+
+
+def test_nothing_moves_where_it_is_held():
+    """Not even by rounding, though coarse levels know nothing of constraints; a plane across the axes leaks rounding only."""
+    matrix, b = step_of_cloth(20)
+    solver = Multigrid()
+    solver.factor(matrix)
+    s = solver.solve(b, np.full(len(b), 1e-9))
+    assert len(matrix.held.particles) == 2
+    assert not s.x[matrix.held.particles].any()
+    assert not s.residuals[matrix.held.particles].any()
+    normal = np.array([1.0, 2.0, 2.0]) / 3.0
+    free = np.eye(3) - np.outer(normal, normal)
+    pattern = grid(12)
+    data = -np.ones((len(pattern.indices), 1, 1)) * np.eye(3)
+    data[pattern.diagonal] = 5.0 * np.eye(3)
+    k = pattern.rows == 70
+    data[k | (pattern.indices == 70)] = np.einsum("ij,njk->nik", free, data[k | (pattern.indices == 70)])
+    data[pattern.diagonal[70]] = 5.0 * np.eye(3)
+    a = BlockMatrix(pattern, data, held=Held(np.array([70]), free[None]))
+    rhs = np.random.default_rng(0).normal(size=(144, 3))
+    rhs[70] = free @ rhs[70]
+    solver.factor(a)
+    assert abs(solver.solve(rhs, np.full(144, 1e-12)).x[70] @ normal) < 1e-14
+
+
+def test_one_thread_two_threads_and_a_new_solver_give_the_same_bits():
+    matrix, b = step_of_cloth(40)
+    limits, found = np.full(len(b), 1e-8), []
+    used = Multigrid()
+    used.factor(step_of_cloth(40, 100.0)[0])  # what it has seen before must not matter
+    before = numba.get_num_threads()
+    try:
+        for solver, threads in ((used, 1), (Multigrid(), min(2, before)), (Multigrid(), 1)):
+            numba.set_num_threads(threads)
+            assert solver.factor(matrix)
+            found.append(solver.solve(b, limits).x.tobytes())
+    finally:
+        numba.set_num_threads(before)
+    assert len(set(found)) == 1
