@@ -194,7 +194,7 @@ def _unbalanced(system: taut.System, old: taut.State, new: taut.State, relative:
     gross = system.assembly("potential", new).free_gross(hold)
     gross += np.abs(hold.project(inertia)).sum(axis=1) + np.abs(hold.project(drag)).sum(axis=1)
     left = lengths(hold.project(hold.project(inertia - force)))
-    size = (np.abs(new.q) + np.abs(old.q) + h * np.abs(old.v)).max(axis=1, keepdims=True)
+    size = np.repeat((np.abs(new.q) + np.abs(old.q) + h * np.abs(old.v)).max(axis=1, keepdims=True), 3, axis=1)
     way = 8 * EPS * size * hold.project(inertia - force) / np.where(left > 0.0, left, 1.0)[:, None]
     everywhere, limits = np.abs(inertia).sum(axis=1), np.zeros(system.n)
     for shift in (0.0, 1.0, -1.0):  # stiffness jumps where a hinge folds

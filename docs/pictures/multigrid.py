@@ -4,6 +4,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.figure import Figure
 
 from taut.bench.net import cloth
 from taut.solve.multigrid import Multigrid
@@ -50,7 +51,7 @@ def by_multigrid(matrix, b, until):
     return np.array(found).T
 
 
-figure = mpl.figure.Figure(figsize=(6.4, 3.4), layout="constrained")
+figure = Figure(figsize=(6.4, 3.4), layout="constrained")
 axes = figure.subplots()
 for n, shade in ((25, 0.4), (50, 0.7), (100, 1.0)):
     matrix, b = problem(n)

@@ -167,7 +167,7 @@ def test_the_reference_of_the_solid_makes_the_same_step():
     system = net.system()
     state, _ = taut.ImplicitEuler().step(system, system.initial_state(), 0.01)
     ours, _ = taut.ImplicitEuler().step(system, state, 0.01)
-    theirs, report = solid.BySplu(tolerance=taut.Tolerance()).step(system, state, 0.01)
+    theirs, report = solid.by_splu(taut.Tolerance()).step(system, state, 0.01)
     assert np.abs(theirs.q - ours.q).max() < 1e-10  # both within 1e-8 of displacements of 1e-3 m
     assert report.solver.startswith("SciPy splu")
     assert report.outcome == "converged"

@@ -11,7 +11,7 @@ import numpy as np
 from taut.bench.row import Row
 from taut.errors import ModelError
 
-STYLE = {"svg.fonttype": "none", "svg.hashsalt": "bench", "font.size": 9, "font.family": "sans-serif"}
+STYLE: Any = {"svg.fonttype": "none", "svg.hashsalt": "bench", "font.size": 9, "font.family": "sans-serif"}
 
 
 def require_matplotlib() -> None:
@@ -31,7 +31,7 @@ def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     painters: dict[str, Callable[[Any, Sequence[Row]], bool]] = {"bench-scaling.svg": _scaling, "bench-ratios.svg": _ratios}
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
+    with mpl.rc_context(STYLE):
         for name, paint in painters.items():
             figure = Figure(figsize=(6.4, 3.6), layout="constrained")
             if paint(figure.subplots(), rows):

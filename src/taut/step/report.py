@@ -70,8 +70,6 @@ class Report:
                 f"t = {self.t:g} s: {self.outcome}, particle {self.particle} has residual {self.residual:.2e} N "
                 f"(tolerance {self.tolerance:.2e} N, rounding {self.floor:.1e} N), {self.iterations} iterations, {self.solver}"
             )
-        if self.why:
-            text += f" ({self.why})"
         if self.substeps > 1 or self.retries:
             text += f", {self.substeps} substeps, {self.retries} retries"
         if self.torn:
