@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, kron
 
+import taut
 from taut.bench.net import cloth
 from taut.solve.hierarchy import FILL, Hierarchy
 from taut.solve.multigrid import Multigrid
@@ -103,6 +104,50 @@ def test_iterations_hardly_grow_with_the_mesh(stiffness):
         assert np.linalg.norm(s.residuals) <= 1e-6 * np.linalg.norm(b)
         counts.append(s.iterations)
     assert max(counts) < 1.5 * min(counts)
+
+
+def sheet_step(cells, stiffness=1e3, spread=0.0):
+    """The matrix of a step of a sheet with points at random places, masses over `spread` decades, and random forces."""
+    rng = np.random.default_rng(5)
+    sheet = taut.mesh.sheet(cells, cells, size=1.0)
+    mass = 1e-4 * 10.0 ** rng.uniform(0.0, spread, sheet.n)
+    springs = [taut.laws.spring(sheet.edges, k=stiffness), taut.laws.spring(sheet.diagonals, k=0.3 * stiffness)]
+    system = taut.System(sheet.points, mass=mass, energies=springs, fixed=[0])
+    state = system.initial_state().with_(q=system.hold.place(sheet.points + 1e-3 * rng.normal(size=(sheet.n, 3)), 0.0))
+    matrix = system.stiffness(state, project=True).copy()
+    matrix.data[matrix.pattern.diagonal] += (system.mass / 0.01**2)[:, None, None] * np.eye(3)
+    system.hold.constrain(matrix)
+    return matrix, system.hold.project(rng.normal(size=(sheet.n, 3)))
+
+
+@pytest.mark.parametrize("cells", [39, 40])
+@pytest.mark.parametrize(("stiffness", "spread"), [(1e3, 0.0), (1e5, 0.0), (1e3, 4.0)])
+def test_smoothing_does_not_overshoot(cells, stiffness, spread):
+    """The largest eigenvalue of D⁻¹A is estimated from below, within the margin, for rows of any number and masses of any kind."""
+    matrix, b = sheet_step(cells, stiffness, spread)
+    solver = Multigrid()
+    assert solver.factor(matrix)
+    inverse = np.linalg.inv(matrix.data[matrix.pattern.diagonal])
+    x = np.random.default_rng(1).normal(size=b.shape)
+    for _ in range(300):
+        y = np.einsum("nij,nj->ni", inverse, matrix.times(x))
+        largest = np.linalg.norm(y) / np.linalg.norm(x)
+        x = y / np.linalg.norm(y)
+    assert 1.2 < solver._omega[0, 0] * largest < 1.6, "3/2 is meant, 2 diverges"
+    s = solver.solve(b, np.full(len(b), 1e-6 * np.linalg.norm(b) / np.sqrt(len(b))))
+    assert s.iterations < 60
+    assert np.linalg.norm(s.residuals) <= 1e-6 * np.linalg.norm(b)
+
+
+def test_smoothing_that_overshoots_is_damped():
+    """Were the eigenvalue missed by far, the cycle would not be positive any more: the iteration notices and goes on with less."""
+    matrix, b = sheet_step(40)
+    solver = Multigrid()
+    solver.factor(matrix)
+    solver._omega *= 1.7
+    s = solver.solve(b, np.full(len(b), 1e-6 * np.linalg.norm(b) / np.sqrt(len(b))))
+    assert np.linalg.norm(s.residuals) <= 1e-6 * np.linalg.norm(b)
+    assert s.iterations < 200
 
 
 def test_nothing_moves_where_it_is_held():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import taut
-from taut import laws
+from taut import formula, laws
 from taut.step.fastest import fastest
 
 
@@ -76,6 +76,23 @@ def test_it_warns_once_and_says_the_step_that_would_do(integrator, log):
     _, report = integrator().step(system, system.initial_state(), 0.98 * would_do)
     assert report.note == ""
     assert len(log.records) == 1
+
+
+def test_where_nothing_oscillates_there_is_no_limit(log):
+    """V = -½k|d|² on a chain: K has no positive eigenvalue, the largest is the 0 of a translation."""
+
+    @taut.energy(invariant="rigid motion")
+    def repulsion(x, k):
+        d = x[1] - x[0]
+        return -k / 2 * formula.dot(d, d)
+
+    points = np.stack([np.linspace(0, 1, 300), np.zeros(300), np.zeros(300)], axis=1)
+    pairs = np.stack([np.arange(299), np.arange(1, 300)], axis=1)
+    system = taut.System(points, mass=1.0, energies=[repulsion(pairs, k=1.0)])
+    state, report = taut.SymplecticEuler().step(system, system.initial_state(), 0.01)
+    assert report.note == ""
+    assert state.v[-1, 0] > 0.0
+    assert not log.records
 
 
 def test_a_system_that_stiffens_is_noticed_later(log):

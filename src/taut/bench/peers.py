@@ -58,10 +58,14 @@ def _row(bench: Bench, peer: Peer, n: int) -> Row:
     yard, net, steps = bench.yard(n), cloth(n), max(5, round(peer.share * bench.steps))
     with redirect_stdout(sys.stderr):  # what they print is not part of the results
         bench.progress.begin(f"{peer.name}, making the cloth")
-        stepper = make(net, n)
-        bench.progress.done()
-        seen = net if peer.springs else _structural(net)
-        made = march(seen, stepper, steps, bench.part(f"{peer.name}, n = {n}", steps))
+        try:
+            stepper = make(net, n)
+            bench.progress.done()
+            seen = net if peer.springs else _structural(net)
+            made = march(seen, stepper, steps, bench.part(f"{peer.name}, n = {n}", steps))
+        except Exception as error:  # another project's release may fail in any way; it must not take our rows with it
+            bench.progress.done()
+            return Row(peer.name, peer.method, None, "× yardstick", said=f"failed: {error!r}")
     said = str(made) if peer.springs else str(made).partition(", ")[2]
     return Row(
         peer.name, f"{peer.method}, soft, n = {n}", made.mean / yard, "× yardstick", said=f"{1e3 * made.mean:.1f} ms; {said}",

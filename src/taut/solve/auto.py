@@ -49,6 +49,7 @@ class Auto:
         self._solver: LinearSolver = Spread(Direct())
         self._second: LinearSolver | None = None
         self._why = ""
+        self._gave_up = False
 
     @property
     def name(self) -> str:
@@ -56,7 +57,7 @@ class Auto:
 
     @property
     def why(self) -> str:
-        return self._why
+        return self._why + (f"; the last solve went to a factorisation after {PATIENCE} iterations" if self._gave_up else "")
 
     @property
     def exact(self) -> bool:
@@ -75,15 +76,16 @@ class Auto:
 
     def factor(self, matrix: BlockMatrix) -> bool:
         self.analyse(matrix.pattern)
-        self._matrix = matrix
+        self._matrix, self._gave_up = matrix, False
         return self._solver.factor(matrix)
 
     def solve(self, b: Float, targets: Float) -> Solution:
         solution = self._solver.solve(b, targets)
         if self._second is None or self._matrix is None or not solution.definite or (solution.residuals <= targets).all():
             return solution
+        self._gave_up = True
         definite = self._second.factor(self._matrix)
         second = self._second.solve(b, targets)
-        better = second.residuals.max() < solution.residuals.max()
+        better = (second.residuals <= targets).all() or second.residuals.max() < solution.residuals.max()
         x, residuals = (second.x, second.residuals) if better else (solution.x, solution.residuals)
         return Solution(x, definite and second.definite, residuals, solution.iterations + second.iterations)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from taut.errors import ModelError
 from taut.formula.compile import kernels
 from taut.system.blocks import Pattern
 
@@ -122,13 +123,21 @@ def interpolation(pattern: Pattern, group: Int32, count: int) -> Sparse:
 def _products(a: Pattern, p: Sparse) -> tuple[Pattern, tuple[Sums, Sums]]:
     """The pattern of PᵀAP and the lists by which it is computed."""
     loops = kernels("taut.solve.hierarchy_kernels")
-    total = loops.pairs(a.indptr, a.indices, p.indptr)
+    total = _countable(loops.pairs(a.indptr, a.indices, p.indptr))
     indptr, indices, start, block, entry = loops.product_lists(a.indptr, a.indices, p.indptr, p.indices, p.columns, total)
     first = Sums(start, block, p.weights[entry])
     back = p.transposed()
-    total = loops.pairs(back.indptr, back.indices, indptr)
+    total = _countable(loops.pairs(back.indptr, back.indices, indptr))
     rows, columns, start, entry, source = loops.product_lists(back.indptr, back.indices, indptr, indices, p.columns, total)
     return Pattern(rows, columns), (first, Sums(start, source, back.weights[entry]))
+
+
+def _countable(total: int) -> int:
+    if total >= 2**31:
+        raise ModelError(
+            f"the coarse levels of the solver would take {total} products, more than can be counted; use solver='direct'"
+        )
+    return total
 
 
 def _numbered(patterns: list[Pattern], interpolations: list[Sparse], products: list[tuple[Sums, Sums]]) -> Hierarchy:

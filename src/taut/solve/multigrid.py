@@ -119,7 +119,7 @@ class Multigrid:
         for _ in range(1 + RESTARTS):
             aims = np.maximum(targets, EPS * residuals.max())  # below that the recurrence is no longer the residual
             steps, definite = iterate(
-                self._programme, h.rows, self._omega, self._factor, self._sums, a.held.particles, a.held.free, limit,
+                self._programme, h.rows, self._omega, self._factor, self._sums, a.held.particles, a.held.free, limit - total,
                 self._arrays(a, x, r, aims**2),
             )  # fmt: skip
             total += int(steps)
@@ -127,9 +127,10 @@ class Multigrid:
                 return Solution(best, False, residuals, total)
             r = b - a.times(x)
             now = lengths(r)
-            if not now.max() < residuals.max():
+            met = bool((now <= targets).all())
+            if not met and not now.max() < residuals.max():
                 break
             best, residuals = x.copy(), now
-            if (residuals <= targets).all() or total >= limit:
+            if met or total >= limit:
                 break
         return Solution(best, True, residuals, total)

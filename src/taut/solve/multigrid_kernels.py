@@ -12,12 +12,14 @@ from taut.system.block_rows import last_row_times, row_times, sum_blocks, sum_ro
 
 CHUNK = 128  # rows a thread takes at a time
 SERIAL = 512  # rows up to which a level is done by one thread
-PASSES = 4  # of the power method for the largest eigenvalue of D⁻¹A
-MARGIN = 1.15  # on that eigenvalue, which is found from below
+PASSES = 8  # of Lanczos' method for the largest eigenvalue of D⁻¹A
+MARGIN = 1.1  # on that eigenvalue, which is found from below
+SHRINK = 0.7  # of all ω, where the smoothing nevertheless overshoots
 ONCE = 1.5  # over that eigenvalue: ω where a level is smoothed once
 TWICE = (1.15, 3.95)  # and where it is smoothed twice: the reciprocal roots of Chebyshev's polynomial on its upper 7/8
 # what `_spread` does; the answer of a level ends in r. Not literals, for each of which numba would compile everything anew
-LOAD, START, RESIDUAL, RESTRICT, PROLONG, SMOOTH, KEEP, EXACT, DIRECTION, PRODUCT, ADVANCE, POWER, SCALE = np.arange(13)
+LOAD, START, RESIDUAL, RESTRICT, PROLONG, SMOOTH, KEEP, EXACT, DIRECTION, PRODUCT, ADVANCE = np.arange(11)
+SEED, SCALE, LANCZOS, ORTHOGONAL, NORMAL = np.arange(11, 16)  # by Lanczos' method, with b, r the last two D·x
 
 
 @njit("void(f8[:, :, ::1], f8, f4[:, :, ::1])", parallel=True, cache=True, error_model="numpy", nogil=True)
@@ -181,16 +183,34 @@ def _chunk(
             s = max(s, square)
             if square > targets2[i]:
                 t += 1.0
-    elif op == POWER:  # r = D⁻¹A x; s = r·r
+    elif op == SEED:  # r = D x is anything, b = 0; s = x·r
         for i in range(first, last):
-            u, v, w = row_times(data, indices, x, indptr[i], indptr[i + 1])
-            u, v, w = _damped(i, inverse, omega, u, v, w)
-            r[i, 0], r[i, 1], r[i, 2] = u, v, w
-            s += np.float64(u) * u + np.float64(v) * v + np.float64(w) * w
+            for k in range(3):
+                b[i, k] = 0.0
+                r[i, k] = (((i + 1) * 40503 + (k + 1) * 30011) * 25173 % 65536) / 65536.0 - 0.5
+            x[i, 0], x[i, 1], x[i, 2] = _damped(i, inverse, omega, r[i, 0], r[i, 1], r[i, 2])
+            s += x[i, 0] * r[i, 0] + x[i, 1] * r[i, 1] + x[i, 2] * r[i, 2]
     elif op == SCALE:
         for i in range(first, last):
             for k in range(3):
-                x[i, k] = number * r[i, k]
+                x[i, k] *= number
+                r[i, k] *= number
+    elif op == LANCZOS:  # b = A x - number·b; s = x·A x
+        for i in range(first, last):
+            u, v, w = row_times(data, indices, x, indptr[i], indptr[i + 1])
+            s += x[i, 0] * u + x[i, 1] * v + x[i, 2] * w
+            b[i, 0], b[i, 1], b[i, 2] = u - number * b[i, 0], v - number * b[i, 1], w - number * b[i, 2]
+    elif op == ORTHOGONAL:  # b -= number·r, x = D⁻¹b; s = x·b
+        for i in range(first, last):
+            for k in range(3):
+                b[i, k] -= number * r[i, k]
+            x[i, 0], x[i, 1], x[i, 2] = _damped(i, inverse, omega, b[i, 0], b[i, 1], b[i, 2])
+            s += x[i, 0] * b[i, 0] + x[i, 1] * b[i, 1] + x[i, 2] * b[i, 2]
+    elif op == NORMAL:  # r, b = number·b, r; x *= number
+        for i in range(first, last):
+            for k in range(3):
+                r[i, k], b[i, k] = number * b[i, k], r[i, k]
+                x[i, k] *= number
     return s, t
 
 
@@ -229,22 +249,46 @@ def _do(op, first, last, number, omega, sums, arrays):
     return _spread(op, first, last, number, omega, sums, *arrays)
 
 
+@njit(error_model="numpy", nogil=True)
+def _largest(diagonal, beside, size):
+    """The largest eigenvalue of a tridiagonal matrix, by bisection on the number of negative pivots."""
+    low, high = diagonal[0], 0.0
+    for k in range(size):
+        low = max(low, diagonal[k])
+        high = max(high, diagonal[k] + (beside[k - 1] if k > 0 else 0.0) + (beside[k] if k < size - 1 else 0.0))
+    for _ in range(30):
+        middle = 0.5 * (low + high)
+        pivot, above = 1.0, False
+        for k in range(size):
+            pivot = middle - diagonal[k] - (beside[k - 1] * beside[k - 1] / pivot if k > 0 else 0.0)
+            above = above or not pivot > 0.0
+        if above:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
 @njit(f"void(i8[::1], f4[:, ::1], f8[:, ::1], Tuple(({_ARRAYS})))", cache=True, error_model="numpy", nogil=True)
 def damping(rows, omega, sums, arrays):
-    """Two ω for each level but the coarsest, from the largest eigenvalue of D⁻¹A, by the power method from a fixed vector."""
-    r = arrays[15]
+    """Two ω for each level but the coarsest, from the largest eigenvalue of D⁻¹A, by Lanczos' method in the metric D."""
+    diagonal, beside = np.zeros(PASSES), np.zeros(PASSES)
+    one = np.float32(1.0)
     for level in range(rows.shape[0] - 2):
         first, last = rows[level], rows[level + 1]
-        for i in range(first, last):
-            for k in range(3):
-                r[i, k] = 1.0 + ((7 * i + 3 * k) % 11) / 11.0 if (i + k) % 2 else -1.0
-        size, largest = 1.0, 0.0
-        for _ in range(PASSES):
-            _do(SCALE, first, last, 1.0 / size, np.float32(0.0), sums, arrays)
-            size = np.sqrt(_do(POWER, first, last, 0.0, np.float32(1.0), sums, arrays)[0])
-            largest = size
-            if not size > 0.0:
-                break
+        square, size, back = _do(SEED, first, last, 0.0, one, sums, arrays)[0], 0, 0.0
+        scale = square
+        if square > 0.0:
+            _do(SCALE, first, last, 1.0 / np.sqrt(square), one, sums, arrays)
+        while size < PASSES and square > 1e-12 * scale:
+            diagonal[size] = _do(LANCZOS, first, last, back, one, sums, arrays)[0]
+            square = _do(ORTHOGONAL, first, last, diagonal[size], one, sums, arrays)[0]
+            back = np.sqrt(max(square, 0.0))
+            beside[size] = back
+            size += 1
+            if back > 0.0:
+                _do(NORMAL, first, last, 1.0 / back, one, sums, arrays)
+        largest = _largest(diagonal, beside, size) if size > 0 else 0.0
         for which in range(2):
             omega[level, which] = (ONCE if level == 0 else TWICE[which]) / (MARGIN * largest) if largest > 0.0 else 0.0
 
@@ -305,5 +349,11 @@ def iterate(programme, rows, omega, factor, sums, held, free, limit, arrays):
         pap, pr = _do(PRODUCT, first, n, 0.0, one, sums, arrays)
         if not pap > 0.0:
             return step, False
+        if not pr > 0.0:  # the cycle is no longer positive: its smoothing overshoots
+            omega *= np.float32(SHRINK)
+            p[:] = 0.0
+            q[:] = 0.0
+            pap = 1.0
+            continue
         largest, unsolved = _do(ADVANCE, first, n, pr / pap, one, sums, arrays)
     return limit, True

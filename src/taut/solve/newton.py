@@ -96,7 +96,7 @@ def _descend(objective: Objective, solver: LinearSolver, first: float, m: Minimu
             return step
         if not solver.exact:
             m.caution = min(2 * m.caution + 1, MOST_CAUTION)
-            m.wary = m.caution
+            m.wary = m.caution + 1  # this one counts too
     m.wary = max(m.wary - 1, 0)
     direction = way_down(objective, solver, aims, m)
     step = None if direction is None else line_search(objective, direction, m)

@@ -15,7 +15,7 @@ from taut.solve.tolerance import lengths
 from taut.system.blocks import BlockMatrix, Pattern, Rank, dot
 
 Float = NDArray[np.float64]
-ACCURACY = 1e-12  # of Z, relative to G
+ACCURACY = 1e-12  # of Z, relative to the largest of G
 TINY = 1e-300
 REFINEMENTS = 10  # each gains the digits of Z; one that gains nothing ends the solve
 
@@ -42,7 +42,7 @@ class Spread:
         definite = self.inner.factor(BlockMatrix(matrix.pattern, matrix.data, held=matrix.held))
         self._columns = []
         for rank in self._ranks:
-            solution = self.inner.solve(rank.vector, ACCURACY * lengths(rank.vector))
+            solution = self.inner.solve(rank.vector, np.full(len(rank.vector), ACCURACY * lengths(rank.vector).max()))
             self._columns.append(solution.x)
             self._work += solution.iterations
             definite = definite and solution.definite

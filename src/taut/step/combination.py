@@ -34,6 +34,9 @@ class Combination:
     def __add__(self, other: Combination) -> Combination:
         return Combination(self.weights + other.weights)
 
+    def __neg__(self) -> Combination:
+        return Combination(-self.weights)
+
     def __sub__(self, other: Combination) -> Combination:
         return Combination(self.weights - other.weights)
 

@@ -147,7 +147,7 @@ class Explicit(Integrator):
                 self._warned = False
             try:
                 longest = self.limit(*fastest(system, state))
-            except SingularState as error:
+            except (SingularState, NotConverged) as error:
                 return f"the limit of {type(self).__name__} could not be found: {error}"
             self._looked = known = _Look(system, active, longest, 0)
         known.since += 1

@@ -74,7 +74,8 @@ def _lanczos(times: Callable[[Float], Float], start: Float) -> float:
         if count % LOOK_EVERY == 0 or last <= ROUNDING * scale:
             size = len(diagonal)
             values, vectors = eigh_tridiagonal(diagonal, beside, select="i", select_range=(size - 1, size - 1))
-            if last * abs(vectors[-1, 0]) <= RESIDUAL * abs(values[0]) or last <= ROUNDING * scale:
+            close = RESIDUAL * max(abs(float(values[0])), ACCURACY * scale)  # nothing oscillates where the largest is next to none
+            if last * abs(vectors[-1, 0]) <= close or last <= ROUNDING * scale:
                 return float(values[0])
         beside.append(last)
         before, now = now, product / last

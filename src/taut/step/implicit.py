@@ -121,8 +121,8 @@ class Implicit(LinearImplicit):
             projections=best.projections,
             restarts=restarts,
             evaluations=best.evaluations + 1,
-            solver=solver.name,
-            why=solver.why,
+            solver=solver.name if best.linear_iterations else "none",
+            why=solver.why if best.linear_iterations else "nothing had to be solved",
             linear_iterations=best.linear_iterations,
             seconds=time.perf_counter() - entered,
             assembling=best.assembling + prepared,
@@ -142,6 +142,7 @@ class Implicit(LinearImplicit):
         if self._constant_of is not system:
             self._constant_of, self._constant = system, {}
         if (h, active) not in self._constant:
+            # a constant matrix, factorised once, is solved with again and again: directly, unless something else is asked for
             solver = linear_solver("direct" if self.solver_name == "auto" else self.solver_name)
             matrix = constant_stiffness(system, state, h)
             solver.analyse(matrix.pattern)

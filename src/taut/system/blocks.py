@@ -153,7 +153,8 @@ class Union:
     def add(self, matrices: Sequence[BlockMatrix], factors: Sequence[float], out: Float) -> None:
         """out ← Σ factor·matrix, data of shape (blocks, 3, 3) on the union's pattern."""
         whole = [k for k, part in enumerate(self.parts) if part is self.pattern][:1]  # needs no lists, and is written first
-        out[:] = 0.0
+        if not whole:
+            out[:] = 0.0
         for k in whole:
             np.multiply(matrices[k].data, factors[k], out=out)
         for k, (matrix, factor, slots) in enumerate(zip(matrices, factors, self.slots, strict=True)):
