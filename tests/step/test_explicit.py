@@ -78,7 +78,7 @@ def test_it_warns_once_and_says_the_step_that_would_do(integrator, log):
     assert len(log.records) == 1
 
 
-def test_where_nothing_oscillates_there_is_no_limit(log):
+def test_where_nothing_oscillates_there_is_no_limit():
     """V = -½k|d|² on a chain: K has no positive eigenvalue, the largest is the 0 of a translation."""
 
     @taut.energy(invariant="rigid motion")
@@ -92,7 +92,6 @@ def test_where_nothing_oscillates_there_is_no_limit(log):
     state, report = taut.SymplecticEuler().step(system, system.initial_state(), 0.01)
     assert report.note == ""
     assert state.v[-1, 0] > 0.0
-    assert not log.records
 
 
 def test_a_system_that_stiffens_is_noticed_later(log):

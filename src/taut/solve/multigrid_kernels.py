@@ -12,8 +12,8 @@ from taut.system.block_rows import last_row_times, row_times, sum_blocks, sum_ro
 
 CHUNK = 128  # rows a thread takes at a time
 SERIAL = 512  # rows up to which a level is done by one thread
-PASSES = 8  # of Lanczos' method for the largest eigenvalue of D⁻¹A
-MARGIN = 1.1  # on that eigenvalue, which is found from below
+PASSES = 5  # of Lanczos' method for the largest eigenvalue of D⁻¹A
+MARGIN = 1.2  # on that eigenvalue, which is found from below
 SHRINK = 0.7  # of all ω, where the smoothing nevertheless overshoots
 ONCE = 1.5  # over that eigenvalue: ω where a level is smoothed once
 TWICE = (1.15, 3.95)  # and where it is smoothed twice: the reciprocal roots of Chebyshev's polynomial on its upper 7/8
