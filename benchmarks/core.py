@@ -18,9 +18,9 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 
 from taut.bench.net import cloth
+from taut.bench.timing import best
 
 OWN_LAW = """
 import time, json
@@ -73,16 +73,6 @@ p = place(dihedral([[0, 1, 2, 3]], c=1.0), x, np.ones(4))
 p.gradients(x), p.hessians(x), p.hessians(x, project=True)
 print(time.perf_counter() - start)
 """
-
-
-def best(function, count: int) -> float:
-    function()
-    times = []
-    for _ in range(count):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def child(code: str, cache: str) -> str:

@@ -11,7 +11,6 @@ Where all of it fits into a cache a pass may take less than that.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -20,6 +19,7 @@ from taut.bench.bench import Bench
 from taut.bench.net import cloth
 from taut.bench.row import Row
 from taut.bench.threads import available, threads
+from taut.bench.timing import best
 from taut.formula.compile import kernels
 from taut.system.blocks import BlockMatrix
 from taut.system.state import State
@@ -27,7 +27,6 @@ from taut.system.system import System
 
 ENTRIES = 20_000_000  # of each array of the triad: 160 MB, more than caches hold
 TIMES = (1, 4)  # of n
-ROUNDS = 10
 NEAR = 1.5  # times the time that memory allows
 
 
@@ -61,7 +60,7 @@ def _rows(n: int, system: System, state: State, speed: dict[int, float]) -> list
         taken = {}
         for count in speed:
             with threads(count):
-                taken[count] = _best(work)
+                taken[count] = best(work)
         over = {count: taken[count] / (moved / speed[count]) for count in speed}
         each = ", ".join(f"{1e3 * taken[c]:.2f} ms on {c} ({over[c]:.1f} ×)" for c in speed)
         rows.append(
@@ -78,7 +77,7 @@ def bandwidth(entries: int = ENTRIES) -> float:
     """Bytes a second of the triad, on as many threads as numba is set to."""
     a, b, c = np.zeros(entries), np.ones(entries), np.ones(entries)
     triad = kernels("taut.bench.triad_kernels").triad
-    return 24 * entries / _best(lambda: triad(a, b, c, 0.5))
+    return 24 * entries / best(lambda: triad(a, b, c, 0.5))
 
 
 def bytes_of_pass(matrix: BlockMatrix) -> int:
@@ -96,13 +95,3 @@ def bytes_of_assembly(system: System, matrix: BlockMatrix) -> int:
     """What one assembly of gradient and Hessian must move."""
     read = sum(placed.elements.nbytes + placed.packed(0.0).nbytes for placed in system.placed.values())
     return read + matrix.data.nbytes + 48 * system.n
-
-
-def _best(work: Callable[[], object]) -> float:
-    work()
-    times = []
-    for _ in range(ROUNDS):
-        begun = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - begun)
-    return min(times)

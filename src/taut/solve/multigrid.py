@@ -76,7 +76,7 @@ class Multigrid:
 
     def factor(self, matrix: BlockMatrix) -> bool:
         self.analyse(matrix.pattern)
-        h, loops = self._levels, kernels("taut.solve.multigrid_kernels")
+        h, loops = self._levels, kernels("taut.solve.level_kernels")
         self._matrix = None
         largest = float(matrix.data.reshape(-1, 9)[matrix.pattern.diagonal, 0::4].max(initial=0.0))
         if not 0.0 < largest < np.inf:
@@ -97,7 +97,8 @@ class Multigrid:
         if loops.cholesky(h.coarsest.indptr, h.coarsest.indices, fine, scale, self._factor):
             return False
         unused = np.zeros((matrix.pattern.n, 3))
-        loops.damping(h.rows, self._omega, self._sums, self._arrays(matrix, unused, unused, unused[:, 0].copy()))
+        arrays = self._arrays(matrix, unused, unused, unused[:, 0].copy())
+        kernels("taut.solve.multigrid_kernels").damping(h.rows, self._omega, self._sums, arrays)
         self._matrix = matrix
         return True
 

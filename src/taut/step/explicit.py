@@ -23,8 +23,8 @@ from taut.step.combination import Combination, Course
 from taut.step.fastest import fastest
 from taut.step.integrator import Integrator, Kind
 from taut.step.report import Report
-from taut.system.acceleration import accelerate
 from taut.system.constraints import Constraints
+from taut.system.slopes import scaled_slopes
 from taut.system.state import State
 from taut.system.system import System
 
@@ -112,7 +112,7 @@ class Explicit(Integrator):
             stages.append(Stage(self.weights[len(stages)], t, at.q, at.v, at))
             mark = time.perf_counter()
             found = course.room
-            accelerate(system, at, scale, found)
+            scaled_slopes(system, at, scale, found)
             found[hold.among] = hold.projected(found[hold.among])
             assembling += time.perf_counter() - mark
             return course.acceleration()

@@ -122,7 +122,7 @@ class Implicit(LinearImplicit):
             restarts=restarts,
             evaluations=best.evaluations + 1,
             solver=solver.name if best.linear_iterations else "none",
-            why=solver.why if best.linear_iterations else "nothing had to be solved",
+            why=self._why(solver, solved=best.linear_iterations > 0),
             linear_iterations=best.linear_iterations,
             seconds=time.perf_counter() - entered,
             assembling=best.assembling + prepared,
@@ -130,6 +130,13 @@ class Implicit(LinearImplicit):
         )
         self.certify(certificate, state, best.reason)
         return Solved(start, best.point.y, best.point.gradient, certificate)
+
+    def _why(self, solver: LinearSolver, *, solved: bool) -> str:
+        if not solved:
+            return "nothing had to be solved"
+        if self.minimiser == "lbfgs" and self.solver_name == "auto":
+            return "one constant matrix, solved with again and again"
+        return solver.why
 
     def _minimise(self, objective: ImplicitObjective, y: Float, solver: LinearSolver) -> Minimum:
         if self.minimiser == "newton":
@@ -142,7 +149,6 @@ class Implicit(LinearImplicit):
         if self._constant_of is not system:
             self._constant_of, self._constant = system, {}
         if (h, active) not in self._constant:
-            # a constant matrix, factorised once, is solved with again and again: directly, unless something else is asked for
             solver = linear_solver("direct" if self.solver_name == "auto" else self.solver_name)
             matrix = constant_stiffness(system, state, h)
             solver.analyse(matrix.pattern)

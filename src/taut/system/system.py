@@ -21,6 +21,7 @@ from taut.system.blocks import BlockMatrix, Pattern, Union
 from taut.system.constraints import Constraint, Constraints
 from taut.system.constraints import fixed as hold
 from taut.system.particles import masses, particle_indices, positions
+from taut.system.slopes import scaled_slopes
 from taut.system.state import State, checked_masks
 from taut.system.terms import Inputs, Term
 
@@ -225,12 +226,9 @@ class System:
 
     def f(self, state: State) -> Float:
         """Forces [N], shape (n, 3): -∂V/∂q of the energies, -∂Ψ/∂v of the damping, and the loads; not those of constraints."""
-        force = 0.0 - self.potential(state)[1]  # 0 - x, not -x: a force that is not there prints as 0, not -0
-        if self.placed_damping:
-            assembly = self.assembly("damping", state)
-            force -= assembly.gradient([Inputs.rates(state)] * len(assembly.terms))[1]
-        if self.rayleigh is not None:
-            force -= self.rayleigh_matrix(state).times(np.array(state.v))
+        force = np.empty((self.n, 3))
+        scaled_slopes(self, state, np.full(self.n, -1.0), force)
+        force += 0.0  # a force that is not there prints as 0, not -0
         for load in self.forces_of_loads(state).values():
             force += load
         return force
