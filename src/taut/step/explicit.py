@@ -59,6 +59,7 @@ class Explicit(Integrator):
         self._looked: _Look | None = None
         self._warned = False
         self._scale: tuple[System, Float] | None = None  # -1/m [1/kg], (n,), of the system of the last step
+        self._ended: tuple[System, State, float] | None = None  # the last step: of what, where it ended, its length [s]
 
     @staticmethod
     @abstractmethod
@@ -94,7 +95,10 @@ class Explicit(Integrator):
 
     def move(self, system: System, state: State, h: float) -> Advance:
         begun = time.perf_counter()
-        self.check(system, state, h)
+        last = self._ended
+        goes_on = last is not None and last[0] is system and last[1] is state and last[2] == h
+        if not goes_on:
+            self.check(system, state, h)
         hold, assembling, note = system.hold, 0.0, ""
         stages: list[Stage] = []
         course = Course(state.q, state.v, len(self.weights))
@@ -104,7 +108,10 @@ class Explicit(Integrator):
 
         def moment(t: float, q: Combination, v: Combination) -> State:
             """The state at a time within the step, with constrained particles where they belong."""
-            return _constrained(hold, state, h, t, *course.at(q, v))
+            where, speed = course.at(q, v)
+            if goes_on and where is state.q and t == state.t:
+                return state
+            return _constrained(hold, state, h, t, where, speed)
 
         def a(t: float, q: Combination, v: Combination) -> Combination:
             nonlocal assembling
@@ -126,6 +133,7 @@ class Explicit(Integrator):
             raise NotConverged(
                 f"{made.integrator} at t = {t_end:g} s: {error}; {note or 'take a shorter step'}", made, state
             ) from error
+        self._ended = (system, new, h)
         made = Report(
             type(self).__name__, t_end, h, "explicit", evaluations=len(stages), seconds=time.perf_counter() - begun,
             assembling=assembling, note=note,

@@ -70,11 +70,13 @@ class Assembly:
 
     def slope(self, inputs: Sequence[Inputs], scale: Float, out: Float) -> None:
         """scale·∂V/∂x alone, into `out` (n, 3), with a scale (n,) for each particle; energies and gross forces are not added up."""
-        self._evaluate(inputs)
+        self._evaluate(inputs, energies=False)
         self._gather(scale, out, gross=False)
 
-    def _evaluate(self, inputs: Sequence[Inputs]) -> None:
+    def _evaluate(self, inputs: Sequence[Inputs], *, energies: bool = True) -> None:
         for k, (term, at) in enumerate(zip(self.terms, inputs, strict=True)):
+            if term.settled and not energies:
+                continue
             evaluate = term.variant.gradient.evaluate
             x = near_origin(term, at.x)
             evaluate(
@@ -88,6 +90,7 @@ class Assembly:
                 term.bad,
             )
             term.raise_if_bad(term.bad)
+            term.settled = term.constant
             if term.outer is not None:
                 term.total = Total.of(term.name, term.outer, term.energy, term.parameters(at.t))
                 term.total.apply(term.energy, self._vectors_of(k))

@@ -161,6 +161,11 @@ class System:
     def assembly(self, parts: Parts, state: State) -> Assembly:
         """The sums over the energies (potential), over the damping laws as rates (damping), or over the energies and what the
         damping laws add to the objective of a step (increments)."""
+        mine = self._of_this_thread.__dict__.setdefault("assemblies", {})
+        known: tuple[Any, Any, Assembly] | None = mine.get(parts)
+        if known is not None and known[0] is state.active:
+            self.check(state)
+            return known[2]
         forms: list[tuple[str, Placed, FormName]] = []
         if parts != "damping":
             forms += [(name, p, "energy") for name, p in self.placed.items()]
@@ -169,15 +174,15 @@ class System:
             forms += [(name, p, form) for name, p in self.placed_damping.items()]
         masks = self._masks(state)
         key = tuple(sorted((name, mask.tobytes()) for name, mask in masks.items()))
-        mine = self._of_this_thread.__dict__.setdefault("assemblies", {})
-        if parts not in mine or mine[parts][0] != key:
+        if known is None or known[1] != key:
             assembly = Assembly(self.n, [Term(name, p, form, masks.get(name)) for name, p, form in forms])
             if parts in self._assemblies:
                 assembly.adopt(self._assemblies[parts])
-            mine[parts] = (key, assembly)
             self._assemblies[parts] = assembly  # for its pattern, which others may take over; the buffers stay this thread's
-        result: Assembly = mine[parts][1]
-        return result
+        else:
+            assembly = known[2]
+        mine[parts] = (state.active, key, assembly)
+        return assembly
 
     def check(self, state: State) -> None:
         """Refuse a state of another system."""

@@ -35,6 +35,9 @@ class Term:
         self.outer = self.variant.outer
         self.rank: Rank | None = None
         self.total: Total | None = None  # of an energy of a total: what it came to in the last evaluation
+        constant = form == "energy" and not self.blocks and self.outer is None and not placed.timed
+        self.constant = constant  # whether its gradient is the same everywhere, and always
+        self.settled = False  # whether that has been computed
         self.energy = np.zeros(len(self.elements))
         self.bad = np.full((len(self.elements) + CHUNK - 1) // CHUNK, -1, dtype=np.int64)
 
