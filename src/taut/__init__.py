@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from taut.errors import MeshError as MeshError
     from taut.errors import ModelError as ModelError
     from taut.errors import NotConverged as NotConverged
+    from taut.errors import RunError as RunError
+    from taut.errors import SceneError as SceneError
     from taut.errors import SingularState as SingularState
     from taut.errors import TautError as TautError
     from taut.formula.law import dissipation as dissipation
@@ -73,7 +75,7 @@ __version__ = "0.1.0.dev0"
 
 _HOME = {
     "CacheError": "errors", "EigenError": "errors", "LawError": "errors", "MeshError": "errors", "ModelError": "errors",
-    "NotConverged": "errors", "SingularState": "errors", "TautError": "errors", "dissipation": "formula.law",
+    "NotConverged": "errors", "RunError": "errors", "SceneError": "errors", "SingularState": "errors", "TautError": "errors", "dissipation": "formula.law",
     "energy": "formula.law", "load": "formula.law", "Ledger": "run.ledger", "simulate": "run.simulate",
     "Tolerance": "solve.tolerance", "Adaptive": "step.adaptive", "BDF2": "step.bdf2", "Form": "step.form",
     "form_finding": "step.form", "ImplicitEuler": "step.implicit_euler", "ImplicitMidpoint": "step.implicit_midpoint",

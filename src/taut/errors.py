@@ -37,6 +37,23 @@ class MeshError(TautError):
         return self if self.path is not None else MeshError(self.message, path=path, line=self.line, element=self.element)
 
 
+class SceneError(TautError):
+    """A scene that cannot be used: every problem at once, each with its place in the file.
+
+    `problems` holds them one by one for programs; `path` is the file.
+    """
+
+    def __init__(self, problems: Iterable[str], *, path: Any = None) -> None:
+        self.problems, self.path = tuple(problems), path
+        count = "a problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
+        head = count if path is None else f"{path}: {count}"
+        super().__init__("\n  ".join([f"{head}:", *self.problems]))
+
+
+class RunError(TautError):
+    """A run folder that cannot be written, read or trusted: it names the folder, and the frame or checkpoint."""
+
+
 class SingularState(TautError):
     """An element whose energy or derivatives are not finite where they were needed: it names law and element."""
 
