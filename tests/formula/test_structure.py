@@ -9,7 +9,7 @@ from taut.formula import dot, norm, sin
 from taut.formula.placed import place
 
 
-def module(law, particles, **parameters):
+def kernel(law, particles, **parameters):
     x = np.arange(3.0 * particles).reshape(-1, 3) ** 1.1
     return place(law(np.arange(particles)[None], **parameters), x, np.ones(particles)).variant("energy").gradient
 
@@ -26,8 +26,8 @@ def module(law, particles, **parameters):
     ],
 )
 def test_catalogue(law, particles, parameters, pair, hessian, closed):
-    m = module(law, particles, **parameters)
-    assert (pair, hessian, closed) == (m.PAIR, m.HESSIAN, m.CLOSED_FORM)
+    m = kernel(law, particles, **parameters)
+    assert (pair, hessian, closed) == (m.pair, m.hessian, m.closed_form)
 
 
 @taut.energy
@@ -53,9 +53,9 @@ def nearly_central(x, k):
 
 
 def test_other_formulas():
-    assert module(second_difference, 3, k=1.0).PAIR == (1.0, -2.0, 1.0)
-    m = module(offset_central, 1, k=1.0, target=(1.0, 2.0, 3.0))
-    assert (m.PAIR, m.CLOSED_FORM) == ((1.0,), True)
-    assert module(mixed, 2, k=1.0).PAIR is None
-    m = module(nearly_central, 2, k=1.0)
-    assert (m.PAIR, m.CLOSED_FORM) == ((-1.0, 1.0), False)
+    assert kernel(second_difference, 3, k=1.0).pair == (1.0, -2.0, 1.0)
+    m = kernel(offset_central, 1, k=1.0, target=(1.0, 2.0, 3.0))
+    assert (m.pair, m.closed_form) == ((1.0,), True)
+    assert kernel(mixed, 2, k=1.0).pair is None
+    m = kernel(nearly_central, 2, k=1.0)
+    assert (m.pair, m.closed_form) == ((-1.0, 1.0), False)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from itertools import combinations_with_replacement
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import LawError, SingularState
 from taut.formula.bound import Bound
+from taut.formula.kernel import Kernel
 from taut.formula.outer import Total
 from taut.formula.parameters import Resolved
 from taut.formula.project import project_elements
-from taut.formula.source import CHUNK
 from taut.formula.variant import FormName, Variant
 
 Float = NDArray[np.float64]
@@ -75,7 +74,7 @@ class Placed(Resolved):
     def gradients(self, x: Float, t: float = 0.0, *, at: Float | None = None) -> Float:
         """∂V/∂x of each element [N], shape (m, s, 3)."""
         vectors = self._run("gradient", x, t, at)[1]
-        pair = self.variant(self.form).gradient.PAIR
+        pair = self.variant(self.form).gradient.pair
         return vectors if pair is None else np.array(pair)[None, :, None] * vectors
 
     def hessians(self, x: Float, t: float = 0.0, *, at: Float | None = None, project: bool = False) -> Float:
@@ -84,7 +83,7 @@ class Placed(Resolved):
         blocks = self._run("hessian", x, t, at, project=project)[2]
         m, s = self.elements.shape
         full = np.zeros((m, s, 3, s, 3))
-        pair = self.variant(self.form).hessian.PAIR
+        pair = self.variant(self.form).hessian.pair
         if pair is not None:
             c = np.array(pair)
             full += (c[:, None] * c)[None, :, None, :, None] * blocks[:, 0][:, None, :, None, :]
@@ -105,7 +104,7 @@ class Placed(Resolved):
         self._refuse_total("parameter derivative")
         columns = self.columns(name)
         mixed = self._run("parameters", x, t, at)[1][..., columns]
-        pair = self.variant(self.form).by_parameters.PAIR
+        pair = self.variant(self.form).by_parameters.pair
         return mixed if pair is None else np.array(pair).reshape(1, -1, *[1] * (mixed.ndim - 2)) * mixed
 
     def _refuse_total(self, what: str) -> None:
@@ -116,33 +115,25 @@ class Placed(Resolved):
         if (at is None) != (self.form == "energy"):
             raise LawError(f"law '{self.name}': `at` gives the positions of a dissipation, and is for dissipations only")
         variant = self.variant(self.form)
-        module = variant.by_parameters if kind == "parameters" else getattr(variant, kind)
+        kernel: Kernel = variant.by_parameters if kind == "parameters" else getattr(variant, kind)
         m = len(self.elements)
         moving = np.array(x, dtype=np.float64, order="C")
         frozen = moving if at is None else np.array(at, dtype=np.float64, order="C")
         for array in (moving, frozen):
             if array.shape != self.rest.shape:
                 raise LawError(f"law '{self.name}': expected an array of shape {self.rest.shape}, not {array.shape}")
+        out: tuple[Float, ...] = (np.empty(m), np.empty((m, kernel.vectors, 3)))
         if kind == "parameters":
-            out: tuple[Any, ...] = (np.empty((m, variant.width)), np.empty((m, module.VECTORS, 3, variant.width)))
-        else:
-            out = (np.empty(m), np.empty((m, module.VECTORS, 3)))
-            if kind == "hessian":
-                out = (project, *out, np.empty((m, len_blocks(module), 3, 3)))
-        bad = np.full((m + CHUNK - 1) // CHUNK, -1, dtype=np.int64)
-        module.evaluate(moving, frozen, 0.0, self.elements, self.packed(t), *out, bad)
+            out = (np.empty((m, variant.width)), np.empty((m, kernel.vectors, 3, variant.width)))
+        if kind == "hessian":
+            out = (*out, np.empty((m, kernel.vectors * (kernel.vectors + 1) // 2, 3, 3)))
+        bad = kernel.evaluate(moving, frozen, 0.0, self.elements, self.packed(t), out, project=project)
         raise_if_bad(self.name, self.elements, bad)
         if variant.outer is not None:
             Total.of(self.name, variant.outer, out[0], self.packed(t)).apply(out[0], out[1])
-        if project and not module.CLOSED_FORM:
-            raise_if_bad(self.name, self.elements, project_elements(out[3], module.VECTORS))
-        return tuple(o for o in out if isinstance(o, np.ndarray))
-
-
-def len_blocks(module: Any) -> int:
-    """Blocks a Hessian kernel writes per element."""
-    vectors: int = module.VECTORS
-    return vectors * (vectors + 1) // 2
+        if project and not kernel.closed_form:
+            raise_if_bad(self.name, self.elements, project_elements(out[2], kernel.vectors))
+        return out
 
 
 def raise_if_bad(name: str, elements: NDArray[np.int64], bad: NDArray[np.int64]) -> None:

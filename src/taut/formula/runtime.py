@@ -1,4 +1,4 @@
-"""What generated kernels use: the safe primitives, room on the stack, and the type of positions.
+"""What generated kernels use: the safe primitives, room on the stack, and the type of a batch.
 
 The kernel cache is keyed on the text of this file, so an edit here is noticed.
 """
@@ -14,7 +14,11 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 TINY = 1e-80  # the same as taut.formula.graph.TINY; a literal here, since this file is compiled (a test compares them)
-POSITIONS = types.Array(types.float64, 2, "C", readonly=True)  # (n, 3); those of a State, which are read-only, need no copy
+NUMBERS, INDICES = types.CPointer(types.float64), types.CPointer(types.int64)
+BATCH = types.int64(
+    types.int64, types.int64, NUMBERS, NUMBERS, types.float64, INDICES, NUMBERS, types.int64, NUMBERS, NUMBERS, NUMBERS
+)
+"""first, count, x, y, h, elements, P, project and three outputs → the first element whose results are not finite, or -1."""
 
 
 @intrinsic(prefer_literal=True)

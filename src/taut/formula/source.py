@@ -1,22 +1,23 @@
 """The Python source of a law's compiled loops.
 
-A module evaluates one form of one law over all its elements, in fixed chunks, in parallel:
+A module evaluates one form of one law for a batch of its elements; `taut.formula.kernel` runs it over all of them, in parallel:
 
     gradient:    E[i] = V,  G[i] = ∂V/∂(stored vectors)
     hessian:     the same, and H[i] = 3×3 blocks of ∂²V, projected on request if there is a closed form for it (CLOSED_FORM);
                  else taut.formula.project does it afterwards
     parameters:  A[i, j] = ∂V/∂p_j,  B[i, v, k, j] = ∂²V/∂(vector v, component k)∂p_j
 
-and writes into `bad` the first element of each chunk whose results are not finite (or -1).
+and returns the first element whose results are not finite (or -1).
 
-A batch of elements is read into rows on the stack, one row for each number of the formula; the formula runs along the rows, and
-what it gave is handed to the outputs. Nothing else can lie where the rows are, and they have no gaps: so the compiler makes vector
-instructions of plain arithmetic. These round as single ones do, and results do not depend on it.
+A batch is a plain function of addresses, as C has them: the loop over batches is compiled once for all laws, so that each law takes
+half the time. It reads its elements into rows on the stack, one row for each number of the formula; the formula runs along the
+rows, and what it gave is handed to the outputs. Nothing else can lie where the rows are, and they have no gaps: so the compiler
+makes vector instructions of plain arithmetic. These round as single ones do, and results do not depend on it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 
@@ -26,17 +27,9 @@ from taut.formula.expression import Expr, reachable
 from taut.formula.graph import FUNCTIONS
 from taut.formula.structure import Derivatives, derive
 
-CHUNK = 256  # elements a thread takes at a time
 BATCH, FEWEST = 64, 4  # elements whose numbers lie side by side on the stack at a time: at most, and at least
 STACK = 2048  # numbers, 16 kB: what a batch may hold, well within the first cache
-
-ARGUMENTS = {
-    "x": "POSITIONS", "y": "POSITIONS", "h": "types.f8", "elements": "types.i8[:, ::1]", "P": "types.f8[:, ::1]",
-    "project": "types.b1", "E": "types.f8[::1]", "G": "types.f8[:, :, ::1]", "H": "types.f8[:, :, :, ::1]",
-    "A": "types.f8[:, ::1]", "B": "types.f8[:, :, :, ::1]", "bad": "types.i8[::1]",
-}  # fmt: skip
-INPUTS = ("x", "y", "h", "elements", "P")
-OUTPUTS = {"gradient": ("E", "G"), "hessian": ("project", "E", "G", "H"), "parameters": ("A", "B")}
+KINDS = ("gradient", "hessian", "parameters")
 
 
 @dataclass(frozen=True)
@@ -53,22 +46,15 @@ def module_source(form: Form, kind: str) -> str:
     """The source of one of the three modules."""
     d = derive(form.root, form.particles)
     if kind == "parameters":
-        return _parameter_module(form, d)
+        return _module(form, d, kind, _by_parameters(form, d))
     outputs = [_Output("E", (), [d.value]), _Output("G", (len(d.gradient), 3), [e for vector in d.gradient for e in vector])]
     if kind == "hessian":
         entries = [e for block in d.hessian for row in block for e in row]
         outputs.append(_Output("H", (len(d.hessian), 3, 3), entries))
-    meta = {
-        "PAIR": d.pair,
-        "VECTORS": len(d.gradient),
-        "BLOCKS": 0 if d.hessian_kind == "zero" else len(d.hessian),
-        "HESSIAN": d.hessian_kind,
-        "CLOSED_FORM": d.closed_form,
-    }
-    return _module(form, d, kind, outputs, meta)
+    return _module(form, d, kind, outputs)
 
 
-def _parameter_module(form: Form, d: Derivatives) -> str:
+def _by_parameters(form: Form, d: Derivatives) -> list[_Output]:
     graph = form.root.graph
     used = [n for n in reachable([d.value]) if n.op == "symbol" and n.value[0] == "p"]
 
@@ -77,8 +63,7 @@ def _parameter_module(form: Form, d: Derivatives) -> str:
         return [found.get(j, graph.const(0.0)) for j in range(form.width)]
 
     mixed = [e for vector in d.gradient for component in vector for e in by_column(component)]
-    outputs = [_Output("A", (form.width,), by_column(d.value)), _Output("B", (len(d.gradient), 3, form.width), mixed)]
-    return _module(form, d, "parameters", outputs, {"PAIR": d.pair, "VECTORS": len(d.gradient)})
+    return [_Output("A", (form.width,), by_column(d.value)), _Output("B", (len(d.gradient), 3, form.width), mixed)]
 
 
 @dataclass(frozen=True)
@@ -89,39 +74,42 @@ class _Output:
     shape: tuple[int, ...]
     entries: list[Expr]
 
-    def loops(self, i: str, lines: Callable[[str, str], list[str]]) -> list[str]:
-        """Lines on each entry of element i, given its place in the array and its number, in loops over all of them."""
-        letters = "abc"[: len(self.shape)]
-        strides = [prod(self.shape[k + 1 :]) for k in range(len(self.shape))]
-        number = " + ".join(f"{n} * {a}" for n, a in zip(strides, letters, strict=True)) or "0"
-        inner = lines(f"{self.name}[{', '.join([i, *letters])}]", number)
-        heads = [f"{'    ' * k}for {a} in range({n}):" for k, (a, n) in enumerate(zip(letters, self.shape, strict=True))]
-        return [*heads, *("    " * len(letters) + line for line in inner)]
+    def loops(self, lines: Callable[[str, str], list[str]]) -> list[str]:
+        """Lines on each entry of element i, given its place in the array and its number, in a loop over all of them."""
+        size = prod(self.shape)
+        return [f"for e in range({size}):", *("    " + line for line in lines(f"{self.name}[{size} * i + e]", "e"))]
 
 
-def _module(form: Form, d: Derivatives, kind: str, outputs: list[_Output], meta: Mapping[str, object]) -> str:
-    names = (*INPUTS, *OUTPUTS[kind], "bad")
+def _module(form: Form, d: Derivatives, kind: str, outputs: list[_Output]) -> str:
+    meta = {
+        "PAIR": d.pair,
+        "VECTORS": len(d.gradient),
+        "BLOCKS": 0 if d.hessian_kind == "zero" else len(d.hessian),
+        "HESSIAN": d.hessian_kind,
+        "CLOSED_FORM": d.closed_form,
+    }
     results = [e for output in outputs for e in output.entries]
     symbols = _symbols(form, d, results)
     rows = len(symbols) + len(results)
     size = max(FEWEST, min(BATCH, STACK // rows // FEWEST * FEWEST))
-    given = ", ".join(names[:-1])
+    written = [output.name for output in outputs]
     functions = sorted(FUNCTIONS)
     lines = [
         f'"""{form.title}: {kind}. Written by taut; edits are lost."""',
         f"from math import atan2, isfinite, {', '.join(functions)}",
-        "from numba import carray, int64, njit, prange, types, uint64",
-        "from taut.formula.runtime import POSITIONS, inv0, root, stack",
+        "from numba import carray, cfunc",
+        "from taut.formula.runtime import BATCH, inv0, root, stack",
         "",
         *(f"{name} = {value!r}" for name, value in meta.items()),
+        f"SIZE = {size}",
         "",
         "",
-        '@njit(error_model="numpy")',
-        f"def batch(first, count, {given}):",
+        '@cfunc(BATCH, cache=True, error_model="numpy")',
+        f"def batch(first, count, x, y, h, elements, P, project, {', '.join([*written, *['_'] * (3 - len(written))])}):",
         f"    s = carray(stack({rows * size}), {rows * size})",
         "    for j in range(count):",
-        "        i = uint64(first + j)",
-        *(f"        n{p} = uint64(elements[i, {p}])" for p in range(form.particles)),
+        "        i = first + j",
+        *(f"        n{p} = 3 * elements[{form.particles} * i + {p}]" for p in range(form.particles)),
         *(f"        s[j + {size * k}] = {text}" for k, (_, text) in enumerate(symbols)),
         "    for j in range(count):",
         *(f"        {name} = s[j + {size * k}]" for k, (name, _) in enumerate(symbols)),
@@ -129,35 +117,14 @@ def _module(form: Form, d: Derivatives, kind: str, outputs: list[_Output], meta:
             "        " + line
             for line in body([(f"s[j + {size * (len(symbols) + k)}]", e) for k, e in enumerate(results)], _identifier)
         ),
-        "    wrong = 0",
+        "    wrong = -1",
         "    for j in range(count):",
-        "        i = uint64(first + j)",
+        "        i = first + j",
         "        total = 0.0  # finite exactly if every result is, short of overflow of the sum",
         *("        " + line for line in _handed(outputs, len(symbols), size)),
-        "        wrong += not isfinite(total)",
+        "        if wrong < 0 and not isfinite(total):",
+        "            wrong = first + j",
         "    return wrong",
-        "",
-        "",
-        '@njit(error_model="numpy")',
-        f"def search(i, {', '.join(o.name for o in outputs)}):",
-        '    """The first element from i on whose results are not finite."""',
-        "    while True:",
-        "        total = 0.0",
-        *("        " + line for output in outputs for line in output.loops("i", lambda entry, _: [f"total += {entry}"])),
-        "        if not isfinite(total):",
-        "            return i",
-        "        i += 1",
-        "",
-        "",
-        f'@njit(types.void({", ".join(ARGUMENTS[n] for n in names)}), parallel=True, cache=True, error_model="numpy", nogil=True)',
-        f"def evaluate({', '.join(names)}):",
-        "    m = elements.shape[0]",
-        f"    for chunk in prange((m + {CHUNK - 1}) // {CHUNK}):",
-        f"        last = min(m, {CHUNK} * chunk + {CHUNK})",
-        "        bad[chunk] = -1",
-        f"        for i in range({CHUNK} * chunk, last, {size}):",
-        f"            if batch(int64(i), int64(min({size}, last - i)), {given}) and bad[chunk] < 0:",
-        f"                bad[chunk] = search(int64(i), {', '.join(o.name for o in outputs)})",
         "",
     ]
     return "\n".join(lines)
@@ -167,7 +134,7 @@ def _handed(outputs: list[_Output], row: int, size: int) -> list[str]:
     """Lines that hand the results of element i over from rows of the stack, the first at `row`, and add them up."""
     lines = []
     for output in outputs:
-        lines += output.loops("i", _hand(size, row))
+        lines += output.loops(_hand(size, row))
         row += len(output.entries)
     return lines
 
@@ -183,14 +150,14 @@ def _symbols(form: Form, d: Derivatives, outputs: list[Expr]) -> list[tuple[str,
     for node in used:
         kind, *rest = node.value
         if kind in ("x", "y"):
-            found.append((_identifier(node), f"{kind}[n{rest[0]}, {rest[1]}]"))
+            found.append((_identifier(node), f"{kind}[n{rest[0]} + {rest[1]}]"))
         elif kind == "w":
             assert d.pair is not None
-            terms = [(c, f"x[n{p}, {rest[1]}]") for p, c in enumerate(d.pair) if c]
+            terms = [(c, f"x[n{p} + {rest[1]}]") for p, c in enumerate(d.pair) if c]
             terms.sort(key=lambda t: t[0] != 1.0)  # the particle with coefficient 1 first
             found.append((_identifier(node), "".join(_signed(c, t, first=j == 0) for j, (c, t) in enumerate(terms))))
         elif kind == "p":
-            found.append((_identifier(node), f"P[i, {rest[2]}]"))
+            found.append((_identifier(node), f"P[{form.width} * i + {rest[2]}]"))
     return found
 
 

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from types import ModuleType
 from typing import Literal, Protocol
 
 from taut.errors import LawError, did_you_mean
@@ -15,6 +14,7 @@ from taut.formula import compile as compiler
 from taut.formula import source
 from taut.formula.expression import Expr, fingerprint
 from taut.formula.graph import transplanted
+from taut.formula.kernel import Kernel
 from taut.formula.outer import Outer
 from taut.formula.trace import energy_form, increment_form, rate_form, trace
 
@@ -53,8 +53,8 @@ class Variant:
 
     def source(self, kind: str = "hessian") -> str:
         """The generated Python source, for reading: `gradient`, `hessian` or `parameters`."""
-        if kind not in source.OUTPUTS:
-            raise LawError(f"there is no source '{kind}'{did_you_mean(kind, source.OUTPUTS)}")
+        if kind not in source.KINDS:
+            raise LawError(f"there is no source '{kind}'{did_you_mean(kind, source.KINDS)}")
         with self._blamed(self.law):
             return source.module_source(source.Form(self._title, transplanted(self.root), self.particles, self.width), kind)
 
@@ -73,18 +73,18 @@ class Variant:
         particles = "1 particle" if self.particles == 1 else f"{self.particles} particles"
         return f"Law {self.law.name}({', '.join(['x', *self.parameters])}) on {particles}, {self.form} form"
 
-    def _load(self, kind: str) -> ModuleType:
+    def _load(self, kind: str) -> Kernel:
         stem = f"{re.sub('[^A-Za-z0-9_]', '', self.law.name)}_{self.form}_{kind}"
-        return compiler.load(stem, self.digest, lambda: self.source(kind), f"the {kind} of law '{self.law.name}'")
+        return Kernel(compiler.load(stem, self.digest, lambda: self.source(kind), f"the {kind} of law '{self.law.name}'"))
 
     @cached_property
-    def gradient(self) -> ModuleType:
+    def gradient(self) -> Kernel:
         return self._load("gradient")
 
     @cached_property
-    def hessian(self) -> ModuleType:
+    def hessian(self) -> Kernel:
         return self._load("hessian")
 
     @cached_property
-    def by_parameters(self) -> ModuleType:
+    def by_parameters(self) -> Kernel:
         return self._load("parameters")

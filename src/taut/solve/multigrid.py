@@ -97,17 +97,22 @@ class Multigrid:
         if loops.cholesky(h.coarsest.indptr, h.coarsest.indices, fine, scale, self._factor):
             return False
         unused = np.zeros((matrix.pattern.n, 3))
-        arrays = self._arrays(matrix, unused, unused, unused[:, 0].copy())
-        kernels("taut.solve.multigrid_kernels").damping(h.rows, self._omega, self._sums, arrays)
+        table = self._table(matrix, unused, unused, unused)
+        kernels("taut.solve.multigrid_kernels").damping(h.rows, self._omega, self._sums, table)
         self._matrix = matrix
         return True
 
-    def _arrays(self, a: BlockMatrix, y: Float, residual: Float, targets2: Float) -> tuple[NDArray[Any], ...]:
+    def _table(self, a: BlockMatrix, y: Float, residual: Float, targets2: Float) -> NDArray[np.int64]:
+        """The addresses of all arrays; those given are to be kept as long as it is used."""
         h = self._levels
-        return (
+        arrays: tuple[NDArray[Any], ...] = (
             a.pattern.indptr, a.pattern.indices, a.data, h.indptr, h.indices, self._data, self._inverse, *self._transfer,
             *self._cycle, targets2, y, residual, self._p, self._q,
         )  # fmt: skip
+        for array, kind in zip(arrays, kernels("taut.solve.multigrid_kernels").ARRAYS.values(), strict=True):
+            assert array.dtype == kind
+            assert array.flags.c_contiguous
+        return np.array([array.ctypes.data for array in arrays], dtype=np.int64)
 
     def solve(self, b: Float, targets: Float) -> Solution:
         if self._matrix is None:
@@ -118,10 +123,10 @@ class Multigrid:
         x, r = np.zeros_like(b), np.array(b, order="C")
         best, residuals, total = x.copy(), lengths(r), 0
         for _ in range(1 + RESTARTS):
-            aims = np.maximum(targets, EPS * residuals.max())  # below that the recurrence is no longer the residual
+            aims2 = np.maximum(targets, EPS * residuals.max()) ** 2  # below that the recurrence is no longer the residual
             steps, definite = iterate(
                 self._programme, h.rows, self._omega, self._factor, self._sums, a.held.particles, a.held.free, limit - total,
-                self._arrays(a, x, r, aims**2),
+                self._table(a, x, r, aims2),
             )  # fmt: skip
             total += int(steps)
             if not definite:

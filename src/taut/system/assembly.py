@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from taut.errors import ModelError, SingularState
 from taut.formula.compile import kernels
 from taut.formula.outer import Total
-from taut.formula.placed import len_blocks
 from taut.formula.project import project_elements
 from taut.system.blocks import BlockMatrix, Pattern, Rank, dot
 from taut.system.constraints import Constraints
@@ -59,8 +58,6 @@ class Assembly:
 
     def _blocks_of(self, k: int) -> Float:
         t = self.terms[k]
-        if not t.blocks:
-            return np.empty((len(t.elements), len_blocks(t.variant.gradient), 3, 3))
         return self._blocks[self._block_at[k] : self._block_at[k + 1]].reshape(len(t.elements), t.blocks, 3, 3)
 
     def gradient(self, inputs: Sequence[Inputs]) -> tuple[float, Float, Float]:
@@ -77,19 +74,9 @@ class Assembly:
         for k, (term, at) in enumerate(zip(self.terms, inputs, strict=True)):
             if term.settled and not energies:
                 continue
-            evaluate = term.variant.gradient.evaluate
             x = near_origin(term, at.x)
-            evaluate(
-                x,
-                x if at.y is at.x else at.y,
-                at.h,
-                term.elements,
-                term.parameters(at.t),
-                term.energy,
-                self._vectors_of(k),
-                term.bad,
-            )
-            term.raise_if_bad(term.bad)
+            arguments = (x, x if at.y is at.x else at.y, at.h, term.elements, term.parameters(at.t))
+            term.raise_if_bad(term.variant.gradient.evaluate(*arguments, (term.energy, self._vectors_of(k))))
             term.settled = term.constant
             if term.outer is not None:
                 term.total = Total.of(term.name, term.outer, term.energy, term.parameters(at.t))
@@ -99,21 +86,15 @@ class Assembly:
         """The same, and into `matrix` the sum Σ ∂²V/∂x² + diag(shift) [N/m], shift (n,)."""
         spread: list[Rank] = []
         for k, (term, at) in enumerate(zip(self.terms, inputs, strict=True)):
-            blocks = self._blocks_of(k)
-            module = term.variant.hessian if term.blocks else term.variant.gradient
+            kernel = term.variant.hessian if term.blocks else term.variant.gradient
             x = near_origin(term, at.x)
             arguments = (x, x if at.y is at.x else at.y, at.h, term.elements, term.parameters(at.t))
-            outputs = (
-                (project and term.outer is None, term.energy, self._vectors_of(k), blocks)
-                if term.blocks
-                else (term.energy, self._vectors_of(k))
-            )
-            module.evaluate(*arguments, *outputs, term.bad)
-            term.raise_if_bad(term.bad)
+            outputs = (term.energy, self._vectors_of(k), *([self._blocks_of(k)] if term.blocks else []))
+            term.raise_if_bad(kernel.evaluate(*arguments, outputs, project=project and term.outer is None))
             if term.outer is not None:
                 spread.append(self._of_total(k, at.t, project=project))
-            if term.blocks and project and not (module.CLOSED_FORM and term.outer is None):
-                term.raise_if_bad(project_elements(blocks, term.vectors))
+            if term.blocks and project and not (kernel.closed_form and term.outer is None):
+                term.raise_if_bad(project_elements(self._blocks_of(k), term.vectors))
         row, lists, slot, mirror = self._block_lists
         kernels("taut.system.gather_kernels").gather_blocks(row, *lists, self._blocks, shift, slot, mirror, self.matrix.data)
         self.matrix.spread = tuple(rank for rank in spread if rank.weight != 0.0)

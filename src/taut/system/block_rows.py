@@ -8,12 +8,29 @@ from numba.extending import intrinsic
 from taut.system.lanes import DOUBLE, I64, SINGLE, add, everywhere, four, loop, numbers_of, places, put_four, three, vector
 
 
+def _address(number):
+    """An intrinsic that gives entry k of a table of addresses as that of numbers of a kind."""
+
+    def address(typing_context, table, k):
+        def generate(context, builder, signature, args):
+            entries = numbers_of(context, builder, signature.args[0], args[0])
+            pointer = context.get_value_type(signature.return_type)
+            return builder.inttoptr(builder.load(builder.gep(entries, [args[1]])), pointer)
+
+        return types.CPointer(number)(table, types.int64), generate
+
+    return intrinsic(address)
+
+
+doubles, singles, indices = _address(types.float64), _address(types.float32), _address(types.int32)
+
+
 @intrinsic
 def row_times(typing_context, data, indices, x, first, last):
     """Σ data[k]·x[indices[k]] for first ≤ k < last: three numbers.
 
     data : (blocks, 3, 3), of which the last is not asked for; indices : (blocks,); x : (rows + 1, 3), the last row spare: one
-    number beyond each block and each row is read. Both of double or both of single precision.
+    number beyond each block and each row is read. Arrays, flat ones or addresses; both of double or both of single precision.
     """
     number = DOUBLE if data.dtype == types.float64 else SINGLE
 
@@ -78,12 +95,12 @@ def sum_blocks(typing_context, blocks, source, weight, first, last, out, slot):
 
 
 @njit(error_model="numpy", nogil=True)
-def last_row_times(data, indices, x, first):
-    """Σ data[k]·x[indices[k]] from `first` to the last block, beyond which nothing may be read: three numbers."""
+def last_row_times(data, indices, x, first, last):
+    """Σ data[k]·x[indices[k]] for first ≤ k < last, reading nothing beyond: three numbers. All arrays are flat."""
     a = b = c = 0.0
-    for k in range(first, data.shape[0]):
-        u, v, w = x[indices[k], 0], x[indices[k], 1], x[indices[k], 2]
-        a += data[k, 0, 0] * u + data[k, 0, 1] * v + data[k, 0, 2] * w
-        b += data[k, 1, 0] * u + data[k, 1, 1] * v + data[k, 1, 2] * w
-        c += data[k, 2, 0] * u + data[k, 2, 1] * v + data[k, 2, 2] * w
+    for k in range(first, last):
+        u, v, w = x[3 * indices[k]], x[3 * indices[k] + 1], x[3 * indices[k] + 2]
+        a += data[9 * k] * u + data[9 * k + 1] * v + data[9 * k + 2] * w
+        b += data[9 * k + 3] * u + data[9 * k + 4] * v + data[9 * k + 5] * w
+        c += data[9 * k + 6] * u + data[9 * k + 7] * v + data[9 * k + 8] * w
     return a, b, c

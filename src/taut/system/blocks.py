@@ -122,7 +122,8 @@ class BlockMatrix:
         """The product with vectors x of shape (n, 3)."""
         product = np.empty((self.pattern.n, 3))
         padded = np.concatenate([x, np.zeros((1, 3))])
-        kernels("taut.system.product_kernels").times(self.pattern.indptr, self.pattern.indices, self.data, padded, product)
+        flat = self.data.reshape(-1), padded.reshape(-1)
+        kernels("taut.system.product_kernels").times(self.pattern.indptr, self.pattern.indices, *flat, product)
         for rank in self.spread:
             product += rank.weight * dot(rank.vector, x) * rank.vector
         return product

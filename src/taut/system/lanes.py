@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from llvmlite import ir
+from numba import types
 from numba.core import cgutils
 
 DOUBLE, SINGLE = ir.DoubleType(), ir.FloatType()
@@ -22,8 +23,8 @@ def vector(number: Any = DOUBLE) -> Any:
 
 
 def numbers_of(context: Any, builder: Any, kind: Any, array: Any) -> Any:
-    """The address of an array's first number."""
-    return context.make_array(kind)(context, builder, array).data
+    """The address of an array's first number, or an address as it is."""
+    return array if isinstance(kind, types.CPointer) else context.make_array(kind)(context, builder, array).data
 
 
 def four(builder: Any, numbers: Any, at: Any, number: Any = DOUBLE) -> Any:

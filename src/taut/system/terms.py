@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taut.formula.outer import Total
 from taut.formula.placed import Placed, raise_if_bad
-from taut.formula.source import CHUNK
 from taut.formula.variant import FormName
 from taut.system.blocks import Rank
 from taut.system.state import State
@@ -28,10 +26,9 @@ class Term:
         self.active = None if active is None or active.all() else np.flatnonzero(active)
         self.elements: Int = placed.elements if self.active is None else np.ascontiguousarray(placed.elements[self.active])
         self._selected: tuple[float, Float] | None = None
-        module: Any = self.variant.gradient
-        self.pair: Float | None = None if module.PAIR is None else np.array(module.PAIR)
-        self.vectors: int = module.VECTORS
-        self.blocks: int = module.BLOCKS
+        kernel = self.variant.gradient
+        self.pair: Float | None = None if kernel.pair is None else np.array(kernel.pair)
+        self.vectors, self.blocks = kernel.vectors, kernel.blocks
         self.outer = self.variant.outer
         self.rank: Rank | None = None
         self.total: Total | None = None  # of an energy of a total: what it came to in the last evaluation
@@ -39,7 +36,6 @@ class Term:
         self.constant = constant  # whether its gradient is the same everywhere, and always
         self.settled = False  # whether that has been computed
         self.energy = np.zeros(len(self.elements))
-        self.bad = np.full((len(self.elements) + CHUNK - 1) // CHUNK, -1, dtype=np.int64)
 
     @property
     def stiff(self) -> bool:
