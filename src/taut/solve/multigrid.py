@@ -58,6 +58,7 @@ class Multigrid:
         h = self._levels = Hierarchy.of(pattern)
         self._pattern, self._matrix = pattern, None
         self._diagonals = [h.diagonal[h.rows[k] : h.rows[k + 1]] - h.blocks[k] for k in range(h.levels)]
+        self._squares = np.add.outer([0, 4, 8], 9 * pattern.diagonal)  # where the diagonal's own numbers lie
         total, n = int(h.rows[-1]), pattern.n
         self._coarse = np.zeros((int(h.blocks[-1] - h.blocks[1]), 3, 3))
         self._between = [np.zeros((len(ap.start) - 1, 3, 3)) for ap, _ in h.products]
@@ -78,7 +79,7 @@ class Multigrid:
         self.analyse(matrix.pattern)
         h, loops = self._levels, kernels("taut.solve.level_kernels")
         self._matrix = None
-        largest = float(matrix.data.reshape(-1, 9)[matrix.pattern.diagonal, 0::4].max(initial=0.0))
+        largest = float(matrix.data.reshape(-1).take(self._squares).max(initial=0.0))
         if not 0.0 < largest < np.inf:
             return False
         scale = 2.0 ** -np.frexp(largest)[1]

@@ -132,7 +132,8 @@ class Assembly:
 
     def free_gross(self, hold: Constraints) -> Float:
         """Σ |S ∂V_e/∂x|₁ [N], (n,): the gross force of the last evaluation in the directions that the constraints leave free."""
-        gross = np.einsum("nii,ni->n", hold.free, self._gross)  # exact where S is diagonal
+        gross = self._gross[:, 0] + self._gross[:, 1] + self._gross[:, 2]
+        gross[hold.among] = np.einsum("nii,ni->n", hold.free[hold.among], self._gross[hold.among])  # exact where S is diagonal
         if len(hold.oblique):
             start, source, code, table = self._vector_lists
             counts = np.diff(start)[hold.oblique]
