@@ -35,10 +35,11 @@ def test_layers_fall_back_and_give_the_same_bits():
 
 
 def test_info_says_which_layer(monkeypatch, capsys):
-    from taut import cli, threads
+    from taut import threads
+    from taut.cli import info
 
     monkeypatch.setattr(threads, "_load_tbb", lambda: False)
     monkeypatch.setattr(threads, "_importable", lambda pool: False)
     monkeypatch.setattr(threads, "prepare_threads", lambda: "workqueue")
-    cli.info(clear_cache=False)
+    info.info(clear_cache=False)
     assert "workqueue (tbb is" in capsys.readouterr().out

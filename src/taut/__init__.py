@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from taut import laws as laws
     from taut import materials as materials
     from taut import mesh as mesh
+    from taut import scene as scene
     from taut.errors import CacheError as CacheError
     from taut.errors import EigenError as EigenError
     from taut.errors import LawError as LawError
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from taut.formula.law import energy as energy
     from taut.formula.law import load as load
     from taut.run.ledger import Ledger as Ledger
+    from taut.run.opening import open_run as open_run
     from taut.run.simulate import simulate as simulate
     from taut.solve.tolerance import Tolerance as Tolerance
     from taut.step.adaptive import Adaptive as Adaptive
@@ -76,7 +78,8 @@ __version__ = "0.1.0.dev0"
 _HOME = {
     "CacheError": "errors", "EigenError": "errors", "LawError": "errors", "MeshError": "errors", "ModelError": "errors",
     "NotConverged": "errors", "RunError": "errors", "SceneError": "errors", "SingularState": "errors", "TautError": "errors", "dissipation": "formula.law",
-    "energy": "formula.law", "load": "formula.law", "Ledger": "run.ledger", "simulate": "run.simulate",
+    "energy": "formula.law", "load": "formula.law", "Ledger": "run.ledger", "open_run": "run.opening",
+    "simulate": "run.simulate",
     "Tolerance": "solve.tolerance", "Adaptive": "step.adaptive", "BDF2": "step.bdf2", "Form": "step.form",
     "form_finding": "step.form", "ImplicitEuler": "step.implicit_euler", "ImplicitMidpoint": "step.implicit_midpoint",
     "LinearlyImplicitEuler": "step.linearly_implicit_euler", "Report": "step.report", "RK4": "step.rk4",
@@ -87,7 +90,7 @@ _HOME = {
     "areal_mass": "system.mass", "line_mass": "system.mass", "volume_mass": "system.mass", "Members": "system.members",
     "members": "system.members", "rest_length": "system.members", "State": "system.state", "System": "system.system",
 }  # fmt: skip
-_MODULES = ("formula", "laws", "materials", "mesh")
+_MODULES = ("formula", "laws", "materials", "mesh", "scene")
 
 __all__ = ["__version__", *_MODULES, *_HOME]
 

@@ -6,7 +6,7 @@ import sys
 from importlib.resources import files
 from io import StringIO
 
-from taut.bench.progress import Progress
+from taut.progress import Progress
 
 
 def bench(*arguments):
@@ -53,7 +53,7 @@ class Terminal(StringIO):
 
 def test_a_bar_on_a_terminal():
     stream = Terminal()
-    progress = Progress(stream)
+    progress = Progress("taut bench", stream=stream)
     progress.begin("implicit, soft", 4)
     progress.at(2, "residual ratio 1e-5")
     assert "[████████████············] 2/4" in stream.getvalue()

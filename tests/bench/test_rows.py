@@ -13,7 +13,7 @@ from taut.bench.growth import COUNT, FALL
 from taut.bench.net import cloth
 from taut.bench.peer_newton import _colours
 from taut.bench.peers import PEERS
-from taut.bench.progress import Progress
+from taut.progress import Progress
 from taut.bench.roofline import bytes_of_assembly
 from taut.bench.row import Row, exponent, table
 from taut.bench.splu import Splu
@@ -35,7 +35,7 @@ class Known:
 
 @pytest.fixture
 def bench():
-    made = Bench(n=N, steps=6, progress=Progress(StringIO()))
+    made = Bench(n=N, steps=6, progress=Progress("taut bench", stream=StringIO()))
     made.__dict__["yardstick"] = Known()
     return made
 

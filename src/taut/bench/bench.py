@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from taut.bench.march import Tell
-from taut.bench.progress import Progress
+from taut.progress import Progress
 from taut.bench.yardstick import Yardstick
 from taut.solve.tolerance import Tolerance
 
@@ -29,7 +29,7 @@ class Bench:
     n: int = 100
     steps: int = 100
     solid: Path | None = None
-    progress: Progress = field(default_factory=Progress)
+    progress: Progress = field(default_factory=lambda: Progress("taut bench"))
 
     @cached_property
     def yardstick(self) -> Yardstick:

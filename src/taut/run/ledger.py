@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from taut.errors import ModelError
@@ -12,6 +12,9 @@ from taut.run.entry import Entry
 from taut.step.advance import Advance
 from taut.system.system import System
 from taut.system.tables import write_csv
+
+GROUPS = ("stored", "work", "dissipated", "torn")  # fields of an Entry that are tables by law
+FLOWS = ("scripted", "numerical", "residual", "gap")
 
 
 class Ledger:
@@ -39,11 +42,7 @@ class Ledger:
 
     def book(self, system: System, step: Advance) -> Entry:
         """Add the entry of a step."""
-        parts = [booked(system, part) for part in step.parts or (step,)]
-        entry = parts[0]
-        for part in parts[1:]:
-            entry = entry.and_then(part)
-        entry = replace(entry, t=step.state.t, h=step.h)
+        entry = entry_of(system, step)
         self.entries.append(entry)
         return entry
 
@@ -73,14 +72,34 @@ class Ledger:
         >>> file.read_text().splitlines()[0]
         't_s,kinetic_J,stored gravity_J,scripted_J,numerical_J,residual_J,gap_J'
         """
-        groups: dict[str, dict[str, None]] = {"stored": {}, "work": {}, "dissipated": {}, "torn": {}}
-        for entry in self.entries:
-            for group, names in groups.items():
-                names.update(dict.fromkeys(getattr(entry, group)))
-        header = ["t_s", "kinetic_J", *(f"{g} {n}_J" for g, names in groups.items() for n in names)]
-        rows = (
-            [e.t, e.kinetic, *(getattr(e, g).get(n, 0.0) for g, names in groups.items() for n in names),
-             e.scripted, e.numerical, e.residual, e.gap]
-            for e in self.entries
-        )  # fmt: skip
-        write_csv(path, [*header, "scripted_J", "numerical_J", "residual_J", "gap_J"], rows)
+        names = columns(self.entries)
+        write_csv(path, header(names), (row(entry, names) for entry in self.entries))
+
+
+def entry_of(system: System, step: Advance) -> Entry:
+    """The entry of a step; of one that is made of others, their sum."""
+    parts = [booked(system, part) for part in step.parts or (step,)]
+    entry = parts[0]
+    for part in parts[1:]:
+        entry = entry.and_then(part)
+    return replace(entry, t=step.state.t, h=step.h)
+
+
+def columns(entries: Iterable[Entry]) -> list[tuple[str, str]]:
+    """The kinds of energy by law that occur in entries, as (group, law)."""
+    groups: dict[str, dict[str, None]] = {group: {} for group in GROUPS}
+    for entry in entries:
+        for group, names in groups.items():
+            names.update(dict.fromkeys(getattr(entry, group)))
+    return [(group, name) for group, names in groups.items() for name in names]
+
+
+def header(names: Sequence[tuple[str, str]]) -> list[str]:
+    """The head of a table of entries with these columns by law."""
+    return ["t_s", "kinetic_J", *(f"{group} {name}_J" for group, name in names), *(f"{name}_J" for name in FLOWS)]
+
+
+def row(entry: Entry, names: Sequence[tuple[str, str]]) -> list[float]:
+    """An entry as a row of that table."""
+    by_law = (getattr(entry, group).get(name, 0.0) for group, name in names)
+    return [entry.t, entry.kinetic, *by_law, *(getattr(entry, name) for name in FLOWS)]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-
-import numpy as np
 
 from taut.errors import ModelError
 from taut.run.ledger import Ledger
+from taut.run.plan import Plan
 from taut.run.summary import Summary
 from taut.step.integrator import Integrator, seconds
 from taut.step.report import Report
@@ -22,25 +20,17 @@ class Simulation(Iterator[tuple[State, Report]]):
     summary : totals so far (see `taut.run.summary.Summary`); ledger : the energy book, if one was given
     """
 
-    def __init__(self, system: System, integrator: Integrator, h: float, until: float, state: State, ledger: Ledger | None) -> None:
+    def __init__(self, system: System, integrator: Integrator, plan: Plan, state: State, ledger: Ledger | None) -> None:
         self.system, self.integrator, self.summary, self.ledger = system, integrator, Summary(), ledger
-        self._steps = self._all(h, until, state)
+        self._steps = self._all(plan, state)
 
     def __next__(self) -> tuple[State, Report]:
         return next(self._steps)
 
-    def _all(self, h: float, until: float, state: State) -> Iterator[tuple[State, Report]]:
-        count = (until - state.t) / h
-        whole = round(count)
-        slack = 1e-6 + 4.0 * np.finfo(np.float64).eps * whole * whole  # of a step: what adding up t so many times can lose
-        if count <= slack:
-            return
-        rest = 0.0 if abs(count - whole) <= slack else count - np.floor(count)
-        for _ in range(whole if rest == 0.0 else int(np.floor(count))):
-            state, report = self._step(state, h)
+    def _all(self, plan: Plan, state: State) -> Iterator[tuple[State, Report]]:
+        for index in range(plan.steps):
+            state, report = self._step(state, plan.length(index))
             yield state, report
-        if rest:
-            yield self._step(state, rest * h)
 
     def _step(self, state: State, h: float) -> tuple[State, Report]:
         done = self.integrator.advance(self.system, state, h)
@@ -71,16 +61,21 @@ def simulate(
     >>> round(state.t, 9), round(float(state.v[0, 1]), 9), report.outcome, run.summary.steps
     (1.0, -9.81, 'converged', 10)
     """
+    if ledger is not None and not isinstance(ledger, Ledger):
+        raise ModelError(f"ledger is a taut.Ledger, not {ledger!r}")
+    plan, start = planned("simulate", system, integrator, h, until, state)
+    return Simulation(system, integrator, plan, start, ledger)
+
+
+def planned(who: str, system: System, integrator: Integrator, h: float, until: float, state: State | None) -> tuple[Plan, State]:
+    """The steps to take and the state to begin from, if what `who` was called with can be meant."""
     if not isinstance(system, System):
-        raise ModelError(f"simulate takes a taut.System first, not {system!r}")
+        raise ModelError(f"{who} takes a taut.System first, not {system!r}")
     if not isinstance(integrator, Integrator):
         hint = "; it wants its brackets" if isinstance(integrator, type) else ""
-        raise ModelError(f"simulate takes an integrator such as taut.ImplicitEuler(), not {integrator!r}{hint}")
-    for what, value, kind in (("state", state, State), ("ledger", ledger, Ledger)):
-        if value is not None and not isinstance(value, kind):
-            raise ModelError(f"{what} is a taut.{kind.__name__}, not {value!r}")
+        raise ModelError(f"{who} takes an integrator such as taut.ImplicitEuler(), not {integrator!r}{hint}")
+    if state is not None and not isinstance(state, State):
+        raise ModelError(f"state is a taut.State, not {state!r}")
     step, end = seconds("step h", h), seconds("end time", until)
     start = system.initial_state() if state is None else state
-    if not step > 0.0 or not math.isfinite((end - start.t) / step):
-        raise ModelError(f"the step h is {h!r}; it must be a positive number of seconds, and reach the end time in finitely many")
-    return Simulation(system, integrator, step, end, start, ledger)
+    return Plan.of(start.t, step, end), start

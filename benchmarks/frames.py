@@ -1,0 +1,109 @@
+"""Stream a long run to the disk and back: throughput, and memory that does not grow.
+
+    python -m benchmarks.frames FOLDER [--frames 10000] [--particles 10000] [--keep]
+
+Frames of random positions and velocities go through the same `Store` as those of a run, one transaction each with its report,
+ledger entry and checkpoint (10,000 frames of 10,000 particles take 4.9 GB), then all are read back, verified, and compared with
+what was written. Prints MB/s of frames and the peak memory of the process after 10% of the frames and at the end. Ends with 1 if
+the peak has grown by more than ten frames.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+import taut
+from taut.run.entry import Entry
+from taut.run.header import Header, versions
+from taut.run.opening import open_run
+from taut.run.store import Store
+from taut.step.report import Report
+
+SLACK = 10  # frames by which the peak may grow
+
+
+def state_of(step: int, n: int) -> taut.State:
+    """The synthetic state of a step, the same at each call."""
+    rng = np.random.default_rng(step)
+    return taut.State.of_step(0.01 * step, rng.random((n, 3)), rng.random((n, 3)), taut.State(0.0, [[0, 0, 0]], [[0, 0, 0]]))
+
+
+def peak() -> float:
+    """The most memory this process has taken so far [MB]."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / 1e6 if sys.platform == "darwin" else most / 1e3
+
+
+def write(folder: Path, frames: int, n: int) -> tuple[float, float, float]:
+    """Seconds, and the peak after a tenth and at the end [MB]."""
+    header = Header(versions(), "", "", {}, n, 0.0, 0.01 * frames, 0.01, 0.01, frames, 1, 1, "none", {})
+    store = Store.begun(folder, header, state_of(0, n))
+    early, seconds = 0.0, 0.0
+    for step in range(1, frames + 1):
+        state, t = state_of(step, n), 0.01 * step
+        rows = [(step, Report("none", t, 0.01, "explicit"), Entry(t, 0.01, 1.0, 0.5, {"spring": 0.5}))]
+        begun = time.perf_counter()
+        store.save(step, state, rows, checkpoint=True, status="running")
+        seconds += time.perf_counter() - begun
+        early = peak() if step == max(1, frames // 10) else early
+    begun = time.perf_counter()
+    store.finish()
+    store.close()
+    return seconds + time.perf_counter() - begun, early, peak()
+
+
+def read(folder: Path, frames: int, n: int) -> tuple[float, float, float]:
+    """The same for reading, every frame compared with what was written."""
+    early, seconds = 0.0, 0.0
+    with open_run(folder) as run:
+        if len(run.frames) != frames + 1:
+            raise SystemExit(f"{len(run.frames)} frames are there, not {frames + 1}")
+        begun = time.perf_counter()
+        for index, frame in enumerate(run.frames):
+            seconds += time.perf_counter() - begun
+            state = state_of(index, n)
+            if frame.q.tobytes() != state.q.tobytes() or frame.v.tobytes() != state.v.tobytes():
+                raise SystemExit(f"frame {index} is not what was written")
+            early = peak() if index == max(1, frames // 10) else early
+            begun = time.perf_counter()
+    return seconds, early, peak()
+
+
+def main() -> int:
+    """See above."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--frames", type=int, default=10_000)
+    parser.add_argument("--particles", type=int, default=10_000)
+    parser.add_argument("--keep", action="store_true", help="leave the run there")
+    options = parser.parse_args()
+    frames, n = options.frames, options.particles
+    size = 48e-6 * n * (frames + 1)  # MB
+    options.folder.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(options.folder).free / 1e6
+    if free < 1.3 * size:
+        print(f"{options.folder} has {free:.0f} MB free, and {1.3 * size:.0f} MB are needed")
+        return 2
+    if any(options.folder.iterdir()):
+        print(f"{options.folder} is not empty")
+        return 2
+    print(f"{frames} frames of {n} particles, {size:.0f} MB")
+    grown = 0.0
+    for verb, work in (("written", write), ("read", read)):
+        seconds, early, late = work(options.folder, frames, n)
+        grown = max(grown, late - early)
+        print(f"{verb} in {seconds:.1f} s, {size / seconds:.0f} MB/s; peak memory {early:.1f} MB at 10%, {late:.1f} MB at the end")
+    if not options.keep:
+        (options.folder / "run.sqlite").unlink()
+    return int(grown > SLACK * 48e-6 * n)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

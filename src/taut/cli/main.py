@@ -1,0 +1,47 @@
+"""All commands, and what an error means for the caller.
+
+Exit codes: 0 done, 1 a validation case missed, 2 bad input, 3 not converged, 4 the run folder cannot be written, read or trusted,
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from taut.cli.bench import bench
+from taut.cli.info import info
+from taut.cli.run import resume, run
+from taut.cli.scenes import check, new, scenes, schema
+from taut.errors import NotConverged, RunError, TautError
+
+INTERRUPTED = 130
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None,
+    help="Mass-spring systems, from one formula per force to a certified step.",
+)  # fmt: skip
+for command in (run, resume, scenes, new, check, schema, bench, info):
+    app.command()(command)
+
+
+@app.callback()
+def taut() -> None:
+    """Commands follow."""
+
+
+def main() -> None:
+    """Run a command; an error of ours is told without a traceback."""
+    try:
+        app()
+    except TautError as error:
+        print(f"taut: {_plain(str(error))}", file=sys.stderr)
+        sys.exit(4 if isinstance(error, RunError) else 3 if isinstance(error, NotConverged) else 2)
+    except KeyboardInterrupt:
+        print("taut: interrupted", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+
+
+def _plain(text: str) -> str:
+    """Names from files stand in messages: nothing in them may steer a terminal."""
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)

@@ -1,0 +1,146 @@
+"""The folder of a run: who may write in it, and files that are written whole or not at all.
+
+scene.toml, and the files it names     what was run
+run.sqlite                             frames, reports, ledger and checkpoints (`taut.run.schema`)
+summary.json, ledger.csv, energy.png   at the end
+run.lock                               held by the process that writes
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from secrets import token_hex
+from typing import IO, Any
+
+from taut.errors import RunError
+from taut.run.database import FILE, reason
+
+SCENE, SUMMARY, LEDGER, PICTURE, LOCK = "scene.toml", "summary.json", "ledger.csv", "energy.png", "run.lock"
+JOURNALS = (f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal")
+OWN = (SUMMARY, LEDGER, PICTURE, FILE, *JOURNALS, SCENE)  # in the order in which an old run is cleared away
+
+
+@contextmanager
+def writing(folder: Path, what: str, safe: str = "") -> Iterator[None]:
+    """Turn an error of the system into a RunError that says what could not be written, and what is safe."""
+    try:
+        yield
+    except OSError as error:
+        raise RunError(f"{folder}: cannot write {what}: {reason(error)}{'; ' * bool(safe)}{safe}") from error
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Be the only process that writes this run; RunError if another one does."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(folder / LOCK)
+    with writing(folder, LOCK):
+        try:
+            lock.acquire(timeout=0)
+        except Timeout as error:
+            raise RunError(f"{folder}: another process is writing this run") from error
+        except NotImplementedError as error:
+            raise RunError(f"{folder}: cannot write {LOCK}: the file system has no locks") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def whole(path: Path, safe: str = "", *, binary: bool = False) -> Iterator[IO[Any]]:
+    """A file to write: it takes its place when it is complete and on the disk, and not before.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "a.txt"
+    >>> with whole(path) as stream:
+    ...     _ = stream.write("all of it")
+    >>> path.read_text()
+    'all of it'
+    """
+    part = path.with_name(f".taut-{token_hex(8)}.part")
+    with writing(path.parent, path.name, safe):
+        try:
+            options: dict[str, Any] = {} if binary else {"encoding": "utf-8", "newline": ""}
+            with open(part, "xb" if binary else "x", **options) as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(part, path)
+            sync_folder(path.parent)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the names in a folder on the disk, where the system has a way to ask for it."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def made(folder: Path) -> None:
+    """Make the folder of a run, if it is not there."""
+    with writing(folder, "the folder"):
+        folder.mkdir(parents=True, exist_ok=True)
+        sync_folder(folder.parent)
+
+
+def cleared(folder: Path, inputs: Mapping[str, bytes], *, overwrite: bool) -> None:
+    """Refuse a folder that holds a run, or with `overwrite` take the run out of it; other files stay where they are."""
+    with writing(folder, "a new run"):
+        there = [name for name in OWN if os.path.lexists(folder / name)]
+        if there and not overwrite:
+            raise RunError(f"{folder}: there is a run already ({there[-1]}); it is overwritten only if you say so")
+        others = [name for name in inputs if (folder / name).exists() and (folder / name).read_bytes() != inputs[name]]
+        if others and not overwrite:
+            raise RunError(f"{folder}: there is another {others[0]} already; it is overwritten only if you say so")
+        for name in there:
+            if (folder / name).is_dir() and not (folder / name).is_symlink():
+                raise RunError(f"{folder}: {name} is a folder, and not of a run; it is left alone")
+        for name in there:
+            (folder / name).unlink(missing_ok=True)
+
+
+def put(folder: Path, scene: str, inputs: Mapping[str, bytes]) -> dict[str, str]:
+    """Write the scene and the files beside it; name → SHA-256 of each."""
+    digests = {}
+    for name, data in {**inputs, **({SCENE: scene.encode()} if scene else {})}.items():
+        path = folder / name
+        with writing(folder, f"the folder of {name}"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        with whole(path, binary=True) as stream:
+            stream.write(data)
+        digests[name] = sha256(data).hexdigest()
+    return digests
+
+
+def check_names(folder: Path, inputs: Mapping[str, bytes]) -> None:
+    """Refuse files that would lie outside the folder, or in place of the run's own."""
+    for name, data in inputs.items():
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts or not path.parts or "\\" in name or ":" in name or "\0" in name:
+            raise RunError(f"{folder}: the input {name!r} would not lie in the folder of the run")
+        if path.parts[0].lower() in (*OWN, LOCK):
+            raise RunError(f"{folder}: the input {name!r} has a name that the run needs itself")
+        if not isinstance(data, bytes):
+            raise RunError(f"{folder}: the input {name!r} is {type(data).__name__}, not bytes")
+
+
+def check_unchanged(folder: Path, digests: Mapping[str, str]) -> None:
+    """Refuse a run whose scene or inputs have changed since it began."""
+    for name, digest in digests.items():
+        try:
+            data = (folder / name).read_bytes()
+        except OSError as error:
+            raise RunError(f"{folder}: cannot read {name}: {reason(error)}") from error
+        if sha256(data).hexdigest() != digest:
+            raise RunError(f"{folder}: {name} has changed since the run began; a changed scene is a new run")

@@ -1,0 +1,73 @@
+"""What is made of a whole run at its end: summary.json, ledger.csv and energy.png, each whole or not at all.
+
+They are read back from run.sqlite row by row, so that memory does not grow with the run, and a run that was resumed has the same
+files as one that was not, seconds aside.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from taut.run.codec import sha256_of
+from taut.run.entry import Entry
+from taut.run.folder import LEDGER, PICTURE, SUMMARY, whole
+from taut.run.ledger import columns, header, row
+from taut.run.picture import energy_picture
+from taut.run.store import Store
+from taut.run.summary import Summary
+from taut.system.state import State
+
+
+def write_results(store: Store, state: State) -> tuple[str, ...]:
+    """Write the files; what there is to say about them."""
+    last, database, folder = store.durable, store.database, store.folder
+    names = columns(entry for _, entry in database.entries(last))
+    with whole(folder / LEDGER, store.safe) as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(header(names))
+        writer.writerows(row(entry, names) for _, entry in database.entries(last))
+    note = _write_picture(store, folder / PICTURE)
+    with whole(folder / SUMMARY, store.safe) as stream:
+        json.dump(_finite(_summary(store, state, note)), stream, indent=1, allow_nan=False)
+        stream.write("\n")
+    return (note,) if note else ()
+
+
+def _write_picture(store: Store, path: Path) -> str:
+    data, note = energy_picture(store.database, store.durable)
+    if data:
+        with whole(path, store.safe, binary=True) as stream:
+            stream.write(data)
+    return note
+
+
+def _summary(store: Store, state: State, note: str) -> dict[str, Any]:
+    """What summary.json says."""
+    summary, total = Summary(), None
+    for _, report in store.database.reports(store.durable):
+        summary.add(report)
+    for _, entry in store.database.entries(store.durable):
+        total = entry if total is None else total.and_then(entry)
+    head = store.header
+    return {
+        "outcome": "finished", "particles": head.n, "integrator": head.integrator, "h_s": head.h, "t_s": state.t,
+        "frames": head.frames(store.durable), "sha256": sha256_of(state), "steps": asdict(summary),
+        "energy_J": None if total is None else _books(total), "notes": [note] if note else [], "versions": head.versions,
+    }  # fmt: skip
+
+
+def _books(total: Entry) -> dict[str, Any]:
+    """The energy book of the whole run."""
+    return {name: value for name, value in asdict(total).items() if name not in ("t", "h")}
+
+
+def _finite(value: Any) -> Any:
+    """The same with null for numbers that JSON does not have."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return None if isinstance(value, float) and not math.isfinite(value) else value

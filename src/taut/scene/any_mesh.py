@@ -1,0 +1,118 @@
+"""A scene for any mesh file: laws picked for its cells, and told.
+
+    lines                  springs of E·A/l
+    triangles, quads       springs of E and thickness, and hinges of E t³/12 that keep the shape the file has
+    tetrahedra, hexahedra  springs of E
+
+What is not given is picked by the size of the mesh, so that it moves visibly.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from taut.errors import SceneError
+from taut.mesh import read
+from taut.mesh.mesh import Mesh
+from taut.scene.bounds import MOST_PARTICLES
+from taut.scene.scene import Scene, read_text
+from taut.scene.toml_text import toml
+
+WHAT = {1: "a rope or net of its lines", 2: "a sheet or shell of its faces", 3: "a solid of its cells"}
+YOUNG = {1: 1e8, 2: 1e6, 3: 1e5}  # [Pa]: soft things that move visibly
+DENSITY = {1: 1000.0, 2: 300.0, 3: 1000.0}  # [kg/m³]
+THIN, SLENDER = 1e-3, 5e-3  # thickness of a sheet and diameter of lines, of the size of the mesh
+FITTED = 20_000  # points up to which springs are fitted to the moduli
+
+
+def of_mesh(
+    path: str | os.PathLike[str],
+    *,
+    fix: str | None = None,
+    young: float | None = None,
+    poisson: float | None = None,
+    thickness: float | None = None,
+    area: float | None = None,
+    density: float | None = None,
+    scale: float = 1.0,
+    up: str = "y",
+    h: float = 0.01,
+    duration: float = 3.0,
+    damping: float = 5e-3,
+    most: int = MOST_PARTICLES,
+) -> Scene:
+    """A scene in which the thing in a mesh file hangs under its weight; `notes` say what was picked.
+
+    fix : which points are held (default: the uppermost twentieth; the corners of something flat that lies)
+    young : Young's modulus [Pa]; poisson : Poisson's ratio; density : [kg/m³]
+    thickness : of faces [m]; area : cross-section of lines [m²]
+    scale : metres per unit of the file; up : the axis that points up in it
+    h : step [s]; duration : [s]; damping : of springs, c = damping × k [s]
+    most : particles at most
+    """
+    file = Path(path)
+    mesh = read(file, scale=scale, up=up)
+    dimension = next((d for d in (3, 2, 1) if mesh.blocks(d)), 0)
+    size = float(np.linalg.norm(np.ptp(mesh.positions, axis=0)))
+    if not dimension or not size:
+        raise SceneError(["the mesh has no extent"], path=file)
+    notes = [f"{file.name}: {mesh!r}, {size:.3g} m across, as {WHAT[dimension]}"]
+    material: dict[str, Any] = {}
+
+    def pick(name: str, given: float | None, default: float, unit: str) -> None:
+        material[name] = default if given is None else float(given)
+        if given is None:
+            notes.append(f"{name} = {default:.3g} {unit}, picked; --{name} sets it")
+
+    def refuse(name: str, given: float | None) -> None:
+        if given is not None:
+            raise SceneError([f"{name} says nothing about {WHAT[dimension]}"], path=file)
+
+    pick("young", young, YOUNG[dimension], "Pa")
+    pick("density", density, DENSITY[dimension], "kg/m³")
+    if dimension == 2:
+        pick("thickness", thickness, THIN * size, "m")
+    else:
+        refuse("thickness", thickness)
+    if dimension == 1:
+        pick("area", area, np.pi / 4 * (SLENDER * size) ** 2, "m²")
+        refuse("poisson", poisson)
+    else:
+        refuse("area", area)
+    if poisson is not None:
+        material["poisson"] = float(poisson)
+    if mesh.n > FITTED and dimension > 1:
+        material["fit"] = False
+        notes.append(f"{mesh.n} points: the springs are those of Van Gelder's formula, not fitted")
+    material["damping"] = float(damping)
+    notes.append(f"springs with damping {damping:g} s times k" + ("; hinges keep the shape of the file" if dimension == 2 else ""))
+    where = _held(mesh) if fix is None else fix
+    if fix is None:
+        notes.append(f"held: {where}; --fix sets it")
+    tables = {
+        "title": file.stem,
+        "why": f"{file.name} hangs under its own weight",
+        "time": {"h": float(h), "duration": float(duration)},
+        "integrator": {"method": "ImplicitEuler", "adaptive": {"halvings": 6}},
+        "body": [
+            {
+                "name": "body",
+                "mesh": {"file": file.name, "scale": float(scale), "up": up},
+                "material": material,
+                "hold": [{"where": where}],
+            }
+        ],
+        "law": [{"law": "gravity"}],
+    }
+    return read_text(toml(tables), folder=file.parent, path=file, notes=notes, most=most)
+
+
+def _held(mesh: Mesh) -> str:
+    """The uppermost twentieth; the corners of what has no height."""
+    low, high = mesh.positions[:, 1].min(), mesh.positions[:, 1].max()
+    flat = high - low <= 1e-9 * float(np.linalg.norm(np.ptp(mesh.positions, axis=0)))
+    return "corners" if flat else "y >= max(y) - 0.05*(max(y) - min(y))"

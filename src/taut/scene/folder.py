@@ -1,0 +1,69 @@
+"""The files of a scene: inside its folder, unless more is allowed."""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+
+from taut.errors import MeshError, SceneError
+from taut.mesh.files.source import load
+
+INPUTS = "inputs"  # where a run keeps copies
+MOST_TABLE_BYTES = 64_000_000
+_BESIDE = {".node": (".ele", ".face", ".edge"), ".ele": (".node", ".face", ".edge")}  # files that belong to one mesh
+
+
+class Folder:
+    """Where the files of a scene are looked up; remembers which were."""
+
+    def __init__(self, root: Path | None, *, allow_outside: bool = False) -> None:
+        self.root = None if root is None else root.resolve()
+        self.allow_outside = allow_outside
+        self.used: dict[str, Path] = {}  # as the scene names them
+
+    def find(self, name: str) -> Path:
+        """The path of a file that the scene names."""
+        if self.root is None:
+            raise SceneError([f"it names the file '{name}', but the scene was not read from a folder"])
+        if "\0" in name or not name.strip():
+            raise SceneError([f"no file can have the name {name!r}"])
+        try:
+            found = self._inside(name)
+            found.is_symlink()  # a name that is too long is an error here, and not later
+            for suffix in _BESIDE.get(found.suffix.lower(), ()):
+                if found.with_suffix(suffix).is_file():
+                    beside = str(PurePosixPath(name).with_suffix(suffix))
+                    self.used[beside] = self._inside(beside)
+        except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a name that is too long
+            raise SceneError([f"the file '{name[:100]}' cannot be looked up: {error}"]) from None
+        self.used[name] = found
+        return found
+
+    def _inside(self, name: str) -> Path:
+        assert self.root is not None
+        found = (self.root / os.path.expanduser(name) if self.allow_outside else self.root / name).resolve()
+        if not self.allow_outside and (Path(name).is_absolute() or "\\" in name or not found.is_relative_to(self.root)):
+            raise SceneError(
+                [f"the file '{name}' is outside of the scene's folder; allow_outside=True (--allow-outside) permits it"]
+            )
+        return found
+
+    def bytes(self, name: str, most: int | None = None) -> bytes:
+        """What is in a file."""
+        path = self.find(name)
+        if most is not None and path.is_file() and path.stat().st_size > most:
+            raise SceneError([f"the file '{name}' has more than {most:,} bytes"])
+        try:
+            return load(path)
+        except MeshError as error:
+            raise SceneError([f"the file '{name}': {error.message}"]) from None
+
+    def kept_as(self, name: str) -> str:
+        """Under which name a run keeps its copy, and the resolved scene finds it."""
+        path = PurePosixPath(name)
+        if path.parts[:1] == (INPUTS,) and ".." not in path.parts:
+            return str(path)
+        if not path.is_absolute() and ".." not in path.parts and "~" not in name:
+            return str(PurePosixPath(INPUTS) / path)
+        return f"{INPUTS}/{sha256(str(path.parent).encode()).hexdigest()[:8]}-{path.name}"  # two of one name do not meet

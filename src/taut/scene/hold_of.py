@@ -1,0 +1,93 @@
+"""What holds a body: constraints, and springs to points for holds that end.
+
+A hold until t is ½ k(t)|x - target(t)|² (`laws.pin`) with k(t) = 0 from then on. One pin that carries the whole body gives way by
+1e-4 of the body's size, unless its stiffness is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taut import laws
+from taut.errors import SceneError
+from taut.mesh import read
+from taut.mesh.mesh import Mesh
+from taut.scene.folder import Folder
+from taut.scene.model import Follow, Hold, Rotate
+from taut.scene.table_files import table, timeline
+from taut.system.constraints import Constraint, fixed, on_line, on_plane, scripted
+from taut.system.handle import handle
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+GIVES = 1e-4  # of the body's size, under its whole weight
+GRAVITY = 9.81
+LATE = 1e-9  # of a second: times that are the same but for rounding
+
+
+def hold_of(hold: Hold, points: Int, start: int, pose: Float, folder: Folder) -> Constraint:
+    """The constraint of points of one body, whose first particle is `start` in the whole; pose (n, 3) [m] is the body's."""
+    particles = points + start
+    if hold.on_line is not None:
+        return on_line(particles, hold.on_line, hold.through)
+    if hold.on_plane is not None:
+        return on_plane(particles, hold.on_plane, hold.through)
+    if hold.follow is not None:
+        times, positions = _followed(hold.follow, points, pose, folder)
+        return scripted(particles, (times, positions))
+    if hold.move is None and hold.rotate is None:
+        return fixed(particles)
+    return handle(
+        particles,
+        move=None if hold.move is None else ([row[0] for row in hold.move], [row[1:] for row in hold.move]),
+        turn=None if hold.rotate is None else _turn(hold.rotate),
+        about=None if hold.rotate is None else hold.rotate.centre,
+    )
+
+
+def released(hold: Hold, constraint: Constraint, pose: Float, weight: float, name: str) -> Any:
+    """The same as a pin that lets go at `hold.until`; pose (n, 3) [m] is that of the whole, weight [N] that of the body."""
+    assert hold.until is not None
+    placed = constraint.placed(pose)
+    size = float(np.linalg.norm(np.ptp(pose, axis=0))) or 1.0
+    k = hold.stiffness if hold.stiffness is not None else weight / (GIVES * size)
+    end = hold.until - LATE
+    here = pose[placed.particles]
+    path: Callable[[float], Any] = placed.path if placed.path is not None else lambda t: here
+    return laws.pin(
+        placed.particles, k=lambda t: k if t < end else 0.0, target=lambda t: np.broadcast_to(path(t), here.shape), name=name
+    )
+
+
+def _turn(rotate: Rotate) -> Any:
+    axis = np.array(rotate.axis) / np.linalg.norm(rotate.axis)
+    if rotate.rate is not None:
+        rate = rotate.rate
+        return lambda t: axis * (rate * t)
+    assert rotate.angles is not None
+    return [row[0] for row in rotate.angles], [(axis * row[1]).tolist() for row in rotate.angles]
+
+
+def _followed(follow: Follow, points: Int, pose: Float, folder: Folder) -> tuple[Float, Float]:
+    """Times (T,) [s] and positions (T, k, 3) [m] of the held points."""
+    if follow.file is not None:
+        times, values = timeline(table(folder, follow.file), follow.file)
+        if values.shape[1] == 3:
+            return times, pose[points][None] + values[:, None, :] - values[0]
+        if values.shape[1] != 3 * len(points):
+            raise SceneError([f"the file '{follow.file}' has {values.shape[1]} columns beside t; wanted: 3, or {3 * len(points)}"])
+        return times, values.reshape(len(times), -1, 3)
+    assert follow.frames is not None
+    frames = [_frame(name, points, folder) for name in follow.frames]
+    return np.arange(len(frames)) / follow.rate, np.stack(frames)
+
+
+def _frame(name: str, points: Int, folder: Folder) -> Float:
+    mesh: Mesh = read(folder.find(name))
+    if mesh.n <= points.max(initial=0):
+        raise SceneError([f"the file '{name}' has {mesh.n} points, but point {points.max()} shall follow it"])
+    return mesh.positions[points]

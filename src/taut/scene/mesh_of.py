@@ -1,0 +1,91 @@
+"""The mesh of a body, made or read, with everything done to it that its table asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taut.errors import MeshError
+from taut.mesh import clean, fill, oriented, read, surface, triangulated
+from taut.mesh.mesh import Mesh
+from taut.scene.bounds import MOST_PARTICLES
+from taut.scene.catalogue import shape_arguments, shape_names
+from taut.scene.folder import Folder
+from taut.scene.meshes_model import FileMesh, InlineMesh, MeshBase
+from taut.scene.numbers_of import parameter_of
+from taut.scene.turning import rotation
+
+Float = NDArray[np.float64]
+
+
+def mesh_of(asked: MeshBase, folder: Folder, most: int = MOST_PARTICLES) -> Mesh:
+    """The mesh that a table asks for, with at most so many points.
+
+    >>> from taut.scene.meshes_model import MESHES
+    >>> mesh_of(MESHES["mesh:sheet"](shape="sheet", nx=2, ny=2), Folder(None))
+    Mesh(9 points, 4 quad)
+    """
+    mesh = _raw(asked, folder, most)
+    if asked.clean is not None:
+        mesh = clean(mesh, **asked.clean.model_dump()).mesh
+    if asked.orient:
+        mesh = oriented(mesh)
+    if asked.fill is not None:
+        mesh = fill(mesh, asked.fill.spacing)
+    if asked.surface:
+        mesh = surface(mesh)
+    if asked.triangulate:
+        mesh = triangulated(mesh)
+    refuse_many(mesh.n, most)
+    points = mesh.positions
+    if asked.displace is not None:
+        every = np.arange(mesh.n)[:, None]
+        moved = parameter_of(asked.displace, mesh, every, folder, vector=True)
+        if callable(moved):
+            raise MeshError("the rest shape does not depend on time")
+        points = points + moved
+    if asked.rotate is not None:
+        points = points @ rotation(asked.rotate).T
+    if asked.translate is not None:
+        points = points + np.array(asked.translate)
+    if points is not mesh.positions:
+        mesh = mesh.with_(points=points)
+    if asked.groups:
+        mesh = mesh.with_(groups={**mesh.groups, **{name: mesh.select(what) for name, what in asked.groups.items()}})
+    return mesh
+
+
+def refuse_many(points: float, most: int) -> None:
+    """Refuse a mesh with more points than a scene may have."""
+    if points > most:
+        raise MeshError(f"it would have {points:,.0f} points; a scene has at most {most:,}")
+
+
+def _raw(asked: MeshBase, folder: Folder, most: int) -> Mesh:
+    if isinstance(asked, FileMesh):
+        return read(folder.find(asked.file), scale=asked.scale, up=asked.up)
+    if isinstance(asked, InlineMesh):
+        width = {len(row) for row in asked.points}
+        if len(width) > 1:
+            raise MeshError("some points have two coordinates, some three")
+        return Mesh(asked.points, {kind: np.array(cells, dtype=np.int64) for kind, cells in asked.cells.items() if cells})
+    name = asked.shape  # type: ignore[attr-defined]
+    shape = shape_names()[name]
+    given: dict[str, Any] = {a.name: getattr(asked, a.name) for a in shape_arguments(shape)}
+    refuse_many(_points(name, given), most)
+    return shape(**given)
+
+
+def _points(name: str, given: dict[str, Any]) -> float:
+    """About how many points a generator will make, before it makes them; never far too few."""
+    counts = [value for value in given.values() if isinstance(value, int) and not isinstance(value, bool)]
+    if name == "sphere":
+        return 10.0 * given["n"] ** 2 + 2
+    if name == "disc":
+        return 1.0 + 3.0 * given["rings"] * (given["rings"] + 1)
+    if given.get("spacing") is not None:  # solids made by stuffing: two points for each cube of the lattice
+        size = 2.0 * given["radius"] if "radius" in given else given.get("height", 1.0)
+        return float(min(size / given["spacing"], 1e6)) ** 3
+    return float(np.prod([value + 1.0 for value in counts]))

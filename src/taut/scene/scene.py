@@ -1,0 +1,182 @@
+"""Scenes: read, checked, changed, written out in full, and built."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from taut.errors import SceneError, did_you_mean
+from taut.mesh.files.foreign import EXTENSIONS
+from taut.mesh.reading import FORMATS
+from taut.scene.bounds import MOST_PARTICLES
+from taut.scene.build import Built, build
+from taut.scene.collecting import Problems
+from taut.scene.folder import Folder
+from taut.scene.inputs import files_of, renamed
+from taut.scene.library import BUILTIN, names
+from taut.scene.model import SceneFile
+from taut.scene.places import Places
+from taut.scene.problems import problems
+from taut.scene.reading import changed, tables_of, text_of
+from taut.scene.toml_text import toml
+
+_SEVERAL = ("stitch", "attach", "law", "hold")  # lists of tables
+_FIRST = ("shape", "file", "points", "law")  # what says what a table is
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A scene that has been read and checked. Made by `load`, `read_text` and `of_mesh`.
+
+    file : its tables; path : where it was read from, or None; folder : of its files, or None
+    allow_outside, allow_code : whether files outside of the folder, and laws of Python files, may be used
+    most : particles at most; notes : what was picked, in words
+    """
+
+    file: SceneFile
+    path: Path | None = None
+    folder: Path | None = None
+    allow_outside: bool = False
+    allow_code: bool = False
+    most: int = MOST_PARTICLES
+    text: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<scene '{self.file.title}': {', '.join(body.name for body in self.file.body)}>"
+
+    @property
+    def title(self) -> str:
+        """What it is."""
+        return self.file.title
+
+    @property
+    def why(self) -> str:
+        """What there is to see."""
+        return self.file.why
+
+    @cached_property
+    def _places(self) -> Places | None:
+        return None if self.text is None else Places(self.text)
+
+    def _folder(self) -> Folder:
+        return Folder(self.folder, allow_outside=self.allow_outside)
+
+    def build(self) -> Built:
+        """The System, the state to start from, the integrator and the times; a SceneError with all problems if there are any.
+
+        >>> built = load("spring").build()
+        >>> built.system.n, built.bodies[0].name, built.h
+        (2, 'spring', 0.01)
+        """
+        made = build(self.file, self._folder(), Problems(self._places, self.path), allow_code=self.allow_code, most=self.most)
+        return replace(made, notes=(*self.notes, *made.notes))
+
+    @cached_property
+    def tables(self) -> dict[str, Any]:
+        """Its tables with every default, as plain values."""
+        found: dict[str, Any] = _tidy(self.file.model_dump(exclude_none=True))
+        return found
+
+    def resolved(self) -> str:
+        """The scene as TOML with every default written out; its files are named as `inputs` has them."""
+        return toml(renamed(copy.deepcopy(self.tables), self._folder().kept_as))
+
+    def inputs(self) -> dict[str, bytes]:
+        """The files that the scene uses, by the names that `resolved` has for them: copies of them make it whole elsewhere.
+
+        >>> load("cloth").inputs()
+        {}
+        """
+        folder = self._folder()
+        problems_found = Problems(self._places, self.path)
+        for place, name in files_of(self.tables):
+            with problems_found.at(*place):
+                folder.find(name)
+        problems_found.refuse()
+        return {folder.kept_as(name): folder.bytes(name) for name in list(folder.used)}
+
+
+def _tidy(value: Any) -> Any:
+    """Without empty tables and lists of tables, and with what a table is about first."""
+    if isinstance(value, list):
+        return [_tidy(entry) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {key: _tidy(entry) for key, entry in value.items() if entry != {} and not (key in _SEVERAL and entry == [])}
+    return {key: kept[key] for key in sorted(kept, key=lambda key: key not in _FIRST)}
+
+
+def load(
+    scene: str | os.PathLike[str],
+    *,
+    overrides: Iterable[tuple[str, Any]] = (),
+    allow_outside: bool = False,
+    allow_code: bool = False,
+    most: int = MOST_PARTICLES,
+) -> Scene:
+    """Read a scene file, a built-in scene by its name, or a mesh file, for which laws are picked (see `of_mesh`).
+
+    overrides : changes such as ("time.h", 0.005) or ("body.cloth.mesh.nx", 20), made before anything is checked
+    allow_outside : files of the scene may lie outside of its folder
+    allow_code : laws may come from Python files beside the scene, whose code is run
+    most : particles at most
+
+    All problems are told at once, in one SceneError.
+
+    >>> load("cloth").title
+    'A hanging cloth'
+    >>> load("cloht")
+    Traceback (most recent call last):
+    taut.errors.SceneError: cloht: a problem:
+      there is no built-in scene of this name, nor such a file; did you mean 'cloth'?
+    """
+    options: dict[str, Any] = {"allow_outside": allow_outside, "allow_code": allow_code, "most": most}
+    if isinstance(scene, str) and scene in names():
+        path = BUILTIN / f"{scene}.toml"
+    else:
+        path = Path(scene)
+        if "\0" in str(scene) or not path.suffix and not os.path.lexists(path):
+            raise SceneError(
+                [f"there is no built-in scene of this name, nor such a file{did_you_mean(str(scene), names())}"],
+                path=repr(str(scene))[1:-1],
+            )
+        if path.suffix.lower() in (*FORMATS, *EXTENSIONS):
+            from taut.scene.any_mesh import of_mesh
+
+            made = of_mesh(path)
+            return read_text(toml(changed(copy.deepcopy(made.tables), overrides)), folder=path.parent, path=path, **options)
+    return read_text(text_of(path), folder=path.parent, path=path, overrides=overrides, **options)
+
+
+def read_text(
+    text: str,
+    *,
+    folder: Path | None = None,
+    path: Path | None = None,
+    overrides: Iterable[tuple[str, Any]] = (),
+    notes: Iterable[str] = (),
+    **options: Any,
+) -> Scene:
+    """A scene from its text; `folder` is where its files are.
+
+    >>> read_text("[time]\\nh = 0.1\\nduration = 1\\n[[bdy]]\\nname = 'a'")
+    Traceback (most recent call last):
+    taut.errors.SceneError: 2 problems:
+      body: it is missing
+      bdy, line 4: there is no such key here; did you mean 'body'?
+    """
+    overrides = list(overrides)
+    data = changed(tables_of(text, path), overrides)
+    try:
+        file = SceneFile.model_validate(data)
+    except ValidationError as error:
+        raise SceneError(problems(error, Places(text)), path=path) from None
+    return Scene(file, path, folder, text=text, notes=tuple(notes), **options)

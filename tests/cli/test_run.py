@@ -1,0 +1,147 @@
+"""`taut run` and `taut resume` as a user meets them: files, words, exit codes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import taut
+from taut.cli.main import main
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch, capsys):
+    """Run a command in an empty folder: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["taut", *map(str, words)])
+        try:
+            main()
+            code = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+def test_a_run_by_name(command, tmp_path):
+    code, out, err = command("run", "spring", "--set", "time.duration=0.628")
+    assert code == 0, err
+    assert "runs/spring-1: finished" in out.replace(os.sep, "/")
+    run = taut.open_run(tmp_path / "runs/spring-1")
+    assert run.finished
+    np.testing.assert_allclose(run.frames[-1].q[1], run.frames[0].q[1], atol=0.03)  # one period later it is back
+    assert np.ptp([frame.q[1, 1] for frame in run.frames]) > 0.1
+    assert command("run", "spring", "--set", "time.duration=0.1", "--quiet") == (0, "", "")
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["spring-1", "spring-2"]
+
+
+def test_a_run_is_never_overwritten_unless_told(command, tmp_path):
+    short = ("run", "spring", "-o", "here", "--quiet", "--set", "time.duration=0.1")
+    assert command(*short)[0] == 0
+    before = (tmp_path / "here/run.sqlite").read_bytes()
+    code, _, err = command(*short)
+    assert (code, "holds a run already" in err) == (2, True)
+    assert (tmp_path / "here/run.sqlite").read_bytes() == before
+    assert command(*short, "--overwrite")[0] == 0
+
+
+def test_json(command):
+    code, out, _ = command("run", "spring", "-o", "a", "--set", "time.duration=0.05", "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert (found["folder"], found["outcome"], found["step"]) == ("a", "finished", 5)
+    assert found["t_s"] == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["run", "cloht"], 2, "did you mean 'cloth'?"),
+        (["run", "spring", "--set", "time.hh=1"], 2, "did you mean 'h'?"),
+        (["run", "spring", "--set", "time"], 2, "a.b=value"),
+        (["run", "spring", "--young", "1e5"], 2, "--young is for mesh files"),
+        (["run", "nothing.toml"], 2, "nothing.toml"),
+        (["run", "nothing.obj"], 2, "nothing.obj"),
+        (["resume", "nowhere"], 4, "nowhere"),
+        (["new", "cloht"], 2, "did you mean 'cloth'?"),
+        (["check", "spring", "--set", "time.h=-1"], 2, "time.h"),
+    ],
+)
+def test_bad_input(command, words, code, said):
+    found, out, err = command(*words)
+    assert (found, out) == (code, "")
+    assert said in err
+    assert "Traceback" not in err
+
+
+def test_names_in_files_do_not_steer_the_terminal(command):
+    code, _, err = command("run", "a\x1b[31m.toml")
+    assert code == 2
+    assert "\x1b" not in err
+
+
+def test_storage_that_fails(command, tmp_path):
+    (tmp_path / "file").write_text("not a folder")
+    code, _, err = command("run", "spring", "-o", "file/run")
+    assert code == 4
+    assert "file" in err
+    assert (tmp_path / "file").read_text() == "not a folder"
+
+
+def test_a_step_that_does_not_converge(command, tmp_path):
+    far_too_long = ["--set", "integrator.method=SymplecticEuler", "--set", "time.h=10", "--set", "time.duration=2000"]
+    code, _, err = command("run", "spring", "-o", "a", *far_too_long)
+    assert (code, "is beyond the limit" in err) == (3, True)
+    run = taut.open_run(tmp_path / "a")
+    assert (run.status, run.finished) == ("not converged", False)
+    assert np.isfinite(run.state().q).all()
+
+
+def test_ctrl_c_then_resume(command, tmp_path):
+    span = ["--set", "time.duration=4", "--set", "time.h=0.002"]
+    assert command("run", "spring", "-o", "whole", "--quiet", *span)[0] == 0
+    process = subprocess.Popen(
+        [sys.executable, "-m", "taut.cli", "run", "spring", "-o", "stopped", *span], cwd=tmp_path, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    while not (tmp_path / "stopped/run.sqlite").exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "taut resume stopped goes on" in out
+    with taut.open_run(tmp_path / "stopped") as run:
+        assert (run.status, run.step < run.steps) == ("interrupted", True)
+    code, out, err = command("resume", "stopped")
+    assert (code, "finished" in out) == (0, True), err
+    ends = [json.loads((tmp_path / name / "summary.json").read_text())["sha256"] for name in ("whole", "stopped")]
+    assert ends[0] == ends[1]
+    assert command("resume", "stopped")[0] == 4  # there is nothing left to do
+
+
+def test_a_mesh_file(command, tmp_path):
+    taut.mesh.write(taut.mesh.sheet(6, 6, size=1.0), tmp_path / "patch.obj")
+    code, out, err = command(
+        "run", "patch.obj", "-o", "a", "--fix", "z == min(z)", "--young", "1e5", "--thickness", "1e-3", "--density", "300", "--set",
+        "time.duration=0.2", "--save-scene", "patch.toml",
+    )  # fmt: skip
+    assert code == 0, err
+    assert "a sheet or shell of its faces" in out
+    run = taut.open_run(tmp_path / "a")
+    assert run.frames[-1].q[:, 1].min() < -0.05  # half of g t²/2 and more: it swings down
+    held = run.frames[0].q[:, 2] == run.frames[0].q[:, 2].min()
+    np.testing.assert_array_equal(run.frames[-1].q[held], run.frames[0].q[held])
+    code, _, err = command("run", "patch.toml", "-o", "b", "--quiet")
+    assert code == 0, err
+    ends = [json.loads((tmp_path / name / "summary.json").read_text())["sha256"] for name in "ab"]
+    assert ends[0] == ends[1]

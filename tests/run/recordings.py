@@ -1,0 +1,56 @@
+"""Small systems to record, and what is compared of runs."""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+import taut
+from taut import laws
+from taut.run.opening import open_run
+
+
+def net(n=6, **more):
+    """A hanging net with damping, a load, a scripted corner and a time-dependent force; it breaks where it is pulled too far."""
+    sheet = taut.mesh.sheet(n, n)
+    corner = len(sheet.points) - 1
+    at = sheet.points[corner]
+    arguments = {
+        "mass": 1e-2, "fixed": sheet.corners("top")[:1],
+        "energies": [laws.spring(sheet.edges, k=60.0, breaking_strain=0.15), laws.gravity(),
+                     laws.force([0], f=lambda t: (0.0, 0.0, 0.1 * np.sin(9 * t)))],
+        "damping": [laws.spring_damping(sheet.edges, c=0.01), laws.drag(alpha=0.5)],
+        "loads": [laws.wind(sheet.triangles, velocity=(0.0, 0.0, 3.0))],
+        "constraints": [taut.scripted([corner], lambda t: at + np.array([t, 0.5 * t * t, 0.2 * t]))],
+    }  # fmt: skip
+    return taut.System(sheet.points, **{**arguments, **more})
+
+
+@cache
+def small_net():
+    """The same with 25 particles, made once."""
+    return net(4)
+
+
+def ball(**more):
+    """One particle that falls."""
+    return taut.System([[0, 10, 0]], mass=1.0, energies=[laws.gravity()], **more)
+
+
+def bits(state):
+    """A State to the last bit."""
+    masks = [(name, mask.tobytes()) for name, mask in sorted(state.active.items())]
+    past = [(name, value.shape, value.tobytes()) for name, value in sorted(state.history.items())]
+    return np.float64(state.t).tobytes(), state.q.tobytes(), state.v.tobytes(), masks, past
+
+
+def frames(folder: Path):
+    """All frames of a run to the last bit."""
+    with open_run(folder) as run:
+        return [(f.step, f.t, f.q.tobytes(), f.v.tobytes()) for f in run.frames]
+
+
+def stopping_after(count):
+    """Says stop when it was asked so many times."""
+    asked = iter(range(1, 10**9))
+    return lambda: next(asked) >= count

@@ -1,0 +1,244 @@
+"""Opening runs: lazily, while they are written, and refusing what is none."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import taut
+from taut.run.opening import open_run
+from taut.run.record import record
+from tests.run.recordings import ball, net, stopping_after
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    where = tmp_path_factory.mktemp("runs") / "a run with spaces, % and ?"
+    record(where, net(4), taut.ImplicitEuler(), h=0.02, until=0.2, every=3)
+    return where
+
+
+def test_frames_are_a_sequence(folder):
+    with open_run(folder) as run:
+        assert len(run.frames) == 5
+        assert [f.step for f in run.frames] == [0, 3, 6, 9, 10]
+        assert [f.step for f in run.frames[::-2]] == [10, 6, 0]
+        assert [f.step for f in run.frames[1:][-2:]] == [9, 10]
+        assert run.frames[-5].step == 0
+        assert run.frames[np.int64(1)].step == 3
+        for index in (5, -6):
+            with pytest.raises(IndexError):
+                run.frames[index]
+        assert run.frames[-1].t == pytest.approx(0.2)
+        assert run.frames[0].q.shape == (run.n, 3)
+        assert "5 frames" in repr(run.frames)
+        assert "finished at step 10 of 10" in repr(run)
+        with pytest.raises(ValueError, match="read-only"):
+            run.frames[0].q[0] = 0.0
+    with pytest.raises(taut.RunError, match="closed"):
+        run.frames[0]
+
+
+def test_reading_leaves_no_trace(folder):
+    before = sorted(p.name for p in folder.iterdir())
+    with open_run(folder) as run:
+        assert run.frames[0].q.any()
+    assert sorted(p.name for p in folder.iterdir()) == before
+
+
+def test_frames_are_read_one_at_a_time(tmp_path):
+    """Live memory while all are looked at stays below three frames."""
+    import tracemalloc
+
+    system = taut.System(np.random.default_rng(0).normal(size=(5000, 3)), mass=1.0)
+    record(tmp_path, system, taut.SymplecticEuler(), h=0.1, until=4.0)
+    frame = 48 * 5000
+    with open_run(tmp_path) as run:
+        run.frames[0]
+        tracemalloc.start()
+        try:
+            assert sum(f.q[0, 0] for f in run.frames) == 41 * system.rest[0, 0]
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert peak < 3 * frame
+
+
+def test_a_run_that_goes_on_is_followed(tmp_path):
+    from taut.run.record import resume
+
+    record(tmp_path, ball(), taut.BDF2(), h=0.1, until=1.0, stop=stopping_after(4))
+    run = open_run(tmp_path)
+    some = run.frames[1:]
+    assert (len(run.frames), len(some), run.finished) == (5, 4, False)
+    resume(tmp_path, ball(), taut.BDF2())
+    assert (len(run.frames), len(some), run.finished) == (11, 4, True)
+    assert run.frames[-1].t == pytest.approx(1.0)
+    run.close()
+
+
+WRITER = """
+import os, signal, sys, taut
+from taut.run.record import record
+from tests.run.recordings import net
+def tell(progress):
+    if progress.step == 6:
+        os.kill(os.getpid(), signal.SIGKILL)
+record(sys.argv[1], net(4), taut.ImplicitEuler(), h=0.02, until=0.2, every=3, tell=tell)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
+def test_a_copy_of_a_killed_run_opens(tmp_path, folder):
+    subprocess.run([sys.executable, "-c", WRITER, str(tmp_path / "killed")], capture_output=True, check=False)
+    assert (tmp_path / "killed/run.sqlite-wal").stat().st_size > 0
+    shutil.copytree(tmp_path / "killed", tmp_path / "copy")
+    (tmp_path / "copy/run.sqlite-shm").unlink(missing_ok=True)
+    with open_run(tmp_path / "copy") as run, open_run(folder) as whole:
+        assert (run.status, run.step) == ("running", 6)
+        assert [f.q.tobytes() for f in run.frames] == [f.q.tobytes() for f in whole.frames[:3]]
+        assert run.state().q.tobytes() == whole.frames[2].q.tobytes()
+
+
+def no_folder(path):
+    pass
+
+
+def a_file(path):
+    path.write_text("")
+
+
+def empty_folder(path):
+    path.mkdir()
+
+
+def empty_file(path):
+    path.mkdir()
+    (path / "run.sqlite").write_bytes(b"")
+
+
+def random_bytes(path):
+    path.mkdir()
+    (path / "run.sqlite").write_bytes(np.random.default_rng(0).bytes(20_000))
+
+
+def another_database(path):
+    path.mkdir()
+    with sqlite3.connect(path / "run.sqlite") as file:
+        file.execute("CREATE TABLE frames(step)")
+    file.close()
+
+
+def folder_inside(path):
+    (path / "run.sqlite").mkdir(parents=True)
+
+
+def link_loop(path):
+    path.symlink_to(path)
+
+
+def link_loop_inside(path):
+    path.mkdir()
+    (path / "run.sqlite").symlink_to("run.sqlite")
+
+
+def pipe_inside(path):
+    path.mkdir()
+    os.mkfifo(path / "run.sqlite")
+
+
+def pipe_for_a_log(path):
+    shutil.copytree(FOLDER[0], path)
+    os.mkfifo(path / "run.sqlite-wal")
+
+
+def changed(*statements):
+    def make(path):
+        shutil.copytree(FOLDER[0], path)
+        with sqlite3.connect(path / "run.sqlite") as file:
+            for sql in statements:
+                file.execute(sql)
+        file.close()
+
+    make.__name__ = statements[0]
+    return make
+
+
+FOLDER = []
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (no_folder, "no such file"),
+        (a_file, "not a folder"),
+        (empty_folder, r"no run\.sqlite"),
+        (empty_file, "no run was begun"),
+        (random_bytes, "not a database"),
+        (another_database, "not a run of taut"),
+        (folder_inside, "not a file"),
+        (link_loop, "symbolic links"),
+        (link_loop_inside, "symbolic links"),
+        (pipe_inside, "not a file"),
+        (pipe_for_a_log, "not a file"),
+        (changed("PRAGMA user_version = 2"), "format 2, this version of taut reads 1"),
+        (changed("DROP TABLE frames"), "'frames' is missing"),
+        (changed("DROP TABLE frames", "CREATE VIEW frames AS SELECT 1 AS step"), "'frames' is missing"),
+        (changed("CREATE TRIGGER t AFTER INSERT ON frames BEGIN SELECT 1; END"), "triggers"),
+        (changed("UPDATE meta SET value = 7 WHERE key = 'n'"), "checksum of 'n'"),
+        (changed("DELETE FROM meta WHERE key = 'every'"), "'every' is missing"),
+        (changed("UPDATE progress SET step = 7"), "missing or damaged"),
+        (changed("DELETE FROM progress"), "missing or damaged"),
+        (changed("UPDATE meta SET value = x'ff' WHERE key = 'versions'"), "checksum of 'versions'"),
+    ],
+    ids=lambda x: getattr(x, "__name__", ""),
+)
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes")
+def test_what_is_no_run_is_refused(tmp_path, folder, make, message):
+    FOLDER[:] = [folder]
+    make(tmp_path / "x")
+    with pytest.raises(taut.RunError, match=message) as caught:
+        open_run(tmp_path / "x")
+    assert str(tmp_path / "x") in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("n", 0), ("n", 2**60), ("n", "5"), ("every", 0), ("steps", -1), ("h", 0.0), ("until", float("inf")), ("versions", "[]"),
+     ("inputs", '{"a": 1}'), ("versions", "[" * 100_000)],
+)  # fmt: skip
+def test_a_forged_header_is_refused(tmp_path, folder, key, value):
+    """With a checksum that fits: whoever makes a file to be opened by somebody else can do that."""
+    from taut.run.codec import checksum
+
+    shutil.copytree(folder, tmp_path / "x")
+    with sqlite3.connect(tmp_path / "x/run.sqlite") as file:
+        file.execute("UPDATE meta SET value = ?, checksum = ? WHERE key = ?", (value, checksum("meta", key, value), key))
+    file.close()
+    with pytest.raises(taut.RunError, match="cannot read what the run is"):
+        open_run(tmp_path / "x")
+
+
+def test_a_frame_of_another_size_is_refused(tmp_path, folder):
+    from taut.run.codec import checksum
+
+    shutil.copytree(folder, tmp_path / "x")
+    with sqlite3.connect(tmp_path / "x/run.sqlite") as file:
+        file.execute("UPDATE frames SET q = x'00', checksum = ? WHERE step = 3", (checksum("frames", 3, 0.06, b"\0", b""),))
+        ((t, v),) = file.execute("SELECT t, v FROM frames WHERE step = 3")
+        file.execute("UPDATE frames SET checksum = ? WHERE step = 3", (checksum("frames", 3, t, b"\0", v),))
+    file.close()
+    with open_run(tmp_path / "x") as run:
+        with pytest.raises(taut.RunError, match=r"frame 1 \(step 3\): expected"):
+            run.frames[1]
+        assert run.frames[2].step == 6, "the others can be read"
+
+
+@pytest.mark.parametrize("path", [None, 3, "a\0b"])
+def test_a_folder_is_a_path(path):
+    with pytest.raises(taut.RunError):
+        open_run(path)

@@ -1,0 +1,74 @@
+"""Any mesh file becomes a scene: laws picked for its cells, and told."""
+
+import pathlib
+
+import numpy as np
+import pytest
+
+import taut
+from taut import scene
+
+DATA = pathlib.Path(__file__).parents[3] / "shared" / "data"
+
+
+@pytest.mark.parametrize(
+    ("mesh", "file", "laws", "word"),
+    [
+        (taut.mesh.rope(5), "m.vtu", ["spring", "gravity"], "rope"),
+        (taut.mesh.sheet(4, 4, pattern="alternating"), "m.obj", ["spring", "shell_bending", "gravity"], "shell"),
+        (taut.mesh.sheet(4, 4), "m.obj", ["spring", "shell_bending", "gravity"], "shell"),
+        (taut.mesh.block(2, 2, 2, cells="tet"), "m.mesh", ["spring", "gravity"], "solid"),
+        (taut.mesh.block(2, 2, 2), "m.vtu", ["spring", "gravity"], "solid"),
+    ],
+)
+def test_cells_choose_the_laws(tmp_path, mesh, file, laws, word):
+    taut.mesh.write(mesh, tmp_path / file)
+    made = scene.of_mesh(tmp_path / file)
+    built = made.build()
+    assert list(built.system.placed) == laws
+    assert word in made.notes[0]
+    assert any("young" in note and "picked" in note for note in made.notes)
+    assert any(note.startswith("held") for note in made.notes)
+    assert scene.load(tmp_path / file).tables == made.tables
+    again = scene.read_text(made.resolved(), folder=tmp_path)
+    assert again.file.body[0].material == made.file.body[0].material
+    state, report = built.integrator.step(built.system, built.state, built.h)
+    assert report.residual <= max(report.tolerance, report.floor)
+    assert state.q[:, 1].mean() < built.state.q[:, 1].mean()
+
+
+def test_what_is_given_is_not_picked(tmp_path):
+    taut.mesh.write(taut.mesh.sheet(6, 6, size=0.3, plane="xz"), tmp_path / "m.obj")
+    made = scene.of_mesh(tmp_path / "m.obj", fix="x == min", young=2e6, poisson=1 / 3, thickness=2e-3, density=900.0)
+    assert not any("picked" in note for note in made.notes)
+    built = made.build()
+    assert built.system.mass.sum() == pytest.approx(900 * 2e-3 * 0.09)
+    # a strip clamped on a line of hinges-free points: pulled along x it has E·t·b/L
+    mesh, system = built.bodies[0].mesh, built.system
+    far = mesh.select("x == max")
+    pull = np.zeros((system.n, 3))
+    pull[far, 0] = 0.1 / len(far)
+    pulled = system.with_(
+        energies=[*system.energies[:1], taut.laws.force(f=pull)],
+        constraints=[taut.on_line(np.arange(system.n), (1, 0, 0)), *system.constraints],
+    )
+    longer = (taut.equilibrium(pulled).state.q[far, 0] - mesh.positions[far, 0]).mean()
+    # without narrowing the modulus is E/(1 - ν²), ν = 1/3
+    assert longer == pytest.approx(0.1 * 0.3 / (2e6 * 9 / 8 * 2e-3 * 0.3), rel=0.1)
+
+
+def test_what_says_nothing_about_the_cells_is_refused(tmp_path):
+    taut.mesh.write(taut.mesh.block(1, 1, 1), tmp_path / "m.vtu")
+    with pytest.raises(taut.SceneError, match="thickness says nothing about a solid"):
+        scene.of_mesh(tmp_path / "m.vtu", thickness=1.0)
+    with pytest.raises(taut.MeshError, match="no such file"):
+        scene.of_mesh(tmp_path / "n.vtu")
+
+
+@pytest.mark.parametrize("name", ["spot.obj", "bunny.mesh"])
+def test_files_from_elsewhere(name):
+    if not (DATA / name).exists():
+        pytest.skip(f"{name} is not here")
+    made = scene.of_mesh(DATA / name)
+    assert made.file.body[0].material.young > 0
+    assert made.inputs()[f"inputs/{name}"] == (DATA / name).read_bytes()
