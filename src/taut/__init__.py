@@ -77,9 +77,9 @@ __version__ = "0.1.0.dev0"
 
 _HOME = {
     "CacheError": "errors", "EigenError": "errors", "LawError": "errors", "MeshError": "errors", "ModelError": "errors",
-    "NotConverged": "errors", "RunError": "errors", "SceneError": "errors", "SingularState": "errors", "TautError": "errors", "dissipation": "formula.law",
-    "energy": "formula.law", "load": "formula.law", "Ledger": "run.ledger", "open_run": "run.opening",
-    "simulate": "run.simulate",
+    "NotConverged": "errors", "RunError": "errors", "SceneError": "errors", "SingularState": "errors", "TautError": "errors",
+    "dissipation": "formula.law", "energy": "formula.law", "load": "formula.law", "Ledger": "run.ledger",
+    "open_run": "run.opening", "simulate": "run.simulate",
     "Tolerance": "solve.tolerance", "Adaptive": "step.adaptive", "BDF2": "step.bdf2", "Form": "step.form",
     "form_finding": "step.form", "ImplicitEuler": "step.implicit_euler", "ImplicitMidpoint": "step.implicit_midpoint",
     "LinearlyImplicitEuler": "step.linearly_implicit_euler", "Report": "step.report", "RK4": "step.rk4",

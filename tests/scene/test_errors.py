@@ -45,7 +45,11 @@ def test_the_scene_that_is_spoilt_below_is_good():
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("duration", "duraton", ["time.duration, line 4: it is missing", "time.duraton, line 6: there is no such key here; did you mean 'duration'?"]),
+        (
+            "duration",
+            "duraton",
+            ["time.duration, line 4: it is missing", "time.duraton, line 6: there is no such key here; did you mean 'duration'?"],
+        ),
         ("h = 0.01", "h = -1", ["time.h, line 5: it should be greater than 0"]),
         ("h = 0.01", "h = nan", ["time.h, line 5: it must be a finite number"]),
         ("h = 0.01", "h = inf", ["time.h, line 5: it must be a finite number"]),
@@ -54,21 +58,49 @@ def test_the_scene_that_is_spoilt_below_is_good():
         ("h = 0.01", "h = 1e-12", ["time, line 4: it takes 1e+12 steps; the most are 100,000,000"]),
         ("nx = 2", "nx = 2.5", ["body[0].mesh.nx, line 10: it must be a whole number"]),
         ("nx = 2", "nx = 0", ["body[0].mesh.nx, line 10: it should be greater than or equal to 1"]),
-        ("nx = 2", "nz = 2", ["body[0].mesh.nx, line 10: it is missing", "body[0].mesh.nz, line 10: there is no such key here; did you mean 'ny'?"]),
+        (
+            "nx = 2",
+            "nz = 2",
+            ["body[0].mesh.nx, line 10: it is missing", "body[0].mesh.nz, line 10: there is no such key here; did you mean 'ny'?"],
+        ),
         ('"sheet"', '"sheat"', ["body[0].mesh.shape, line 10: there is no generator 'sheat'; did you mean 'sheet'?"]),
         ('shape = "sheet", ', "", ["body[0].mesh, line 10: it has none of shape, file and points"]),
         ('mesh = { shape = "sheet", nx = 2, ny = 2 }', "mesh = 3", ["body[0].mesh, line 10: it must be a table"]),
         ('law = "spring"', 'law = "sprng"', ["body[0].law[0].law, line 14: there is no law 'sprng'; did you mean 'spring'?"]),
         ('law = "spring"\n', "", ["body[0].law[0], line 13: the name of the law is missing"]),
-        ("k = 100.0", "c = 1.0", ["body[0].law[0].k, line 13: it is missing", "body[0].law[0].c, line 16: there is no such key here"]),
+        (
+            "k = 100.0",
+            "c = 1.0",
+            ["body[0].law[0].k, line 13: it is missing", "body[0].law[0].c, line 16: there is no such key here"],
+        ),
         ("k = 100.0", "k = 1e30", ["body[0].law[0].k, line 16: it must be a finite number, in magnitude at most 1e+20"]),
         ("k = 100.0", "k = -1.0", ["body[0].law[0], line 13: law 'spring': parameter 'k' is -1; it must be at least 0"]),
-        ("k = 100.0", 'k = "2*"', ["body[0].law[0].k, line 16: selection '2*': at column 3: the selection ends where a name or a number should stand"]),
+        (
+            "k = 100.0",
+            'k = "2*"',
+            ["body[0].law[0].k, line 16: selection '2*': at column 3: the selection ends where a name or a number should stand"],
+        ),
         ("k = 100.0", 'k = "2*w"', ["body[0].law[0], line 13: k: selection '2*w': at column 3: there is no per-vertex map 'w'"]),
-        ("k = 100.0", 'k = "1/(x - x)"', ["body[0].law[0], line 13: k: expression '1/(x - x)': it is not a finite number at point 0"]),
-        ("k = 100.0", "k = [1.0, 2.0]", ["body[0].law[0], line 13: law 'spring': parameter 'k' has shape (2,) for 12 elements; allowed: a scalar, (12,) or (12, components)"]),
+        (
+            "k = 100.0",
+            'k = "1/(x - x)"',
+            ["body[0].law[0], line 13: k: expression '1/(x - x)': it is not a finite number at point 0"],
+        ),
+        (
+            "k = 100.0",
+            "k = [1.0, 2.0]",
+            [
+                "body[0].law[0], line 13: law 'spring': parameter 'k' has shape (2,) for 12 elements; allowed: a scalar, (12,) or (12, components)"
+            ],
+        ),
         ("k = 100.0", "k = { times = [1, 0], values = [1, 2] }", ["body[0].law[0].k, line 16: times must increase"]),
-        ('on = "edges"', 'on = "edge"', ["body[0].law[0], line 13: there are no elements 'edge'; did you mean 'edges'?; there are points, edges, diagonals, body_diagonals, skips, triangles, hinges, rod_hinges, boundary_edges, boundary_triangles, springs, quad"]),
+        (
+            'on = "edges"',
+            'on = "edge"',
+            [
+                "body[0].law[0], line 13: there are no elements 'edge'; did you mean 'edges'?; there are points, edges, diagonals, body_diagonals, skips, triangles, hinges, rod_hinges, boundary_edges, boundary_triangles, springs, quad"
+            ],
+        ),
         ('on = "edges"', "on = [[0, 99]]", ["body[0].law[0], line 13: an element names point 99; the body has 9 (0 to 8)"]),
         ('on = "edges"\n', "", ["body[0].law[0], line 13: the formula of 'spring' at rest"]),
         ('on = "edges"', 'on = "tet"', ["body[0].law[0], line 13: the mesh has no cells of the kind 'tet'"]),
@@ -78,17 +110,51 @@ def test_the_scene_that_is_spoilt_below_is_good():
         ('"corners(top)"', '"corners(tip)"', ["body[0].hold[0], line 18: selection 'corners(tip)'"]),
         ('"corners(top)"', '"x > 5"', ["body[0].hold[0], line 18: selection 'x > 5': it selects no point (x ranges from 0 to 1)"]),
         ('"corners(top)"', "[9]", ["body[0].hold[0], line 18: the selection names point 9; there are 9 (0 to 8)"]),
-        ('"corners(top)"', '"corners(top)"\nmove = [[0, 0, 0, 0]]\non_line = [1, 0, 0]', ["body[0].hold[0], line 18: it has one of follow, on_line, on_plane, or move and rotate"]),
-        ('"corners(top)"', '"corners(top)"\nmove = [[0, 1, 0, 0]]', ["body[0].hold[0], line 18: handle: particle 6 jumps by 1 m at t = 0 s; displacement and rotation begin with zero"]),
-        ('law = "gravity"', 'law = "gravity"\n[integrator]\nmethod = "ImplicitEular"', ["integrator.method, line 24: there is no integrator 'ImplicitEular'; did you mean 'ImplicitEuler'?"]),
-        ('law = "gravity"', 'law = "gravity"\n[integrator]\nmethod = "RK4"\nsolver = "cg"', ["integrator, line 23: RK4 has no solver"]),
-        ('law = "gravity"', 'law = "gravity"\n[integrator]\nsolver = "gc"', ["integrator.solver, line 24: it is one of 'auto', 'direct' or 'cg'"]),
-        ('law = "gravity"', 'law = "rayleigh"\non = "edges"', ["law[0], line 21: rayleigh damps the whole system, without on, where and breaking_strain"]),
-        ('law = "gravity"', 'law = "my.py:my_law"', ["law[0], line 21: 'my.py:my_law' would run the code of my.py; a scene does that only with allow_code=True (--allow-code)"]),
-        ('law = "gravity"', 'law = "gravity"\n[[stitch]]\nbodies = ["cloth", "cloht"]\nwhere = ["all", "all"]\nk = 1.0', ["stitch[0] joins 'cloht', but there is no such body; did you mean 'cloth'?"]),
+        (
+            '"corners(top)"',
+            '"corners(top)"\nmove = [[0, 0, 0, 0]]\non_line = [1, 0, 0]',
+            ["body[0].hold[0], line 18: it has one of follow, on_line, on_plane, or move and rotate"],
+        ),
+        (
+            '"corners(top)"',
+            '"corners(top)"\nmove = [[0, 1, 0, 0]]',
+            ["body[0].hold[0], line 18: handle: particle 6 jumps by 1 m at t = 0 s; displacement and rotation begin with zero"],
+        ),
+        (
+            'law = "gravity"',
+            'law = "gravity"\n[integrator]\nmethod = "ImplicitEular"',
+            ["integrator.method, line 24: there is no integrator 'ImplicitEular'; did you mean 'ImplicitEuler'?"],
+        ),
+        (
+            'law = "gravity"',
+            'law = "gravity"\n[integrator]\nmethod = "RK4"\nsolver = "cg"',
+            ["integrator, line 23: RK4 has no solver"],
+        ),
+        (
+            'law = "gravity"',
+            'law = "gravity"\n[integrator]\nsolver = "gc"',
+            ["integrator.solver, line 24: it is one of 'auto', 'direct' or 'cg'"],
+        ),
+        (
+            'law = "gravity"',
+            'law = "rayleigh"\non = "edges"',
+            ["law[0], line 21: rayleigh damps the whole system, without on, where and breaking_strain"],
+        ),
+        (
+            'law = "gravity"',
+            'law = "my.py:my_law"',
+            [
+                "law[0], line 21: 'my.py:my_law' would run the code of my.py; a scene does that only with allow_code=True (--allow-code)"
+            ],
+        ),
+        (
+            'law = "gravity"',
+            'law = "gravity"\n[[stitch]]\nbodies = ["cloth", "cloht"]\nwhere = ["all", "all"]\nk = 1.0',
+            ["stitch[0] joins 'cloht', but there is no such body; did you mean 'cloth'?"],
+        ),
         ('title = "Good"', "title = ", ["line 2: Invalid value (column 9)"]),
     ],
-)  # fmt: skip
+)
 def test_each_problem_has_its_place_its_line_and_a_hint(old, new, told):
     assert old in GOOD
     found = problems(GOOD.replace(old, new, 1))
@@ -137,7 +203,7 @@ def test_the_file_is_named(tmp_path):
         ("nothing.toml", None, "there is no such file"),
         ("empty.toml", b"", "the file is empty"),
         ("bytes.toml", b"\xff\xfe\x00", "byte 0: it is no text in UTF-8"),
-        ("long.toml", b"a" * 1_000_001, "the file has 1,000,001 bytes; the most are 1,000,000"),
+        ("long.toml", b"a" * 500_001, "the file has 500,001 bytes; the most are 500,000"),
         ("nothing", None, "there is no built-in scene of this name, nor such a file"),
         ("nul\0.toml", None, "there is no built-in scene of this name, nor such a file"),
     ],
@@ -161,9 +227,9 @@ def test_overrides_change_values_by_path_and_by_name():
     assert made.file.body[0].law[0].k == 7
     with pytest.raises(taut.SceneError, match="there is no entry 'cloht'; did you mean 'cloth'"):
         scene.read_text(GOOD, overrides=[("body.cloht.density", 1.0)])
-    with pytest.raises(taut.SceneError, match="time.hh, line 4: there is no such key here"):
+    with pytest.raises(taut.SceneError, match=r"time\.hh, line 4: there is no such key here"):
         scene.read_text(GOOD, overrides=[("time.hh", 1.0)])
     with pytest.raises(taut.SceneError, match="nothing below 'title'"):
         scene.read_text(GOOD, overrides=[("title.a.b", 1.0)])
-    with pytest.raises(taut.SceneError, match="a change reads a.b=value"):
+    with pytest.raises(taut.SceneError, match=r"a change reads a\.b=value"):
         scene.override("time.h")

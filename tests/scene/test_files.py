@@ -1,4 +1,4 @@
-"""Files of a scene: meshes, tables and laws beside it, never outside of its folder; and copies of them that make it whole elsewhere."""
+"""Files of a scene: meshes, tables and laws beside it, never outside of its folder, and copies that make it whole elsewhere."""
 
 import numpy as np
 import pytest

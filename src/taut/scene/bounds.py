@@ -9,13 +9,13 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchem
 from taut.errors import MeshError
 from taut.mesh.selection.language import parse
 
-MOST_BYTES = 1_000_000  # of a scene file
+MOST_BYTES = 500_000  # of a scene file
 MOST_NESTED = 12  # tables and lists in one another
 MOST_DOTTED = 16  # names in one dotted key
 MOST_PARTICLES = 5_000_000
 MOST_STEPS = 100_000_000
 MOST_NUMBER = 1e20  # magnitude of any number
-MOST_LISTED = 200_000  # entries of a list of numbers
+MOST_LISTED = 100_000  # entries of a list of numbers
 MOST_TABLES = 1_000  # bodies, or laws of a body
 MOST_TEXT = 1_000  # characters of an expression or a name
 
@@ -69,12 +69,19 @@ def _elements(value: Any) -> Any:
     raise ValueError("elements are a word such as 'edges', or a list of lists of point numbers such as [[0, 1], [1, 2]]")
 
 
+def _cells(value: Any) -> Any:
+    if isinstance(value, list) and 0 < len(value) <= MOST_LISTED and all(_row(row) and len(row) == len(value[0]) for row in value):
+        return value
+    raise ValueError("cells are lists of point numbers, all of the same length, such as [[0, 1], [1, 2]]")
+
+
 def _row(value: Any) -> bool:
     return isinstance(value, list) and 0 < len(value) <= 20 and all(_is_index(i) for i in value)
 
 
 _INDICES = {"type": "array", "items": {"type": "integer", "minimum": 0}}
 Selection = Annotated[Any, PlainValidator(_selection), WithJsonSchema({"anyOf": [{"type": "string"}, _INDICES]})]
+Cells = Annotated[Any, PlainValidator(_cells), WithJsonSchema({"type": "array", "items": _INDICES})]
 Elements = Annotated[
     Any, PlainValidator(_elements), WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": _INDICES}]})
 ]

@@ -143,9 +143,9 @@ def _build(file: SceneFile, folder: Folder, problems: Problems, *, allow_code: b
     with problems.at("integrator"):
         integrator = integrator_of(file.integrator)
     problems.refuse()
-    system = _system(file, parts, whole, pose, problems)
+    system, state = _system(file, parts, whole, pose, problems)
     return Built(
-        system, system.initial_state(), integrator, file.time.h, file.time.duration, file.output.every, tuple(parts),
+        system, state, integrator, file.time.h, file.time.duration, file.output.every, tuple(parts),
         tuple(whole.notes),
     )  # fmt: skip
 
@@ -176,14 +176,15 @@ def integrator_of(asked: IntegratorTable) -> Integrator:
     return made if asked.adaptive is None else Adaptive(made, error=asked.adaptive.error, halvings=asked.adaptive.halvings)
 
 
-def _system(file: SceneFile, parts: list[Part], whole: _Whole, pose: Float, problems: Problems) -> System:
+def _system(file: SceneFile, parts: list[Part], whole: _Whole, pose: Float, problems: Problems) -> tuple[System, State]:
     rest = np.concatenate([part.mesh.positions for part in parts])
     arguments: dict[str, Any] = {
         "points": rest[:, :2] if file.dimensions == 2 else rest, "mass": np.concatenate(whole.masses),
         "pose": pose, "velocity": np.concatenate(whole.velocities), "constraints": whole.constraints,
     }  # fmt: skip
     try:
-        return System(**arguments, energies=whole.energies, damping=whole.damping, loads=whole.loads)
+        system = System(**arguments, energies=whole.energies, damping=whole.damping, loads=whole.loads)
+        return system, system.initial_state()
     except LawError as error:
         known = (("energies", whole.energies), ("damping", whole.damping), ("loads", whole.loads))
         for word, several in known:  # one by one, to tell all that do not fit
@@ -195,7 +196,7 @@ def _system(file: SceneFile, parts: list[Part], whole: _Whole, pose: Float, prob
     except TautError as error:
         for held in whole.constraints:
             with problems.at(*whole.origin[id(held)]):
-                System(**{**arguments, "constraints": [held]})
+                System(**{**arguments, "constraints": [held]}).initial_state()
         problems.refuse()
         raise SceneError([str(error)], path=problems.path) from error
 

@@ -70,7 +70,7 @@ def _raw(asked: MeshBase, folder: Folder, most: int) -> Mesh:
         width = {len(row) for row in asked.points}
         if len(width) > 1:
             raise MeshError("some points have two coordinates, some three")
-        return Mesh(asked.points, {kind: np.array(cells, dtype=np.int64) for kind, cells in asked.cells.items() if cells})
+        return Mesh(asked.points, {kind: np.array(cells, dtype=np.int64) for kind, cells in asked.cells.items()})
     name = asked.shape  # type: ignore[attr-defined]
     shape = shape_names()[name]
     given: dict[str, Any] = {a.name: getattr(asked, a.name) for a in shape_arguments(shape)}

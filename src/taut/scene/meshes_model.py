@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, create_model
 
 from taut.mesh.kinds import NAMES
-from taut.scene.bounds import MOST_LISTED, MOST_PARTICLES, Elements, Model, Name, Positive, Selection, Text, Vector
+from taut.scene.bounds import MOST_LISTED, MOST_PARTICLES, Cells, Model, Name, Positive, Selection, Text, Vector
 from taut.scene.catalogue import REQUIRED, Argument, says, shape_arguments, shape_names
 from taut.scene.values import Components, Extent
 
@@ -61,7 +61,7 @@ class InlineMesh(MeshBase):
     """A mesh written out."""
 
     points: Points = Field(description="positions [m], three each, or two in the plane")
-    cells: Annotated[dict[str, Elements], Field(max_length=20)] = Field(
+    cells: Annotated[dict[str, Cells], Field(max_length=20)] = Field(
         {}, description=f"point numbers by kind: {', '.join(NAMES)}; for example {{ line = [[0, 1]] }}"
     )
 

@@ -10,6 +10,9 @@ _KEY = re.compile(r"""[ \t]*(?:"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)'|([A-Za-z0-9_-]+
 _STRING = re.compile(r'"""(?:[^\\]|\\.)*?"""+|\'\'\'.*?\'\'\'+|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'', re.DOTALL)
 _PLAIN = re.compile(r"[^,\]}\n#]*")
 
+_NUMBERS = re.compile(r"(?:(?:[-+\d.eE_]++|\[[-+\d.eE_,\s]*+\])\s*+,\s*+)++")
+FOLLOWED = 100  # entries of a list whose lines are kept one by one, before runs of numbers and rows are skipped
+
 Place = tuple[str | int, ...]
 
 
@@ -35,8 +38,10 @@ class Places:
         return None
 
     def _note(self, place: Place, at: int) -> None:
-        for end in range(1, len(place) + 1):
-            self.lines.setdefault(place[:end], bisect_left(self._newlines, at) + 1)
+        for end in range(len(place), 0, -1):
+            if place[:end] in self.lines:
+                return
+            self.lines[place[:end]] = bisect_left(self._newlines, at) + 1
 
     def _all(self) -> None:
         table: Place = ()
@@ -105,6 +110,8 @@ class Places:
                 self.at += 1
             elif end == "}":
                 self._pair(place)
+            elif count >= FOLLOWED and (run := _NUMBERS.match(self.text, self.at)):
+                self.at = run.end()
             else:
                 self._note((*place, count), self.at)
                 self._value((*place, count))

@@ -143,7 +143,7 @@ def load(
         path = BUILTIN / f"{scene}.toml"
     else:
         path = Path(scene)
-        if "\0" in str(scene) or not path.suffix and not os.path.lexists(path):
+        if "\0" in str(scene) or (not path.suffix and not os.path.lexists(path)):
             raise SceneError(
                 [f"there is no built-in scene of this name, nor such a file{did_you_mean(str(scene), names())}"],
                 path=repr(str(scene))[1:-1],

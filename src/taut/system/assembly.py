@@ -72,14 +72,15 @@ class Assembly:
 
     def _evaluate(self, inputs: Sequence[Inputs], *, energies: bool = True) -> None:
         for k, (term, at) in enumerate(zip(self.terms, inputs, strict=True)):
-            if term.settled and not energies:
+            parameters = term.parameters(at.t)
+            if term.settled is parameters and not energies:
                 continue
             x = near_origin(term, at.x)
-            arguments = (x, x if at.y is at.x else at.y, at.h, term.elements, term.parameters(at.t))
+            arguments = (x, x if at.y is at.x else at.y, at.h, term.elements, parameters)
             term.raise_if_bad(term.variant.gradient.evaluate(*arguments, (term.energy, self._vectors_of(k))))
-            term.settled = term.constant
+            term.settled = parameters if term.constant else None
             if term.outer is not None:
-                term.total = Total.of(term.name, term.outer, term.energy, term.parameters(at.t))
+                term.total = Total.of(term.name, term.outer, term.energy, parameters)
                 term.total.apply(term.energy, self._vectors_of(k))
 
     def hessian(self, inputs: Sequence[Inputs], shift: Float, *, project: bool) -> tuple[float, Float, Float]:
@@ -91,6 +92,7 @@ class Assembly:
             arguments = (x, x if at.y is at.x else at.y, at.h, term.elements, term.parameters(at.t))
             outputs = (term.energy, self._vectors_of(k), *([self._blocks_of(k)] if term.blocks else []))
             term.raise_if_bad(kernel.evaluate(*arguments, outputs, project=project and term.outer is None))
+            term.settled = arguments[-1] if term.constant else None
             if term.outer is not None:
                 spread.append(self._of_total(k, at.t, project=project))
             if term.blocks and project and not (kernel.closed_form and term.outer is None):

@@ -32,9 +32,8 @@ class Term:
         self.outer = self.variant.outer
         self.rank: Rank | None = None
         self.total: Total | None = None  # of an energy of a total: what it came to in the last evaluation
-        constant = form == "energy" and not self.blocks and self.outer is None and not placed.timed
-        self.constant = constant  # whether its gradient is the same everywhere, and always
-        self.settled = False  # whether that has been computed
+        self.constant = form == "energy" and not self.stiff  # whether its gradient is the same everywhere
+        self.settled: Float | None = None  # if so, the parameters for which it has been computed
         self.energy = np.zeros(len(self.elements))
 
     @property
