@@ -1,6 +1,6 @@
 """Let every write of a run fail in turn: a clear error, and nothing lost that was on the disk.
 
-    python -m benchmarks.faults [--every 1] [--json]
+    python -m benchmarks.faults [--every 1] [--call N] [--json]
 
 A library between Python and the system (C, built with `cc`; Linux only) counts the calls by which a run changes its folder:
 opening to write, writing, syncing, truncating, renaming, deleting. A short run is recorded again and again, and each time another
@@ -12,7 +12,7 @@ of the calls fails, in one of these ways:
 
 After each: the run ended in a RunError or, where the call did not matter, as it should; it opens; every frame said to be durable
 is there, and every frame there is that of an undisturbed run; and it is resumed to the same last bits. `--every 10` tries one call
-in ten.
+in ten, `--call N` only one.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import traceback
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ import taut
 from benchmarks.kill import frames_of, torn_sheet
 from taut.run.codec import sha256_of
 from taut.run.database import FILE
+from taut.run.opening import open_run
 from taut.run.record import record, resume
 
 STEPS = {"h": 0.04, "until": 0.32, "every": 2, "scene": "# torn sheet\n", "inputs": {"sheet.obj": b"v 0 0 0\n"}}
@@ -135,6 +137,8 @@ def in_a_process(work: Any) -> dict[str, Any]:
             found = json.dumps(work()).encode()
             os.write(said, found)
             code = 0
+        except BaseException:
+            traceback.print_exc()
         finally:
             os._exit(code)
     os.close(said)
@@ -162,7 +166,11 @@ def recorded(folder: Path, at: int, mode: str) -> dict[str, Any]:
 
 def resumed(folder: Path) -> dict[str, Any]:
     """Go on, or begin again where nothing was begun: SHA-256 of the last state."""
-    if not (folder / FILE).exists():
+    if (folder / FILE).exists():
+        with open_run(folder) as run:
+            if run.finished:  # it was the news of it that failed
+                return {"sha": sha256_of(run.state())}
+    else:
         return {"sha": sha256_of(record(folder, torn_sheet(), taut.BDF2(), overwrite=True, **STEPS).state)}
     return {"sha": sha256_of(resume(folder, torn_sheet(), taut.BDF2()).state)}
 
@@ -193,15 +201,16 @@ def verdict(folder: Path, told: dict[str, Any], whole: list[str], sha: str) -> s
     return "" if frames_of(folder) == whole else "resumed, it has other frames"
 
 
-def campaign(folder: Path, every: int) -> dict[str, Any]:
+def campaign(folder: Path, every: int, only: int | None = None) -> dict[str, Any]:
     """All calls, or one in so many, in every way: counts, and what went wrong."""
     sys.modules["matplotlib.figure"] = None  # type: ignore[assignment]  # a picture takes longer than all the rest
+    recorded(folder / "warm", -1, "EIO")  # what is compiled and loaded here need not be in every process
     first = in_a_process(lambda: recorded(folder / "whole", -1, "EIO"))
     whole, sha, calls = frames_of(folder / "whole"), first["sha"], first["calls"]
     counts: Counter[str] = Counter()
     failures = []
     for mode in MODES:
-        for at in range(0, calls, every):
+        for at in range(0, calls, every) if only is None else [only]:
             where = folder / f"{mode}{at}"
             told = in_a_process(lambda w=where, a=at, m=mode: recorded(w, a, m))
             wrong = verdict(where, told, whole, sha)
@@ -214,17 +223,17 @@ def campaign(folder: Path, every: int) -> dict[str, Any]:
 def main() -> int:
     """See above."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--call", type=int, help="only the call of this number")
     parser.add_argument("--every", type=int, default=1, help="try one call in so many")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         if LIBRARY not in os.environ:  # begin again, with the library before all others
             library = str(build(Path(temporary)))
-            environment = {**os.environ, "LD_PRELOAD": library, LIBRARY: library}
-            return subprocess.run(
-                [sys.executable, "-m", "benchmarks.faults", *sys.argv[1:]], env=environment, check=False
-            ).returncode
-        found = campaign(Path(temporary), options.every)
+            alone = {"LD_PRELOAD": library, LIBRARY: library, "NUMBA_NUM_THREADS": "1"}  # threads do not survive a fork
+            command = [sys.executable, "-m", "benchmarks.faults", *sys.argv[1:]]
+            return subprocess.run(command, env={**os.environ, **alone}, check=False).returncode
+        found = campaign(Path(temporary), options.every, options.call)
     if options.json:
         print(json.dumps(found, indent=1))
     else:

@@ -33,8 +33,9 @@ from taut import laws
 from taut.run.database import FILE
 from taut.run.opening import open_run
 from taut.run.record import record, resume
+from taut.threads import prepare_threads
 
-H, UNTIL = 0.005, 0.4
+H, UNTIL = 0.01, 0.4
 
 
 def torn_sheet() -> taut.System:
@@ -53,8 +54,6 @@ def torn_sheet() -> taut.System:
 def run_into(folder: Path, say: Callable[[int], object], threads: int = 1) -> None:
     """Record the sheet, or go on with it if there is a run; `say` hears of each durable step."""
     import numba
-
-    from taut.threads import prepare_threads
 
     prepare_threads()
     numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
@@ -100,7 +99,9 @@ def campaign(kills: int, seed: int, folder: Path) -> dict[str, Any]:
     rng = random.Random(seed)
     counts: Counter[str] = Counter()
     failures: list[str] = []
-    forked(lambda say: run_into(folder / "whole", say))  # kernels are compiled now
+    if prepare_threads() == "tbb":  # whose threads stand a fork: what is loaded here need not be in every process
+        run_into(folder / "warm", lambda step: None, 2)
+    forked(lambda say: run_into(folder / "whole", say))
     whole = frames_of(folder / "whole")
     wanted = json.loads((folder / "whole" / "summary.json").read_text())["sha256"]
     begun = time.monotonic()

@@ -11,7 +11,10 @@ from taut.run.opening import open_run
 
 
 def net(n=6, **more):
-    """A hanging net with damping, a load, a scripted corner and a time-dependent force; it breaks where it is pulled too far."""
+    """A hanging net with damping, wind, a scripted corner, a particle on an oblique plane and a force that depends on time.
+
+    It breaks where it is pulled too far.
+    """
     sheet = taut.mesh.sheet(n, n)
     corner = len(sheet.points) - 1
     at = sheet.points[corner]
@@ -21,7 +24,8 @@ def net(n=6, **more):
                      laws.force([0], f=lambda t: (0.0, 0.0, 0.1 * np.sin(9 * t)))],
         "damping": [laws.spring_damping(sheet.edges, c=0.01), laws.drag(alpha=0.5)],
         "loads": [laws.wind(sheet.triangles, velocity=(0.0, 0.0, 3.0))],
-        "constraints": [taut.scripted([corner], lambda t: at + np.array([t, 0.5 * t * t, 0.2 * t]))],
+        "constraints": [taut.scripted([corner], lambda t: at + np.array([t, 0.5 * t * t, 0.2 * t])),
+                        taut.on_plane([corner // 2], normal=(1, 2, 0))],
     }  # fmt: skip
     return taut.System(sheet.points, **{**arguments, **more})
 

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -187,7 +188,16 @@ def test_a_full_disk(tmp_path, whole, size):
         subprocess.run(["mount", "-o", "remount,size=10m", str(disk)], check=True)
         verify(disk / "run", durable, error, whole)
     finally:
-        subprocess.run(["umount", str(disk)], check=True)
+        subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+KILLED = """
+import os, signal, sys, taut
+from taut.run.record import record
+from tests.run.test_faults import ARGUMENTS, BALL
+last = int(sys.argv[2])
+record(sys.argv[1], BALL, taut.BDF2(), tell=lambda p: p.step < last or os.kill(os.getpid(), signal.SIGKILL), **ARGUMENTS)
+"""
 
 
 def test_a_disk_that_becomes_read_only(tmp_path, whole):
@@ -197,14 +207,26 @@ def test_a_disk_that_becomes_read_only(tmp_path, whole):
         pytest.skip("a small disk cannot be mounted here")
     try:
         record(disk / "run", BALL, taut.BDF2(), **ARGUMENTS)
+        record(disk / "stopped", BALL, taut.BDF2(), stop=lambda: True, **ARGUMENTS)
+        for step in ("1", "3"):
+            subprocess.run([sys.executable, "-c", KILLED, str(disk / f"killed{step}"), step], capture_output=True, check=False)
+        shutil.copytree(disk / "killed3", disk / "copy")
+        (disk / "copy/run.sqlite-shm").unlink()
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
         assert frames(disk / "run") == whole[0], "it can be read"
+        assert frames(disk / "stopped") == whole[0][:1]
+        with pytest.raises(taut.RunError, match="killed: copy it to where it can be written"):
+            open_run(disk / "copy")
+        assert frames(disk / "killed3") == whole[0][:2]
+        assert frames(disk / "killed1") == whole[0][:1], "there was no frame yet, and no log"
+        with pytest.raises(taut.RunError, match="read-only"):
+            resume(disk / "stopped", BALL, taut.BDF2())
         for folder in ("run", "other"):
             with pytest.raises(taut.RunError, match="read-only"):
                 record(disk / folder, BALL, taut.BDF2(), overwrite=True, **ARGUMENTS)
         assert frames(disk / "run") == whole[0]
     finally:
-        subprocess.run(["umount", str(disk)], check=True)
+        subprocess.run(["umount", "--lazy", str(disk)], check=True)
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")

@@ -35,8 +35,8 @@ def test_frames_are_a_sequence(folder):
                 run.frames[index]
         assert run.frames[-1].t == pytest.approx(0.2)
         assert run.frames[0].q.shape == (run.n, 3)
-        assert "5 frames" in repr(run.frames)
-        assert "finished at step 10 of 10" in repr(run)
+        assert "25 particles, one every 3 steps" in repr(run.frames)
+        assert "25 particles in 10 steps" in repr(run)
         with pytest.raises(ValueError, match="read-only"):
             run.frames[0].q[0] = 0.0
     with pytest.raises(taut.RunError, match="closed"):

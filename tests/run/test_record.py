@@ -128,7 +128,7 @@ def test_a_killed_run_that_is_overwritten_leaves_no_log_behind(tmp_path):
     """The write-ahead log of an old file would be played into the new one."""
     record(tmp_path, ball(), taut.BDF2(), h=0.1, until=1.0, stop=stopping_after(5))
     with sqlite3.connect(tmp_path / "run.sqlite") as file:  # as a killed writer leaves it
-        file.execute("PRAGMA wal_autocheckpoint = 0")
+        file.execute("PRAGMA journal_mode = WAL")
         file.execute("UPDATE progress SET step = 99")
         file.commit()
         log = (tmp_path / "run.sqlite-wal").read_bytes()

@@ -138,6 +138,20 @@ def test_with_every_later_checkpoint_damaged_it_begins_again_and_mends_frames(tm
     assert (tmp_path / "run/ledger.csv").read_text() == (tmp_path / "whole/ledger.csv").read_text()
 
 
+def test_damaged_rows_do_not_keep_a_run_from_its_end(tmp_path):
+    record(tmp_path, ball(), taut.BDF2(), h=0.1, until=1.0, stop=stopping_after(4))
+    edited(tmp_path, "UPDATE ledger SET kinetic = 0.0 WHERE step = 2")
+    done = resume(tmp_path, ball(), taut.BDF2())
+    assert done.outcome == "finished"
+    assert "the ledger of step 2" in done.notes[0]
+    assert json.loads((tmp_path / "summary.json").read_text())["notes"] == list(done.notes)
+    assert not (tmp_path / "ledger.csv").exists()
+    with open_run(tmp_path) as run:
+        assert len(run.reports["t"]) == 10
+        with pytest.raises(taut.RunError, match="ledger of step 2"):
+            run.ledger  # noqa: B018
+
+
 def test_without_any_good_checkpoint_it_says_so(tmp_path):
     record(tmp_path, ball(), taut.BDF2(), h=0.1, until=1.0, stop=stopping_after(4))
     edited(tmp_path, "UPDATE checkpoints SET checksum = x'00'")

@@ -72,3 +72,13 @@ def test_files_from_elsewhere(name):
     made = scene.of_mesh(DATA / name)
     assert made.file.body[0].material.young > 0
     assert made.inputs()[f"inputs/{name}"] == (DATA / name).read_bytes()
+
+
+def test_problems_name_the_mesh_file_and_no_line_of_a_text_that_nobody_wrote(tmp_path):
+    taut.mesh.write(taut.mesh.block(1, 1, 1), tmp_path / "m.vtu")
+    with pytest.raises(taut.SceneError) as caught:
+        scene.of_mesh(tmp_path / "m.vtu", fix="y > 7").build()
+    assert caught.value.path == tmp_path / "m.vtu"
+    assert caught.value.problems == ("body[0].hold[0]: selection 'y > 7': it selects no point (y ranges from 0 to 1)",)
+    with pytest.raises(taut.SceneError, match=r"body\[0\].material.young: it is a positive number"):
+        scene.load(tmp_path / "m.vtu", overrides=[("body.body.material.young", -1.0)])

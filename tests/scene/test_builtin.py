@@ -83,7 +83,7 @@ def test_curtain_rings_stay_on_the_rail_and_are_drawn():
     rings = 558 + 3 * np.arange(11)
     start, end = states[0].q[rings], states[-1].q[rings]
     assert np.abs(end[:, 1:] - start[:, 1:]).max() < 1e-12
-    assert end[-1, 0] - start[-1, 0] == pytest.approx(-0.9 * 0.3 / 2, abs=1e-12)
+    assert end[-1, 0] - start[-1, 0] == pytest.approx(-0.75 * 0.3 / 2, abs=1e-12)
     assert (np.diff(end[:, 0]) > 0).all()
     assert end[-2, 0] < start[-2, 0] - 0.01
 
@@ -163,7 +163,7 @@ def test_bunny_keeps_its_volume_when_it_is_shaken():
     assert volumes.min() > 0
     assert volumes.sum() == pytest.approx(mesh.volumes.sum(), rel=0.02)
     ears = mesh.select("ears")
-    assert (last.q[ears, 0] - mesh.positions[ears, 0]).mean() < 0.004  # they follow late
+    assert (last.q[ears, 0] - mesh.positions[ears, 0]).mean() < 0.008  # [m]: they follow late
 
 
 def test_balloon_grows_until_skin_and_pressure_balance():
@@ -182,7 +182,7 @@ def test_tear_runs_along_the_weak_seam_and_leaves_two_pieces():
     last = run(built)[-1]
     mesh, whole = built.bodies[0].mesh, last.active["spring"]
     middle = mesh.positions[mesh.edges].mean(axis=1)
-    off = np.abs(middle[:, 0] - 0.6 - 0.1 * np.sin(8 * middle[:, 1]))
+    off = np.abs(middle[:, 0] - 0.6 - 0.1 * np.sin(8 * middle[:, 2]))
     assert off[~whole].max() < 0.1  # [m]: next to the seam
     pieces = taut.mesh.Mesh(mesh.positions, {"line": mesh.edges[whole]}).components
     assert pieces[mesh.select("x == min")].max() == 0

@@ -29,11 +29,8 @@ Up = Annotated[str | None, typer.Option(help="Of a mesh file: the axis that poin
 
 def scene_of(name: str, changes: list[str] | None, *, allow_outside: bool, allow_code: bool, **of_mesh: Any) -> Scene:
     """The scene that a command names; `of_mesh` are the options that are for mesh files."""
-    from taut.errors import SceneError
-    from taut.scene import load, override, reads_as_mesh
+    from taut.scene import load, override
 
-    overrides = [override(change) for change in changes or []]
     given = {key: value for key, value in of_mesh.items() if value is not None}
-    if given and not reads_as_mesh(name):
-        raise SceneError([f"--{key} is for mesh files; --set changes a value of a scene" for key in given], path=name)
+    overrides = [override(change) for change in changes or []]
     return load(name, overrides=overrides, allow_outside=allow_outside, allow_code=allow_code, **given)

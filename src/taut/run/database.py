@@ -40,17 +40,20 @@ class Database:
         self._lock = threading.Lock()
         with self.told("open"):
             _refuse_oddities(folder)
-            uri = (folder / FILE).absolute().as_uri()
-            self._connection = sqlite3.connect(
-                f"{uri}?mode={mode}", uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False
-            )
+            log, closed = folder / f"{FILE}-wal", mode == "ro" and not os.access(folder, os.W_OK)
+            logged = log.exists() and log.stat().st_size > 0
+            how = "ro&immutable=1" if closed and not logged else mode  # without a log nothing need be written to read it
+            uri = f"{(folder / FILE).absolute().as_uri()}?mode={how}"
+            self._connection = sqlite3.connect(uri, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False)
         try:
             with self.told("open"):
                 self.execute("PRAGMA trusted_schema = OFF")
                 self.execute("PRAGMA cell_size_check = ON")
                 self._check_schema()
-        except RunError:
+        except RunError as error:
             self.close()
+            if closed and logged:
+                raise RunError(f"{error}; its writer was killed: copy it to where it can be written, and open it there") from error
             raise
 
     @contextmanager

@@ -59,7 +59,7 @@ class Frames(Sequence[Frame]):
         return map(self._read, self._range())
 
     def __repr__(self) -> str:
-        return f"<{len(self)} frames of {self._header.n} particles>"
+        return f"<frames of {self._header.n} particles, one every {self._header.every} steps>"
 
     def _read(self, index: int) -> Frame:
         step = self._header.step_of(index)

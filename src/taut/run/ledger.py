@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from taut.errors import ModelError
+import numpy as np
+
+from taut.errors import ModelError, NotConverged
 from taut.run.booking import booked
 from taut.run.entry import Entry
 from taut.step.advance import Advance
@@ -77,11 +80,16 @@ class Ledger:
 
 
 def entry_of(system: System, step: Advance) -> Entry:
-    """The entry of a step; of one that is made of others, their sum."""
-    parts = [booked(system, part) for part in step.parts or (step,)]
-    entry = parts[0]
-    for part in parts[1:]:
-        entry = entry.and_then(part)
+    """The entry of a step; of one that is made of others, their sum. NotConverged where energies overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        parts = [booked(system, part) for part in step.parts or (step,)]
+        entry = parts[0]
+        for part in parts[1:]:
+            entry = entry.and_then(part)
+    if not math.isfinite(entry.gap):
+        report = step.report
+        what = f"{report.integrator} at t = {report.t:g} s: the energies of the step overflow"
+        raise NotConverged(f"{what}; {report.note or 'take a shorter step'}", report, step.start)
     return replace(entry, t=step.state.t, h=step.h)
 
 

@@ -56,7 +56,7 @@ class Run:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<run of {self.n} particles, {self.status} at step {self.step} of {self.steps}: {self.folder}>"
+        return f"<run of {self.n} particles in {self.steps} steps: {self.folder}>"
 
     def close(self) -> None:
         """Let go of the file; frames cannot be read any more."""

@@ -10,9 +10,9 @@ import csv
 import json
 import math
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
+from taut.errors import RunError
 from taut.run.codec import sha256_of
 from taut.run.entry import Entry
 from taut.run.folder import LEDGER, PICTURE, SUMMARY, whole
@@ -25,40 +25,46 @@ from taut.system.state import State
 
 def write_results(store: Store, state: State) -> tuple[str, ...]:
     """Write the files; what there is to say about them."""
-    last, database, folder = store.durable, store.database, store.folder
-    names = columns(entry for _, entry in database.entries(last))
-    with whole(folder / LEDGER, store.safe) as stream:
+    try:
+        steps, total, names = _totals(store)
+    except RunError as error:  # rows of earlier steps are damaged: the frames are there, and the run has come to its end
+        notes = [f"ledger.csv, energy.png and the totals in summary.json were not written: {error}"]
+        _write_summary(store, state, None, None, notes)
+        return tuple(notes)
+    with whole(store.folder / LEDGER, store.safe) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(header(names))
-        writer.writerows(row(entry, names) for _, entry in database.entries(last))
-    note = _write_picture(store, folder / PICTURE)
-    with whole(folder / SUMMARY, store.safe) as stream:
-        json.dump(_finite(_summary(store, state, note)), stream, indent=1, allow_nan=False)
-        stream.write("\n")
-    return (note,) if note else ()
-
-
-def _write_picture(store: Store, path: Path) -> str:
+        writer.writerows(row(entry, names) for _, entry in store.database.entries(store.durable))
     data, note = energy_picture(store.database, store.durable)
     if data:
-        with whole(path, store.safe, binary=True) as stream:
+        with whole(store.folder / PICTURE, store.safe, binary=True) as stream:
             stream.write(data)
-    return note
+    notes = [note] if note else []
+    _write_summary(store, state, steps, total, notes)
+    return tuple(notes)
 
 
-def _summary(store: Store, state: State, note: str) -> dict[str, Any]:
-    """What summary.json says."""
+def _totals(store: Store) -> tuple[Summary, Entry | None, list[tuple[str, str]]]:
+    """The sum of all reports, the energy book of the whole run, and the columns it has by law."""
     summary, total = Summary(), None
     for _, report in store.database.reports(store.durable):
         summary.add(report)
+    names = columns(entry for _, entry in store.database.entries(store.durable))
     for _, entry in store.database.entries(store.durable):
         total = entry if total is None else total.and_then(entry)
+    return summary, total, names
+
+
+def _write_summary(store: Store, state: State, steps: Summary | None, total: Entry | None, notes: list[str]) -> None:
     head = store.header
-    return {
+    summary = {
         "outcome": "finished", "particles": head.n, "integrator": head.integrator, "h_s": head.h, "t_s": state.t,
-        "frames": head.frames(store.durable), "sha256": sha256_of(state), "steps": asdict(summary),
-        "energy_J": None if total is None else _books(total), "notes": [note] if note else [], "versions": head.versions,
+        "frames": head.frames(store.durable), "sha256": sha256_of(state), "steps": None if steps is None else asdict(steps),
+        "energy_J": None if total is None else _books(total), "notes": notes, "versions": head.versions,
     }  # fmt: skip
+    with whole(store.folder / SUMMARY, store.safe) as stream:
+        json.dump(_finite(summary), stream, indent=1, allow_nan=False)
+        stream.write("\n")
 
 
 def _books(total: Entry) -> dict[str, Any]:

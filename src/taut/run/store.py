@@ -93,16 +93,16 @@ class Store:
         self.durable, self.status = reached, status
 
     def finish(self) -> None:
-        """Say that all is done, and leave a single file."""
+        """Say that all is done."""
         with self._told("that the run is finished"), self._transaction():
             self.database.execute("INSERT OR REPLACE INTO progress VALUES (?, ?, ?, ?)", _progress_row(self.durable, "finished"))
         self.status = "finished"
-        with suppress(sqlite3.Error):  # somebody is reading: the log stays, and is as good
-            self.database.execute("PRAGMA busy_timeout = 0")
-            self.database.execute("PRAGMA journal_mode = DELETE")
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file, and leave it without a log beside it, so that it can be read where nothing can be written."""
+        with suppress(sqlite3.Error):  # somebody is reading, or the disk is full: the log stays, and is as good
+            self.database.execute("PRAGMA busy_timeout = 0")
+            self.database.execute("PRAGMA journal_mode = DELETE")
         with self._told("run.sqlite"):
             self.database.close()
 

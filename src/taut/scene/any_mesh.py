@@ -53,6 +53,16 @@ def of_mesh(
     scale : metres per unit of the file; up : the axis that points up in it
     h : step [s]; duration : [s]; damping : of springs, c = damping × k [s]
     most : particles at most
+
+    >>> import pathlib, tempfile, taut
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "cube.vtu"
+    >>> taut.mesh.write(taut.mesh.block(2, 2, 2, size=0.1), file)
+    >>> made = of_mesh(file, young=5e4)
+    >>> print(*made.notes, sep="\\n")
+    cube.vtu: Mesh(27 points, 8 hex), 0.173 m across, as a solid of its cells
+    density = 1e+03 kg/m³, picked; --density sets it
+    springs with damping 0.005 s times k
+    held: y >= max(y) - 0.05*(max(y) - min(y)); --fix sets it
     """
     file = Path(path)
     mesh = read(file, scale=scale, up=up)
@@ -108,7 +118,7 @@ def of_mesh(
         ],
         "law": [{"law": "gravity"}],
     }
-    return read_text(toml(tables), folder=file.parent, path=file, notes=notes, most=most)
+    return read_text(toml(tables), folder=file.parent, path=file, notes=notes, lines=False, most=most)
 
 
 def _held(mesh: Mesh) -> str:

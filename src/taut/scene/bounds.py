@@ -30,7 +30,7 @@ Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f
 class Model(BaseModel):
     """A table of a scene file: nothing but what is named here, no text for a number, no infinite numbers."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, defer_build=True)
 
 
 def is_number(value: Any) -> bool:

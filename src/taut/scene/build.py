@@ -49,6 +49,11 @@ class Built:
 
     system, state, integrator : for `taut.simulate`; h : step [s]; until : end time [s]; every : steps per frame
     bodies : in the order of the file; notes : what was picked and reached, in words
+
+    >>> from taut.scene import load
+    >>> built = load("chain").build()
+    >>> built.system, built.bodies[0].stop, built.every
+    (<system of 41 particles: spring (40), gravity (41), drag (41)>, 41, 1)
     """
 
     system: System

@@ -1,8 +1,8 @@
 """What a run of a scene will take, without a step of it: counted particles and elements, and rough memory, time and disk.
 
 Seconds are those of one core of a recent laptop, from the number of matrix blocks b and of elements m: a step of an implicit method
-takes about `NEWTON` iterations of (ASSEMBLE·m + SOLVE·b), an explicit one EVALUATE·m for each evaluation. A stiff or tearing scene
-takes several times as long, and compiling laws at their first use comes on top.
+takes about `NEWTON` iterations of (ASSEMBLE·m + SOLVE·b), an explicit one EVALUATE·m for each evaluation. For the built-in scenes
+this is right within a factor of about four. Stiff ones may take longer, and compiling laws at their first use comes on top.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from taut.scene.build import Built
 from taut.scene.scene import Scene
 from taut.step.adaptive import Adaptive
 from taut.step.explicit import Explicit
+from taut.step.tr_bdf2 import TRBDF2
 
 STEP = 2e-3  # [s] whatever the size
 NEWTON = 4.0  # iterations of an implicit step
 ASSEMBLE = 4e-7  # [s] for an element of two particles, once
-SOLVE = 2e-6  # [s] for a block of the matrix
+SOLVE = 1.2e-6  # [s] for a block of the matrix
 EVALUATE = 1e-7  # [s] for the force of an element of two particles
 BLOCK_BYTES = 400.0  # matrix, levels or factors, and copies
 PARTICLE_BYTES = 1000.0
@@ -70,7 +71,8 @@ def estimate(scene: Scene | Built) -> Estimate:
     if isinstance(method, Explicit):
         each = STEP / 4 + EVALUATE * work * len(method.weights)
     else:
-        each = STEP + NEWTON * (ASSEMBLE * work + SOLVE * blocks)
+        stages = 2 if isinstance(method, TRBDF2) else 1
+        each = stages * (STEP + NEWTON * (ASSEMBLE * work + SOLVE * blocks))
     memory = BASE_BYTES + BLOCK_BYTES * blocks + PARTICLE_BYTES * system.n + 8.0 * 9 * 4 * work
     return Estimate(
         system.n, sum(m for m, _ in shapes), springs, steps, frames, memory, 48.0 * system.n * frames, steps * each

@@ -26,6 +26,7 @@ from taut.scene.laws_model import LawTable
 from taut.scene.materials_model import MaterialTable
 from taut.scene.meshes_model import MeshTable
 from taut.scene.values import Components, Parameter
+from taut.solve.tolerance import Tolerance
 
 Rows = Annotated[list[Annotated[list[Number], Field(min_length=4, max_length=4)]], Field(min_length=1, max_length=MOST_LISTED)]
 
@@ -74,7 +75,7 @@ class IntegratorTable(Model):
     @model_validator(mode="after")
     def _takes(self) -> IntegratorTable:
         takes = integrator_options(integrator_names()[self.method])
-        given = {
+        given: dict[str, Any] = {
             "tolerance": self.tolerance is not None or self.force is not None,
             "solver": self.solver,
             "minimiser": self.minimiser,
@@ -82,6 +83,10 @@ class IntegratorTable(Model):
         for option, value in given.items():
             if value and option not in takes:
                 raise ValueError(f"{self.method} has no {option}")
+        usual = {"tolerance": Tolerance().relative, "force": Tolerance().force, "solver": "auto", "minimiser": "newton"}
+        for option, value in usual.items():  # written out, so that a resolved scene does not change with ours
+            if getattr(self, option) is None and ("tolerance" if option == "force" else option) in takes:
+                setattr(self, option, value)
         return self
 
 

@@ -121,6 +121,7 @@ def load(
     allow_outside: bool = False,
     allow_code: bool = False,
     most: int = MOST_PARTICLES,
+    **picks: Any,
 ) -> Scene:
     """Read a scene file, a built-in scene by its name, or a mesh file, for which laws are picked (see `of_mesh`).
 
@@ -128,6 +129,7 @@ def load(
     allow_outside : files of the scene may lie outside of its folder
     allow_code : laws may come from Python files beside the scene, whose code is run
     most : particles at most
+    picks : for mesh files alone: the options of `of_mesh`, such as fix="y > 0" or young=1e5
 
     All problems are told at once, in one SceneError.
 
@@ -151,8 +153,11 @@ def load(
         if path.suffix.lower() in (*FORMATS, *EXTENSIONS):
             from taut.scene.any_mesh import of_mesh
 
-            made = of_mesh(path)
-            return read_text(toml(changed(copy.deepcopy(made.tables), overrides)), folder=path.parent, path=path, **options)
+            made = of_mesh(path, **picks)
+            tables = changed(copy.deepcopy(made.tables), overrides)
+            return read_text(toml(tables), folder=path.parent, path=path, notes=made.notes, lines=False, **options)
+    if picks:
+        raise SceneError([f"{name} is for mesh files; in a scene it is a value to change" for name in picks], path=path)
     return read_text(text_of(path), folder=path.parent, path=path, overrides=overrides, **options)
 
 
@@ -163,9 +168,10 @@ def read_text(
     path: Path | None = None,
     overrides: Iterable[tuple[str, Any]] = (),
     notes: Iterable[str] = (),
+    lines: bool = True,
     **options: Any,
 ) -> Scene:
-    """A scene from its text; `folder` is where its files are.
+    """A scene from its text; `folder` is where its files are. `lines` is False for a text that nobody has seen.
 
     >>> read_text("[time]\\nh = 0.1\\nduration = 1\\n[[bdy]]\\nname = 'a'")
     Traceback (most recent call last):
@@ -178,5 +184,5 @@ def read_text(
     try:
         file = SceneFile.model_validate(data)
     except ValidationError as error:
-        raise SceneError(problems(error, Places(text)), path=path) from None
-    return Scene(file, path, folder, text=text, notes=tuple(notes), **options)
+        raise SceneError(problems(error, Places(text) if lines else None), path=path) from None
+    return Scene(file, path, folder, text=text if lines else None, notes=tuple(notes), **options)

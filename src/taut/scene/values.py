@@ -54,7 +54,7 @@ def _listed(value: list[Any]) -> None:
     if not 0 < len(value) <= MOST_LISTED:
         raise ValueError(f"a list has 1 to {MOST_LISTED:,} entries, not {len(value):,}; longer ones stand in a file")
     for entry in value:
-        if isinstance(entry, list) and len(entry) <= 20:
+        if isinstance(entry, list) and 0 < len(entry) <= 20:
             for component in entry:
                 _number(component)
         elif isinstance(entry, str):
