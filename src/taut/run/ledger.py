@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from taut.errors import ModelError, NotConverged
+from taut.errors import ModelError, NotConverged, SingularState
 from taut.run.booking import booked
 from taut.run.entry import Entry
 from taut.step.advance import Advance
@@ -81,15 +81,18 @@ class Ledger:
 
 def entry_of(system: System, step: Advance) -> Entry:
     """The entry of a step; of one that is made of others, their sum. NotConverged where energies overflow."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        parts = [booked(system, part) for part in step.parts or (step,)]
-        entry = parts[0]
-        for part in parts[1:]:
-            entry = entry.and_then(part)
-    if not math.isfinite(entry.gap):
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            parts = [booked(system, part) for part in step.parts or (step,)]
+            entry = parts[0]
+            for part in parts[1:]:
+                entry = entry.and_then(part)
+        if not math.isfinite(entry.gap):
+            raise SingularState("the energies of the step overflow")
+    except SingularState as error:
         report = step.report
-        what = f"{report.integrator} at t = {report.t:g} s: the energies of the step overflow"
-        raise NotConverged(f"{what}; {report.note or 'take a shorter step'}", report, step.start)
+        what = f"{report.integrator} at t = {report.t:g} s: {error}; {report.note or 'take a shorter step'}"
+        raise NotConverged(what, report, step.start) from error
     return replace(entry, t=step.state.t, h=step.h)
 
 
