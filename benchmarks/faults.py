@@ -33,7 +33,7 @@ from typing import Any
 import taut
 from benchmarks.kill import frames_of, torn_sheet
 from taut.run.codec import sha256_of
-from taut.run.database import FILE
+from taut.run.connection import FILE
 from taut.run.opening import open_run
 from taut.run.record import record, resume
 

@@ -30,7 +30,7 @@ import numpy as np
 
 import taut
 from taut import laws
-from taut.run.database import FILE
+from taut.run.connection import FILE
 from taut.run.opening import open_run
 from taut.run.record import record, resume
 from taut.threads import prepare_threads

@@ -13,10 +13,10 @@ from taut.bench.growth import COUNT, FALL
 from taut.bench.net import cloth
 from taut.bench.peer_newton import _colours
 from taut.bench.peers import PEERS
-from taut.progress import Progress
 from taut.bench.roofline import bytes_of_assembly
 from taut.bench.row import Row, exponent, table
 from taut.bench.splu import Splu
+from taut.progress import Progress
 
 N = 8
 

@@ -3,6 +3,7 @@
 import os
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 
@@ -102,6 +103,40 @@ def test_a_copy_of_a_killed_run_opens(tmp_path, folder):
         assert (run.status, run.step) == ("running", 6)
         assert [f.q.tobytes() for f in run.frames] == [f.q.tobytes() for f in whole.frames[:3]]
         assert run.state().q.tobytes() == whole.frames[2].q.tobytes()
+
+
+def with_a_journal(folder, copy):
+    """A copy of a run, taken while a transaction with a rollback journal is half written: as a kill would leave it."""
+    with sqlite3.connect(folder / "run.sqlite", isolation_level=None) as file:
+        file.execute("PRAGMA cache_size = 1")
+        file.execute("BEGIN")
+        file.execute("UPDATE frames SET q = v, v = q")
+        shutil.copytree(folder, copy)
+        file.execute("ROLLBACK")
+    file.close()
+    assert (copy / "run.sqlite-journal").stat().st_size > 0
+
+
+def test_a_journal_that_was_left_is_played_back(tmp_path, folder):
+    """A writer that is killed while it changes to its log, or back, leaves one; nothing can be read before."""
+    with_a_journal(folder, tmp_path / "x")
+    assert (tmp_path / "x/run.sqlite").read_bytes() != (folder / "run.sqlite").read_bytes()
+    with open_run(tmp_path / "x") as run, open_run(folder) as whole:
+        assert [f.q.tobytes() for f in run.frames] == [f.q.tobytes() for f in whole.frames]
+
+
+def test_a_journal_that_names_other_files_is_refused(tmp_path, folder):
+    """SQLite would look for them, and may delete one: such a journal never comes from a run."""
+    with_a_journal(folder, tmp_path / "x")
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"")
+    name = str(victim).encode()
+    record = struct.pack(">I", len(name)) + struct.pack(">I", sum(name)) + bytes.fromhex("d9d505f920a163d7")
+    with open(tmp_path / "x/run.sqlite-journal", "ab") as journal:
+        journal.write(b"\0\0\0\1" + name + record)
+    with pytest.raises(taut.RunError, match="names other files"):
+        open_run(tmp_path / "x")
+    assert victim.exists()
 
 
 def no_folder(path):

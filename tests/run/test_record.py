@@ -152,6 +152,15 @@ def test_what_is_no_run_is_not_overwritten(tmp_path):
     assert (tmp_path / "other/a.obj").read_bytes() == b"theirs"
 
 
+def test_what_a_run_left_that_was_killed_as_it_began_is_no_run(tmp_path):
+    (tmp_path / "scene.toml").write_text("a = 1")
+    with pytest.raises(taut.RunError, match=r"another scene\.toml"):
+        record(tmp_path, ball(), taut.BDF2(), h=0.1, until=0.5, scene="a = 2")
+    with pytest.raises(taut.RunError, match=r"another scene\.toml"):
+        record(tmp_path, ball(), taut.BDF2(), h=0.1, until=0.5)
+    assert record(tmp_path, ball(), taut.BDF2(), h=0.1, until=0.5, scene="a = 1").outcome == "finished"
+
+
 @pytest.mark.parametrize("name", ["../x", "/etc/x", "a/../../x", "run.sqlite", "SCENE.toml", "", "..", "c:x", "a\\b", "run.lock/x"])
 def test_inputs_stay_in_the_folder(tmp_path, name):
     with pytest.raises(taut.RunError, match="input"):

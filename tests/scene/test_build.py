@@ -1,5 +1,7 @@
 """What a scene says is what is built: bodies, parameters, holds, joints, poses and integrators."""
 
+import tomllib
+
 import numpy as np
 import pytest
 
@@ -204,3 +206,23 @@ def test_the_estimate_counts():
     assert larger.seconds > 8 * found.seconds
     assert larger.memory > found.memory
     assert "particles" in str(found)
+
+
+def test_a_law_of_the_whole_scene_on_elements_is_on_those_of_each_body_that_has_them():
+    sheet = '[[body]]\nname = "{name}"\nmesh = {{ shape = "sheet", nx = 1, ny = 1 }}\nmass = 0.1\n'
+    wind = '[[law]]\nlaw = "wind"\non = "{on}"\nvelocity = [0, 0, 1]\n'
+    text = ROPE.format(name="a") + sheet.format(name="b") + sheet.format(name="c")
+    loads = built(text + wind.format(on="triangles")).system.placed_loads
+    assert [p.elements.min() for p in loads.values()] == [5, 9]
+    with pytest.raises(taut.SceneError, match=r"law\[0\], line \d+: the mesh has no cells of the kind 'tet'"):
+        built(text + wind.format(on="tet"))
+
+
+def test_built_in_scenes_keep_to_the_schema():
+    jsonschema = pytest.importorskip("jsonschema")
+    check = jsonschema.Draft202012Validator(scene.schema())
+    for name in scene.names():
+        check.validate(tomllib.loads(scene.new(name)))
+    spoilt = tomllib.loads(scene.new("cloth"))
+    spoilt["body"][0]["law"][0]["kk"] = 3.0
+    assert not check.is_valid(spoilt)

@@ -165,3 +165,15 @@ def test_per_vertex_maps_and_groups_of_a_file_are_known(folder):
     built = scene.load(written(folder, text)).build()
     edges = built.bodies[0].mesh.edges
     assert built.system.energies[0].parameters["k"] == pytest.approx(5.0 * edges.sum(axis=1))
+
+
+def test_a_file_and_a_copy_of_the_same_name_do_not_meet(folder):
+    (folder / "inputs").mkdir()
+    (folder / "inputs" / "tet.obj").write_text(TETRAHEDRON.replace("v 1 0 0", "v 2 0 0"))
+    (folder / "tet.obj").write_text(TETRAHEDRON)
+    second = SCENE.format(file="inputs/tet.obj").partition("[[body]]")[2].replace('"a"', '"b"')
+    made = scene.load(written(folder, SCENE.format(file="tet.obj") + "[[body]]" + second))
+    inputs = made.inputs()
+    assert len(inputs) == 2
+    assert inputs["inputs/tet.obj"] == (folder / "inputs" / "tet.obj").read_bytes()
+    assert all(f'"{name}"' in made.resolved() for name in inputs)

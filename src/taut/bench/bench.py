@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 
 from taut.bench.march import Tell
-from taut.progress import Progress
 from taut.bench.yardstick import Yardstick
+from taut.progress import Progress
 from taut.solve.tolerance import Tolerance
 
 SOFT, STIFF = 1.0, 100.0

@@ -6,9 +6,7 @@ trust no function in them. Every row that is read must fit its checksum.
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import stat
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +15,7 @@ from typing import Any, Literal
 
 from taut.errors import RunError
 from taut.run.codec import checksum, state_from_bytes
+from taut.run.connection import connected
 from taut.run.entry import Entry
 from taut.run.header import Header
 from taut.run.rows import entry_of, report_of
@@ -24,8 +23,6 @@ from taut.run.schema import APPLICATION, FORMAT, LEDGER, REPORT, STATUSES, TABLE
 from taut.step.report import Report
 from taut.system.state import State
 
-FILE = "run.sqlite"
-WAIT = 10.0  # seconds for a moment in which the other process locks the file
 PAGE = 512  # rows read at a time
 
 
@@ -39,21 +36,12 @@ class Database:
         self.folder = folder
         self._lock = threading.Lock()
         with self.told("open"):
-            _refuse_oddities(folder)
-            log, closed = folder / f"{FILE}-wal", mode == "ro" and not os.access(folder, os.W_OK)
-            logged = log.exists() and log.stat().st_size > 0
-            how = "ro&immutable=1" if closed and not logged else mode  # without a log nothing need be written to read it
-            uri = f"{(folder / FILE).absolute().as_uri()}?mode={how}"
-            self._connection = sqlite3.connect(uri, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False)
+            self._connection = connected(folder, mode)
         try:
             with self.told("open"):
-                self.execute("PRAGMA trusted_schema = OFF")
-                self.execute("PRAGMA cell_size_check = ON")
                 self._check_schema()
-        except RunError as error:
+        except RunError:
             self.close()
-            if closed and logged:
-                raise RunError(f"{error}; its writer was killed: copy it to where it can be written, and open it there") from error
             raise
 
     @contextmanager
@@ -174,21 +162,6 @@ def _refuse_gaps(rows: list[tuple[Any, ...]], first: int, last: int) -> None:
     if [row[0] for row in rows] != wanted:
         missing = sorted(set(wanted) - {row[0] for row in rows})
         raise RunError(f"the row of step {missing[0]} is missing" if missing else "there are rows too many")
-
-
-def _refuse_oddities(folder: Path) -> None:
-    """Refuse what is no file: a folder or a pipe of that name could keep us waiting for ever."""
-    if not stat.S_ISDIR(os.stat(folder).st_mode):
-        raise RunError("it is not a folder")
-    for name in (FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal"):
-        try:
-            mode = os.stat(folder / name).st_mode
-        except FileNotFoundError:
-            if name == FILE:
-                raise RunError(f"there is no {FILE} in it") from None
-            continue
-        if not stat.S_ISREG(mode):
-            raise RunError(f"{name} is not a file")
 
 
 def reason(error: Exception) -> str:

@@ -17,10 +17,11 @@ from secrets import token_hex
 from typing import IO, Any
 
 from taut.errors import RunError
-from taut.run.database import FILE, reason
+from taut.run.connection import FILE, INDEX, JOURNAL, LOG
+from taut.run.database import reason
 
 SCENE, SUMMARY, LEDGER, PICTURE, LOCK = "scene.toml", "summary.json", "ledger.csv", "energy.png", "run.lock"
-JOURNALS = (f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal")
+JOURNALS = (LOG, INDEX, JOURNAL)
 OWN = (SUMMARY, LEDGER, PICTURE, FILE, *JOURNALS, SCENE)  # in the order in which an old run is cleared away
 
 
@@ -94,15 +95,17 @@ def made(folder: Path) -> None:
         sync_folder(folder.parent)
 
 
-def cleared(folder: Path, inputs: Mapping[str, bytes], *, overwrite: bool) -> None:
-    """Refuse a folder that holds a run, or with `overwrite` take the run out of it; other files stay where they are."""
+def cleared(folder: Path, files: Mapping[str, bytes], *, overwrite: bool) -> None:
+    """Refuse a folder that holds a run or files in the way of these, or with `overwrite` take the run out; all else stays."""
     with writing(folder, "a new run"):
         there = [name for name in OWN if os.path.lexists(folder / name)]
-        if there and not overwrite:
-            raise RunError(f"{folder}: there is a run already ({there[-1]}); it is overwritten only if you say so")
-        others = [name for name in inputs if (folder / name).exists() and (folder / name).read_bytes() != inputs[name]]
-        if others and not overwrite:
-            raise RunError(f"{folder}: there is another {others[0]} already; it is overwritten only if you say so")
+        if not overwrite:
+            if FILE in there:
+                raise RunError(f"{folder}: there is a run already; it is overwritten only if you say so")
+            others = [name for name in there if name != SCENE]  # the scene may be left of a run that was killed as it began
+            others += [name for name in {**files, SCENE: files.get(SCENE, b"")} if _differs(folder / name, files.get(name))]
+            if others:
+                raise RunError(f"{folder}: there is another {others[0]} already; it is overwritten only if you say so")
         for name in there:
             if (folder / name).is_dir() and not (folder / name).is_symlink():
                 raise RunError(f"{folder}: {name} is a folder, and not of a run; it is left alone")
@@ -110,17 +113,18 @@ def cleared(folder: Path, inputs: Mapping[str, bytes], *, overwrite: bool) -> No
             (folder / name).unlink(missing_ok=True)
 
 
-def put(folder: Path, scene: str, inputs: Mapping[str, bytes]) -> dict[str, str]:
-    """Write the scene and the files beside it; name → SHA-256 of each."""
-    digests = {}
-    for name, data in {**inputs, **({SCENE: scene.encode()} if scene else {})}.items():
+def _differs(path: Path, data: bytes | None) -> bool:
+    return os.path.lexists(path) and path.read_bytes() != data
+
+
+def put(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write the scene and the files beside it."""
+    for name, data in files.items():
         path = folder / name
         with writing(folder, f"the folder of {name}"):
             path.parent.mkdir(parents=True, exist_ok=True)
         with whole(path, binary=True) as stream:
             stream.write(data)
-        digests[name] = sha256(data).hexdigest()
-    return digests
 
 
 def check_names(folder: Path, inputs: Mapping[str, bytes]) -> None:

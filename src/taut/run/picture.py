@@ -22,10 +22,11 @@ def energy_picture(database: Database, last: int) -> tuple[bytes, str]:
     stride = -(-last // MOST)
     times: list[float] = []
     lines: dict[str, list[float]] = {}
-    spent = {"dissipated": 0.0, "numerical dissipation": 0.0}
+    spent = {"dissipated so far": 0.0, "numerically dissipated so far": 0.0, "torn so far": 0.0}
     for step, entry in database.entries(last):
-        spent["dissipated"] += sum(entry.dissipated.values())
-        spent["numerical dissipation"] += entry.numerical
+        spent["dissipated so far"] += sum(entry.dissipated.values())
+        spent["numerically dissipated so far"] += entry.numerical
+        spent["torn so far"] += sum(entry.torn.values())
         if step % stride == 0 or step == last:
             times.append(entry.t)
             for name, value in {"kinetic": entry.kinetic, **{f"in {n}": v for n, v in entry.stored.items()}, **spent}.items():
@@ -33,6 +34,8 @@ def energy_picture(database: Database, last: int) -> tuple[bytes, str]:
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
     for name, values in lines.items():
+        if name in spent and not any(values):
+            continue
         axes.plot(times, values, label=name, linewidth=1.2, linestyle="--" if name in spent else "-")
     axes.set(xlabel="t [s]", ylabel="energy [J]")
     axes.legend(fontsize="small", frameon=False)

@@ -77,8 +77,9 @@ def record(
     )  # fmt: skip
     made(where)
     with locked(where):
-        cleared(where, files, overwrite=overwrite)
-        put(where, scene, files)
+        beside = {**files, SCENE: scene.encode()} if scene else files
+        cleared(where, beside, overwrite=overwrite)
+        put(where, beside)
         return _run(Store.begun(where, header, start), system, integrator, start, 0, tell, stop)
 
 

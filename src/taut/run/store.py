@@ -18,7 +18,8 @@ from typing import Any
 
 from taut.errors import RunError
 from taut.run.codec import checksum, state_to_bytes, stored, vectors_to_bytes
-from taut.run.database import FILE, WAIT, Database, reason
+from taut.run.connection import FILE, WAIT
+from taut.run.database import Database, reason
 from taut.run.entry import Entry
 from taut.run.folder import JOURNALS, sync_folder, writing
 from taut.run.header import Header
@@ -29,7 +30,7 @@ from taut.system.state import State
 
 Row = tuple[int, Report, Entry]
 PART = ".taut-run.part"
-LOG = 16 * 2**20  # bytes of the write-ahead log after which it is moved into the file
+LONGEST = 16 * 2**20  # bytes of the write-ahead log after which it is moved into the file
 log = logging.getLogger("taut")
 
 
@@ -157,7 +158,7 @@ def _prepare(execute: Any, page: int) -> None:
     execute("PRAGMA checkpoint_fullfsync = ON")
     if execute("PRAGMA journal_mode = WAL") != [("wal",)]:
         raise sqlite3.OperationalError("the file system cannot keep a write-ahead log (is it a network drive?)")
-    execute(f"PRAGMA wal_autocheckpoint = {LOG // page}")
+    execute(f"PRAGMA wal_autocheckpoint = {LONGEST // page}")
 
 
 def _write_first(path: Path, header: Header, state: State) -> None:

@@ -16,7 +16,7 @@ from taut.scene.folder import Folder
 from taut.scene.materials_model import MaterialTable
 from taut.scene.model import Body, Pose, Velocity
 from taut.scene.numbers_of import parameter_of, points_of
-from taut.scene.turning import rotation
+from taut.system.handle import rodrigues
 from taut.system.mass import areal_mass, line_mass, volume_mass
 
 Float = NDArray[np.float64]
@@ -61,7 +61,7 @@ def posed(asked: Pose | None, mesh: Mesh, folder: Folder) -> Float:
     if asked is None:
         return x
     about = x.mean(axis=0) if asked.about is None else np.array(asked.about)
-    found = (x - about) * np.array(asked.scale) @ rotation(asked.rotate).T + about + np.array(asked.translate)
+    found = (x - about) * np.array(asked.scale) @ rodrigues(np.array(asked.rotate)).T + about + np.array(asked.translate)
     if asked.displace is not None:
         found = found + _vectors(asked.displace, mesh, folder)
     return found

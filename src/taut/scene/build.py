@@ -15,6 +15,7 @@ from taut.mesh.mesh import Mesh
 from taut.scene.body_of import masses_of, material_of, posed, velocities_of
 from taut.scene.catalogue import integrator_names
 from taut.scene.collecting import Problems
+from taut.scene.elements_of import NoElements
 from taut.scene.folder import Folder
 from taut.scene.hold_of import GRAVITY, hold_of, released
 from taut.scene.joints import attached, stitched
@@ -223,10 +224,15 @@ def _everywhere(asked: Any, parts: list[Part], whole: _Whole, folder: Folder, *,
     if asked.on is None and asked.where is None:
         every = Mesh(np.concatenate([part.mesh.positions for part in parts]), {})
         return [law_of(asked, every, 0, folder, springs=None, **options)]
-    return [
-        law_of(asked, part.mesh, part.start, folder, springs=pairs, **options)
-        for part, pairs in zip(parts, whole.springs, strict=True)
-    ]
+    found, missing = [], None
+    for part, pairs in zip(parts, whole.springs, strict=True):
+        try:
+            found.append(law_of(asked, part.mesh, part.start, folder, springs=pairs, **options))
+        except NoElements as error:  # wind on the triangles of all bodies leaves a rope alone
+            missing = error
+    if missing is not None and not found:
+        raise missing
+    return found
 
 
 def _total(mass: Float | None, total: float | None, n: int) -> Float:

@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from typing import Any
 
-import taut
 from taut import laws, mesh
 from taut.formula.law import Law
 
@@ -109,7 +109,8 @@ def integrator_names() -> dict[str, Any]:
     from taut.step.adaptive import Adaptive
     from taut.step.integrator import Integrator
 
-    every = {name: getattr(taut, name) for name in taut.__all__}
+    public = import_module("taut")  # what it exports is what can be named
+    every = {name: getattr(public, name) for name in public.__all__}
     return {n: c for n, c in every.items() if isinstance(c, type) and issubclass(c, Integrator) and c is not Adaptive}
 
 

@@ -15,6 +15,10 @@ Int = NDArray[np.int64]
 WORDS = ("edges", "diagonals", "body_diagonals", "skips", "triangles", "hinges", "rod_hinges", "boundary_edges")
 
 
+class NoElements(SceneError):
+    """A mesh that has none of the elements that a law is for."""
+
+
 def elements_of(on: Any, where: Any, mesh: Mesh, springs: Int | None) -> Int | None:
     """Point numbers (m, s) of what `on` names, within the selection `where`; None for every point.
 
@@ -33,7 +37,7 @@ def elements_of(on: Any, where: Any, mesh: Mesh, springs: Int | None) -> Int | N
             raise SceneError([f"an element names point {outside[0]}; the body has {mesh.n} (0 to {mesh.n - 1})"])
         found = found[inside[found].all(axis=1)]
         if not len(found):
-            raise SceneError(["no element has all its points in the selection"])
+            raise NoElements(["no element has all its points in the selection"])
     return found
 
 
@@ -44,7 +48,7 @@ def _named(on: Any, mesh: Mesh, springs: Int | None) -> Int:
         return np.array(on, dtype=np.int64)
     if on == "springs":
         if springs is None:
-            raise SceneError(["'springs' are those of the material, and the body has none"])
+            raise NoElements(["'springs' are those of the material, and the body has none"])
         return springs
     if on == "boundary_triangles":
         return surface_triangles(mesh)
@@ -54,10 +58,11 @@ def _named(on: Any, mesh: Mesh, springs: Int | None) -> Int:
     if on not in WORDS:
         words = ("points", *WORDS, "boundary_triangles", "springs", *mesh.cells)
         why = f"the mesh has no cells of the kind '{on}'" if known is not None else f"there are no elements '{on[:60]}'"
-        raise SceneError([f"{why}{did_you_mean(on[:60], words)}; there are {', '.join(words)}"])
+        kind_of_error = SceneError if known is None else NoElements
+        raise kind_of_error([f"{why}{did_you_mean(on[:60], words)}; there are {', '.join(words)}"])
     found: Int = getattr(mesh, on)
     if not len(found):
-        raise SceneError([f"the mesh has no {on}"])
+        raise NoElements([f"the mesh has no {on}"])
     return found
 
 
@@ -65,5 +70,5 @@ def surface_triangles(mesh: Mesh) -> Int:
     """The triangles of the boundary of the solids, facing outwards, in the numbers of the whole mesh."""
     faces = mesh.boundary_faces
     if not faces:
-        raise SceneError(["boundary_triangles are those of solids, and the mesh has none"])
+        raise NoElements(["boundary_triangles are those of solids, and the mesh has none"])
     return Mesh(mesh.positions, faces).triangles

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 from taut.errors import MeshError, SceneError
 from taut.mesh.files.source import load
 
-INPUTS = "inputs"  # where a run keeps copies
 MOST_TABLE_BYTES = 64_000_000
 _BESIDE = {".node": (".ele", ".face", ".edge"), ".ele": (".node", ".face", ".edge")}  # files that belong to one mesh
 
@@ -58,12 +56,3 @@ class Folder:
             return load(path)
         except MeshError as error:
             raise SceneError([f"the file '{name}': {error.message}"]) from None
-
-    def kept_as(self, name: str) -> str:
-        """Under which name a run keeps its copy, and the resolved scene finds it."""
-        path = PurePosixPath(name)
-        if path.parts[:1] == (INPUTS,) and ".." not in path.parts:
-            return str(path)
-        if not path.is_absolute() and ".." not in path.parts and "~" not in name:
-            return str(PurePosixPath(INPUTS) / path)
-        return f"{INPUTS}/{sha256(str(path.parent).encode()).hexdigest()[:8]}-{path.name}"  # two of one name do not meet

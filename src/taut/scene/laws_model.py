@@ -33,7 +33,7 @@ class OwnLaw(LawBase):
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Parameter]
 
-    law: Text = Field(description="file.py:name")
+    law: Text = Field(description="file.py:name", json_schema_extra={"pattern": r"\.py:\w+$"})
 
 
 def _models() -> dict[str, type[LawBase]]:

@@ -15,7 +15,7 @@ from taut.scene.catalogue import shape_arguments, shape_names
 from taut.scene.folder import Folder
 from taut.scene.meshes_model import FileMesh, InlineMesh, MeshBase
 from taut.scene.numbers_of import parameter_of
-from taut.scene.turning import rotation
+from taut.system.handle import rodrigues
 
 Float = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ def mesh_of(asked: MeshBase, folder: Folder, most: int = MOST_PARTICLES) -> Mesh
             raise MeshError("the rest shape does not depend on time")
         points = points + moved
     if asked.rotate is not None:
-        points = points @ rotation(asked.rotate).T
+        points = points @ rodrigues(np.array(asked.rotate)).T
     if asked.translate is not None:
         points = points + np.array(asked.translate)
     if points is not mesh.positions:

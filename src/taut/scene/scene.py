@@ -19,7 +19,7 @@ from taut.scene.bounds import MOST_PARTICLES
 from taut.scene.build import Built, build
 from taut.scene.collecting import Problems
 from taut.scene.folder import Folder
-from taut.scene.inputs import files_of, renamed
+from taut.scene.inputs import files_of, kept_names, renamed
 from taut.scene.library import BUILTIN, names
 from taut.scene.model import SceneFile
 from taut.scene.places import Places
@@ -87,7 +87,8 @@ class Scene:
 
     def resolved(self) -> str:
         """The scene as TOML with every default written out; its files are named as `inputs` has them."""
-        return toml(renamed(copy.deepcopy(self.tables), self._folder().kept_as))
+        kept = kept_names(name for _, name in files_of(self.tables))
+        return toml(renamed(copy.deepcopy(self.tables), kept.__getitem__))
 
     def inputs(self) -> dict[str, bytes]:
         """The files that the scene uses, by the names that `resolved` has for them: copies of them make it whole elsewhere.
@@ -101,7 +102,7 @@ class Scene:
             with problems_found.at(*place):
                 folder.find(name)
         problems_found.refuse()
-        return {folder.kept_as(name): folder.bytes(name) for name in list(folder.used)}
+        return {kept: folder.bytes(name) for name, kept in kept_names(list(folder.used)).items()}
 
 
 def _tidy(value: Any) -> Any:

@@ -76,7 +76,7 @@ def _rotation(value: Any, what: str) -> Float:
     if given.shape not in ((3,), (3, 3)) or not np.isfinite(given).all():
         raise ModelError(f"{what} is a rotation vector (3,), a matrix (3, 3) or an angle, of finite numbers, not {value!r}")
     if given.ndim == 1:
-        return _rodrigues(given)
+        return rodrigues(given)
     skew = float(np.abs(given.T @ given - np.eye(3)).max())
     if skew > ORTHOGONAL or np.linalg.det(given) < 0.0:
         fault = f"RᵀR differs from I by {skew:.3g}" if skew > ORTHOGONAL else "it is a reflection"
@@ -84,7 +84,12 @@ def _rotation(value: Any, what: str) -> Float:
     return given
 
 
-def _rodrigues(w: Float) -> Float:
+def rodrigues(w: Float) -> Float:
+    """The matrix (3, 3) of a rotation vector, axis times angle [rad], (3,).
+
+    >>> rodrigues(np.array([0.0, 0.0, np.pi])).round(12).tolist()[0]
+    [-1.0, -0.0, 0.0]
+    """
     angle = float(np.linalg.norm(w))
     if angle == 0.0:
         return np.eye(3)

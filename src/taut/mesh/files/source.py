@@ -19,8 +19,10 @@ _NO_FILE = {
 
 def load(path: Path) -> bytes:
     """All of a regular file, also through a link. Nothing that never ends (a pipe, a device) is opened."""
-    via = f" (a link to {os.readlink(path)})" if path.is_symlink() else ""
+    via = ""
     try:
+        if path.is_symlink():
+            via = f" (a link to {os.readlink(path)})"
         mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode):
             raise MeshError(f"this is {_NO_FILE.get(stat.S_IFMT(mode), 'no file')}, not a mesh file{via}", path=path)
