@@ -15,9 +15,11 @@ from taut.run.opening import open_run
 from taut.run.record import record
 from tests.run.recordings import ball, net, stopping_after
 
+pytestmark = pytest.mark.usefixtures("no_picture")
+
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory, no_picture):
     where = tmp_path_factory.mktemp("runs") / "a run with spaces, % and ?"
     record(where, net(4), taut.ImplicitEuler(), h=0.02, until=0.2, every=3)
     return where

@@ -109,7 +109,7 @@ class Explicit(Integrator):
         def moment(t: float, q: Combination, v: Combination) -> State:
             """The state at a time within the step, with constrained particles where they belong."""
             where, speed = course.at(q, v)
-            if goes_on and where is state.q and t == state.t:
+            if goes_on and hold.at_rest and where is state.q and t == state.t:  # placed there by the last step
                 return state
             return _constrained(hold, state, h, t, where, speed)
 
