@@ -49,23 +49,12 @@ def check(
     changes: options.Changes = None,
     allow_outside: options.Outside = False,
     allow_code: options.Code = False,
-    fix: options.Fix = None,
-    young: options.Young = None,
-    poisson: options.Poisson = None,
-    thickness: options.Thickness = None,
-    area: options.Area = None,
-    density: options.Density = None,
-    scale: options.Scale = None,
-    up: options.Up = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Tell all problems of a scene, or what running it will take; runs nothing."""
     from taut.scene import estimate
 
-    found = options.scene_of(
-        scene, changes, allow_outside=allow_outside, allow_code=allow_code, fix=fix, young=young, poisson=poisson,
-        thickness=thickness, area=area, density=density, scale=scale, up=up,
-    )  # fmt: skip
+    found = options.scene_of(scene, changes, allow_outside=allow_outside, allow_code=allow_code)
     built = found.build()
     cost = estimate(built)
     if as_json:
