@@ -17,6 +17,8 @@ import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from taut.errors import plain
+
 if TYPE_CHECKING:
     from taut import formula as formula
     from taut import laws as laws
@@ -115,7 +117,7 @@ class _Plain(logging.Formatter):
     """Names from files stand in messages: nothing in them may steer a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return "".join(c if c.isprintable() else repr(c)[1:-1] for c in super().format(record))
+        return plain(super().format(record))
 
 
 def _speak() -> None:

@@ -7,6 +7,15 @@ from difflib import get_close_matches
 from typing import Any
 
 
+def plain(text: str) -> str:
+    """Text in which nothing steers a terminal: names from files may hold anything.
+
+    >>> plain("red \\x1b[31m")
+    'red \\\\x1b[31m'
+    """
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+
+
 class TautError(Exception):
     """Base of every error that taut raises on purpose."""
 

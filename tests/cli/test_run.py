@@ -145,3 +145,29 @@ def test_a_mesh_file(command, tmp_path):
     assert code == 0, err
     ends = [json.loads((tmp_path / name / "summary.json").read_text())["sha256"] for name in "ab"]
     assert ends[0] == ends[1]
+
+
+def test_files_that_are_of_no_run_are_left_alone(command, tmp_path):
+    (tmp_path / "scene.toml").write_text(command("new", "spring")[1])
+    text = (tmp_path / "scene.toml").read_text()
+    code, _, err = command("run", "scene.toml", "-o", ".", "--overwrite")
+    assert (code, "left alone" in err) == (2, True)
+    assert (tmp_path / "scene.toml").read_text() == text
+
+
+def test_code_that_was_changed_is_not_run_by_a_resume(command, tmp_path):
+    (tmp_path / "own.py").write_text("import taut\n\n\n@taut.energy\ndef pull(x, k):\n    return k / 2 * x[0][1] ** 2\n")
+    head = '[time]\nh = 0.01\nduration = 0.1\n[[body]]\nname = "a"\nmesh = { shape = "rope", n = 1 }\nmass = 1.0\n'
+    (tmp_path / "own.toml").write_text(head + '[[body.law]]\nlaw = "own.py:pull"\nk = 1.0\n')
+    assert command("run", "own.toml")[0] == 2  # not without the flag
+    assert command("run", "own.toml", "-o", "a", "--allow-code", "--quiet")[0] == 0
+    (tmp_path / "a/inputs/own.py").write_text("raise SystemExit('this was run')\n")
+    code, out, err = command("resume", "a", "--allow-code")
+    assert (code, "has changed" in err, "this was run" in out + err) == (4, True, False)
+
+
+def test_titles_do_not_steer_the_terminal(command, tmp_path):
+    text = command("new", "spring")[1].replace('title = "', 'title = "\\u001b[31m')
+    (tmp_path / "red.toml").write_text(text)
+    code, out, _ = command("check", "red.toml")
+    assert (code, "\x1b" in out, "\\x1b[31m" in out) == (0, False, True)

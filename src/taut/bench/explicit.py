@@ -30,7 +30,7 @@ def symplectic(bench: Bench) -> list[Row]:
     return [
         Row(
             "symplectic", f"symplectic Euler, {substeps(bench.n)} substeps, soft, n = {bench.n}",
-            made.mean / yard, "× yardstick", 0.035, accurate=made.sane, said=f"{1e3 * made.mean:.1f} ms; {made}",
+            made.quickest / yard, "× yardstick", 0.035, accurate=made.sane, said=f"{1e3 * made.quickest:.1f} ms; {made}",
             details={**made.details(), "n": bench.n, "yardstick_ms": 1e3 * yard},
         )
     ]  # fmt: skip

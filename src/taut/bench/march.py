@@ -70,6 +70,11 @@ class March:
         return float(np.mean(self.seconds[self.window]))
 
     @property
+    def quickest(self) -> float:
+        """The least time of a step [s], where all of them do the same work: what is longer is the machine's other business."""
+        return min(self.seconds[self.window])
+
+    @property
     def ratio(self) -> float:
         """The median residual ratio."""
         return float(np.median(self.ratios[self.window]))

@@ -30,6 +30,7 @@ FOLDERS = ("/usr/include/eigen3", "/usr/local/include/eigen3", "/opt/homebrew/in
 SOURCE = "eigen_cloth.cpp"
 MANY, FEW = 3, 1  # steps that count, up to LARGE particles a side and beyond; one before them does not
 LARGE = 150
+TIMES = (2, 1)  # runs, of which the quickest counts, up to LARGE and beyond
 
 
 class Yardstick:
@@ -48,7 +49,8 @@ class Yardstick:
         """Seconds of a step of the n×n cloth."""
         if n not in self.seconds:
             steps = MANY if n <= LARGE else FEW
-            self.seconds[n] = _by_eigen(self.program, n, steps) if self.program else _by_splu(n, steps)
+            each = [_by_eigen(self.program, n, steps) if self.program else _by_splu(n, steps) for _ in range(TIMES[n > LARGE])]
+            self.seconds[n] = min(each)
         return self.seconds[n]
 
 

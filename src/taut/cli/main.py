@@ -6,6 +6,8 @@ Exit codes: 0 done, 1 a validation case missed, 2 bad input, 3 not converged, 4 
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 
 import typer
@@ -14,9 +16,8 @@ from taut.cli.bench import bench
 from taut.cli.info import info
 from taut.cli.run import resume, run
 from taut.cli.scenes import check, new, scenes, schema
-from taut.errors import NotConverged, RunError, TautError
+from taut.errors import NotConverged, RunError, TautError, plain
 
-INTERRUPTED = 130
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None,
     help="Mass-spring systems, from one formula per force to a certified step.",
@@ -32,16 +33,18 @@ def taut() -> None:
 
 def main() -> None:
     """Run a command; an error of ours is told without a traceback."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that lacks a letter gets a question mark
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
     except TautError as error:
-        print(f"taut: {_plain(str(error))}", file=sys.stderr)
+        print(f"taut: {plain(str(error))}", file=sys.stderr)
         sys.exit(4 if isinstance(error, RunError) else 3 if isinstance(error, NotConverged) else 2)
-    except KeyboardInterrupt:
-        print("taut: interrupted", file=sys.stderr)
-        sys.exit(INTERRUPTED)
-
-
-def _plain(text: str) -> str:
-    """Names from files stand in messages: nothing in them may steer a terminal."""
-    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+    except OSError as error:  # of standard output: everything else is ours
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would try once more, and complain
+        if not isinstance(error, BrokenPipeError):
+            print(f"taut: standard output: {error.strerror}", file=sys.stderr)
+        sys.exit(4)

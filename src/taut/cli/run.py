@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from taut.cli import options
+from taut.errors import plain
 
 if TYPE_CHECKING:
     from taut.run.progress import Progress as Reached
@@ -53,14 +54,18 @@ def run(
         thickness=thickness, area=area, density=density, scale=scale, up=up,
     )  # fmt: skip
     folder = _free_folder(scene) if output is None else output
-    if (folder / "run.sqlite").exists() and not overwrite:
+    holds = (folder / "run.sqlite").exists()
+    if holds and not overwrite:
         raise SceneError([f"the folder {folder} holds a run already; --overwrite replaces it, taut resume goes on with it"])
+    other = next((name for name in ("scene.toml", "summary.json", "ledger.csv") if (folder / name).exists()), None)
+    if other is not None and not holds:
+        raise SceneError([f"the folder {folder} holds {other}, but no run: it is left alone; name another folder"])
     built = found.build()
     if save_scene is not None:
         _save(found, save_scene)
     if not quiet and not as_json:
         _introduce(found, built)
-    with _told(folder, quiet=quiet) as (tell, stop):
+    with _told("taut run", folder, quiet=quiet) as (tell, stop):
         done = record(
             folder, built.system, built.integrator, h=built.h, until=built.until, every=built.every, state=built.state,
             scene=found.resolved(), inputs=found.inputs(), tell=tell, stop=stop, overwrite=overwrite,
@@ -75,15 +80,17 @@ def resume(
     as_json: options.AsJson = False,
 ) -> None:
     """Go on with a run after an interruption, bit for bit."""
+    from taut.run.folder import check_unchanged
     from taut.run.opening import open_run
     from taut.run.record import resume as go_on
     from taut.scene import read_text
 
     with open_run(folder) as opened:
         text = opened.scene
+        check_unchanged(folder, opened.inputs)  # before any of them is read, or run
     found = read_text(text, folder=folder, path=folder / "scene.toml", allow_code=allow_code)
     built = found.build()
-    with _told(folder, quiet=quiet) as (tell, stop):
+    with _told("taut resume", folder, quiet=quiet) as (tell, stop):
         done = go_on(folder, built.system, built.integrator, scene=text, tell=tell, stop=stop)
     _conclude(done, folder, quiet=quiet, as_json=as_json)
 
@@ -115,14 +122,15 @@ def _save(scene: Scene, path: Path) -> None:
 
 
 def _introduce(scene: Scene, built: Any) -> None:
-    print(f"{scene.title}: {built.system.n:,} particles, {type(built.integrator).__name__}, h = {built.h:g} s, {built.until:g} s")
+    how = f"{type(built.integrator).__name__}, h = {built.h:g} s, {built.until:g} s"
+    print(f"{plain(scene.title)}: {built.system.n:,} particles, {how}")
     for note in built.notes:
-        print(f"  {note}")
+        print(f"  {plain(note)}")
     sys.stdout.flush()
 
 
 @contextmanager
-def _told(folder: Path, *, quiet: bool) -> Iterator[tuple[Any, Any]]:
+def _told(who: str, folder: Path, *, quiet: bool) -> Iterator[tuple[Any, Any]]:
     """What tells of each step, and what asks whether to stop: after the first Ctrl-C; a second one stops at once."""
     from taut.progress import Progress
 
@@ -131,10 +139,11 @@ def _told(folder: Path, *, quiet: bool) -> Iterator[tuple[Any, Any]]:
     def ask(number: int, frame: FrameType | None) -> None:
         nonlocal asked
         if asked:
+            print(f"\ntaut: interrupted within a step; taut resume {folder} goes on from the last checkpoint", file=sys.stderr)
             raise KeyboardInterrupt
         asked = True
 
-    bar = Progress("taut run", every=LINES)
+    bar = Progress(who, every=LINES)
 
     def tell(reached: Reached) -> None:
         bar.at(reached.step, _words(reached), total=reached.steps, left=reached.left)

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from taut.cli import options
+from taut.errors import plain
 
 
 def scenes(as_json: options.AsJson = False) -> None:
@@ -60,9 +61,9 @@ def check(
     if as_json:
         print(json.dumps({"title": found.title, **asdict(cost), "notes": list(built.notes)}, indent=1, ensure_ascii=False))
         return
-    print(f"{found.title}: no problems")
+    print(f"{plain(found.title) or scene}: no problems")
     for note in built.notes:
-        print(f"  {note}")
+        print(f"  {plain(note)}")
     print(cost)
 
 

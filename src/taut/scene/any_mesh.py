@@ -111,7 +111,7 @@ def of_mesh(
         "body": [
             {
                 "name": "body",
-                "mesh": {"file": file.name, "scale": float(scale), "up": up},
+                "mesh": {"file": file.name, "scale": float(scale), "up": up, **_mended(mesh, dimension, notes)},
                 "material": material,
                 "hold": [{"where": where}],
             }
@@ -119,6 +119,24 @@ def of_mesh(
         "law": [{"law": "gravity"}],
     }
     return read_text(toml(tables), folder=file.parent, path=file, notes=notes, lines=False, most=most)
+
+
+def _mended(mesh: Mesh, dimension: int, notes: list[str]) -> dict[str, Any]:
+    """What has to be done to the mesh before springs can be made of it, noted."""
+    found: dict[str, Any] = {}
+    used = np.zeros(mesh.n, dtype=bool)
+    for _, cells in mesh.blocks(dimension):
+        used[cells] = True
+    if not used.all():
+        found["clean"] = {"unused": True}
+        notes.append(f"{int((~used).sum())} points are part of no cell: left out")
+    x = mesh.positions[np.asarray(mesh.cells.get("quad", np.empty((0, 4))), dtype=np.int64)]
+    edges = np.roll(x, -1, axis=1) - x
+    corners = np.cross(np.roll(edges, 1, axis=1), edges)
+    if ((corners * np.cross(x[:, 2] - x[:, 0], x[:, 3] - x[:, 1])[:, None]).sum(axis=2) <= 0.0).any():
+        found["triangulate"] = True
+        notes.append("quads with a corner pushed in: all faces are cut into triangles")
+    return found
 
 
 def _held(mesh: Mesh) -> str:

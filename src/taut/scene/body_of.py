@@ -76,6 +76,8 @@ def velocities_of(asked: Velocity | None, mesh: Mesh, pose: Float, mass: Float, 
 
 
 def _vectors(value: Any, mesh: Mesh, folder: Folder) -> Float:
-    """A vector at each point, shape (n, 3), at t = 0."""
+    """A vector at each point, shape (n, 3)."""
     found = parameter_of(value, mesh, np.arange(mesh.n)[:, None], folder, vector=True)
-    return np.broadcast_to(np.asarray(found(0.0) if callable(found) else found, dtype=np.float64), (mesh.n, 3))
+    if callable(found):
+        raise SceneError(["it does not depend on time"])
+    return np.broadcast_to(np.asarray(found, dtype=np.float64), (mesh.n, 3))

@@ -18,7 +18,7 @@ from taut.scene.collecting import Problems
 from taut.scene.elements_of import NoElements
 from taut.scene.folder import Folder
 from taut.scene.hold_of import GRAVITY, hold_of, released
-from taut.scene.joints import attached, stitched
+from taut.scene.joints import Seat, attached, chosen, stitched
 from taut.scene.law_of import law_of, whole_damping
 from taut.scene.mesh_of import mesh_of, refuse_many
 from taut.scene.model import IntegratorTable, SceneFile
@@ -127,7 +127,7 @@ def _build(file: SceneFile, folder: Folder, problems: Problems, *, allow_code: b
         with problems.at("law", j):
             for bound in _everywhere(asked, parts, whole, folder, allow_code=allow_code):
                 whole.take(bound, ("law", j))
-    by_name = {part.name: part for part in parts}
+    by_name = {part.name: Seat(part, at) for part, at in zip(parts, whole.poses, strict=True)}
     for j, stitch in enumerate(file.stitch):
         with problems.at("stitch", j):
             whole.take(stitched(stitch, *(by_name[name] for name in stitch.bodies)), ("stitch", j))
@@ -139,13 +139,15 @@ def _build(file: SceneFile, folder: Folder, problems: Problems, *, allow_code: b
         weight = GRAVITY * float(whole.masses[i].sum())
         for j, hold in enumerate(body.hold):
             with problems.at("body", i, "hold", j):
-                held = hold_of(hold, part.mesh.select(hold.where), part.start, whole.poses[i], folder)
+                held = hold_of(hold, chosen(part.mesh, hold.where), part.start, whole.poses[i], body.mesh, folder)
                 if hold.until is None:
                     whole.constraints.append(held)
                     whole.origin[id(held)] = ("body", i, "hold", j)
                 else:
                     name = _namer(part.name if several else "")("hold")
-                    whole.take(released(hold, held, pose, weight, name), ("body", i, "hold", j))
+                    bound, note = released(hold, held, pose, whole.poses[i], weight, name)
+                    whole.take(bound, ("body", i, "hold", j))
+                    whole.notes.append(f"{part.name}: {note}")
     with problems.at("integrator"):
         integrator = integrator_of(file.integrator)
     problems.refuse()
@@ -223,7 +225,7 @@ def _everywhere(asked: Any, parts: list[Part], whole: _Whole, folder: Folder, *,
     options: dict[str, Any] = {"allow_code": allow_code, "name": _word(asked)}
     if asked.on is None and asked.where is None:
         every = Mesh(np.concatenate([part.mesh.positions for part in parts]), {})
-        return [law_of(asked, every, 0, folder, springs=None, **options)]
+        return [law_of(asked, every, None, folder, springs=None, **options)]
     found, missing = [], None
     for part, pairs in zip(parts, whole.springs, strict=True):
         try:

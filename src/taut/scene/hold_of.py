@@ -1,7 +1,7 @@
 """What holds a body: constraints, and springs to points for holds that end.
 
 A hold until t is ½ k(t)|x - target(t)|² (`laws.pin`) with k(t) = 0 from then on. One pin that carries the whole body gives way by
-1e-4 of the body's size, unless its stiffness is given.
+1e-4 of the body's size, unless its stiffness is given; a note says how stiff it is.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from taut import laws
 from taut.errors import SceneError
 from taut.mesh import read
-from taut.mesh.mesh import Mesh
 from taut.scene.folder import Folder
+from taut.scene.mesh_of import turned
+from taut.scene.meshes_model import FileMesh, MeshBase
 from taut.scene.model import Follow, Hold, Rotate
 from taut.scene.table_files import table, timeline
 from taut.system.constraints import Constraint, fixed, on_line, on_plane, scripted
@@ -26,18 +27,24 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 GIVES = 1e-4  # of the body's size, under its whole weight
 GRAVITY = 9.81
+NEAR = 1e-6  # of the body's size: what counts as the same place
 LATE = 1e-9  # of a second: times that are the same but for rounding
 
 
-def hold_of(hold: Hold, points: Int, start: int, pose: Float, folder: Folder) -> Constraint:
+def hold_of(hold: Hold, points: Int, start: int, pose: Float, mesh: MeshBase, folder: Folder) -> Constraint:
     """The constraint of points of one body, whose first particle is `start` in the whole; pose (n, 3) [m] is the body's."""
     particles = points + start
-    if hold.on_line is not None:
-        return on_line(particles, hold.on_line, hold.through)
-    if hold.on_plane is not None:
-        return on_plane(particles, hold.on_plane, hold.through)
+    for kind, given in ((on_line, hold.on_line), (on_plane, hold.on_plane)):
+        if given is None:
+            continue
+        made = kind(particles, given, hold.through)
+        if hold.through is not None:
+            off = (pose[points] - np.array(hold.through)) @ (np.eye(3) - made.free)
+            _refuse_jump(points, off, pose, "starts beside it; leave `through` out, or place it there")
+        return made
     if hold.follow is not None:
-        times, positions = _followed(hold.follow, points, pose, folder)
+        times, positions = _followed(hold.follow, points, pose, mesh, folder)
+        _refuse_jump(points, positions[0] - pose[points], pose, "does not start where it is to be at first")
         return scripted(particles, (times, positions))
     if hold.move is None and hold.rotate is None:
         return fixed(particles)
@@ -49,18 +56,31 @@ def hold_of(hold: Hold, points: Int, start: int, pose: Float, folder: Folder) ->
     )
 
 
-def released(hold: Hold, constraint: Constraint, pose: Float, weight: float, name: str) -> Any:
-    """The same as a pin that lets go at `hold.until`; pose (n, 3) [m] is that of the whole, weight [N] that of the body."""
+def released(hold: Hold, constraint: Constraint, pose: Float, own: Float, weight: float, name: str) -> tuple[Any, str]:
+    """The same as a pin that lets go at `hold.until`, and what to say of it.
+
+    pose : of the whole, (n, 3) [m]; own : that of the body; weight : of the body [N]
+    """
     assert hold.until is not None
     placed = constraint.placed(pose)
-    size = float(np.linalg.norm(np.ptp(pose, axis=0))) or 1.0
+    size = float(np.linalg.norm(np.ptp(own, axis=0))) or 1.0
     k = hold.stiffness if hold.stiffness is not None else weight / (GIVES * size)
     end = hold.until - LATE
     here = pose[placed.particles]
     path: Callable[[float], Any] = placed.path if placed.path is not None else lambda t: here
-    return laws.pin(
+    pin = laws.pin(
         placed.particles, k=lambda t: k if t < end else 0.0, target=lambda t: np.broadcast_to(path(t), here.shape), name=name
     )
+    return pin, f"held until {hold.until:g} s by springs of {k:.3g} N/m at each of {len(here)} points; `stiffness` sets it"
+
+
+def _refuse_jump(points: Int, off: Float, pose: Float, what: str) -> None:
+    """Refuse points that would be moved at once: by `off`, (k, 3) [m]."""
+    distance = np.linalg.norm(off, axis=-1)
+    size = float(np.linalg.norm(np.ptp(pose, axis=0))) or 1.0
+    worst = int(np.argmax(distance))
+    if distance[worst] > NEAR * size:
+        raise SceneError([f"point {points[worst]} {what}: it would jump by {distance[worst]:.3g} m"])
 
 
 def _turn(rotate: Rotate) -> Any:
@@ -72,22 +92,26 @@ def _turn(rotate: Rotate) -> Any:
     return [row[0] for row in rotate.angles], [(axis * row[1]).tolist() for row in rotate.angles]
 
 
-def _followed(follow: Follow, points: Int, pose: Float, folder: Folder) -> tuple[Float, Float]:
+def _followed(follow: Follow, points: Int, pose: Float, mesh: MeshBase, folder: Folder) -> tuple[Float, Float]:
     """Times (T,) [s] and positions (T, k, 3) [m] of the held points."""
     if follow.file is not None:
         times, values = timeline(table(folder, follow.file), follow.file)
         if values.shape[1] == 3:
-            return times, pose[points][None] + values[:, None, :] - values[0]
+            if values[0].any():
+                raise SceneError([f"the file '{follow.file}' has displacements, which begin with 0 0 0, not {values[0].tolist()}"])
+            return times, pose[points][None] + values[:, None, :]
         if values.shape[1] != 3 * len(points):
             raise SceneError([f"the file '{follow.file}' has {values.shape[1]} columns beside t; wanted: 3, or {3 * len(points)}"])
         return times, values.reshape(len(times), -1, 3)
     assert follow.frames is not None
-    frames = [_frame(name, points, folder) for name in follow.frames]
+    frames = [_frame(name, points, mesh, folder) for name in follow.frames]
     return np.arange(len(frames)) / follow.rate, np.stack(frames)
 
 
-def _frame(name: str, points: Int, folder: Folder) -> Float:
-    mesh: Mesh = read(folder.find(name))
+def _frame(name: str, points: Int, asked: MeshBase, folder: Folder) -> Float:
+    """Where the points are in one file, which is read as that of the body is."""
+    path = folder.find(name)
+    mesh = read(path, scale=asked.scale, up=asked.up) if isinstance(asked, FileMesh) else read(path)
     if mesh.n <= points.max(initial=0):
         raise SceneError([f"the file '{name}' has {mesh.n} points, but point {points.max()} shall follow it"])
-    return mesh.positions[points]
+    return turned(asked, mesh.positions)[points]

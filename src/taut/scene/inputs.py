@@ -23,7 +23,9 @@ def files_of(tables: Any, place: Place = ()) -> Iterator[tuple[Place, str]]:
             here = (*place, key)
             if key == "file" and isinstance(value, str):
                 yield here, value
-            elif key == "frames" and isinstance(value, list):
+            elif key == "groups":
+                continue  # names of the user's own
+            elif key == "frames" and place[-1:] == ("follow",):
                 yield from (((*here, i), name) for i, name in enumerate(value))
             elif key == "law" and isinstance(value, str) and ":" in value:
                 yield here, value.partition(":")[0]

@@ -20,8 +20,13 @@ from taut.scene.numbers_of import parameter_of
 Int = NDArray[np.int64]
 
 
-def law_of(asked: LawBase, mesh: Mesh, start: int, folder: Folder, *, allow_code: bool, springs: Int | None, name: str) -> Any:
-    """The bound law; `start` is the number of the mesh's first particle in the whole, `name` what it is called by default."""
+def law_of(
+    asked: LawBase, mesh: Mesh, start: int | None, folder: Folder, *, allow_code: bool, springs: Int | None, name: str
+) -> Any:
+    """The bound law; `name` is what it is called by default.
+
+    start : the number of the mesh's first particle in the whole; None: the mesh is the whole
+    """
     law = own_law(asked.law, folder, allow_code=allow_code) if isinstance(asked, OwnLaw) else law_names()[asked.law]  # type: ignore[attr-defined]
     if not isinstance(law, Law):
         raise SceneError([f"{name} damps the whole system: put it under [[law]], without on and where"])
@@ -41,8 +46,8 @@ def law_of(asked: LawBase, mesh: Mesh, start: int, folder: Folder, *, allow_code
             raise SceneError([f"{key}: {text}" for text in getattr(error, "problems", [str(error)])]) from error
     if callable(given.get("breaking_strain")):
         raise SceneError(["breaking_strain: it does not depend on time"])
-    whole = elements is None and start == 0
-    return law(None if whole else rows + start, name=asked.name or name, **given)
+    every = elements is None and start is None  # the law's own way to say: on all particles
+    return law(None if every else rows + (start or 0), name=asked.name or name, **given)
 
 
 def whole_damping(asked: LawBase) -> Any:
@@ -74,7 +79,7 @@ def own_law(text: str, folder: Folder, *, allow_code: bool) -> Law:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # the code is the user's, and may raise anything
+    except (Exception, SystemExit) as error:  # the code is the user's, and may raise anything
         raise SceneError([f"{file} could not be run: {error!r}"]) from error
     found = getattr(module, name, None)
     if not isinstance(found, Law):

@@ -46,15 +46,19 @@ def mesh_of(asked: MeshBase, folder: Folder, most: int = MOST_PARTICLES) -> Mesh
         if callable(moved):
             raise MeshError("the rest shape does not depend on time")
         points = points + moved
-    if asked.rotate is not None:
-        points = points @ rodrigues(np.array(asked.rotate)).T
-    if asked.translate is not None:
-        points = points + np.array(asked.translate)
+    points = turned(asked, points)
     if points is not mesh.positions:
         mesh = mesh.with_(points=points)
     if asked.groups:
         mesh = mesh.with_(groups={**mesh.groups, **{name: mesh.select(what) for name, what in asked.groups.items()}})
     return mesh
+
+
+def turned(asked: MeshBase, points: Float) -> Float:
+    """Points (n, 3) [m] turned and moved as a table asks for."""
+    if asked.rotate is not None:
+        points = points @ rodrigues(np.array(asked.rotate)).T
+    return points if asked.translate is None else points + np.array(asked.translate)
 
 
 def refuse_many(points: float, most: int) -> None:

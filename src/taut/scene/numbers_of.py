@@ -38,9 +38,11 @@ def parameter_of(value: Any, mesh: Mesh, elements: Int, folder: Folder, *, vecto
 
 
 def points_of(value: Any, mesh: Mesh, folder: Folder) -> Float:
-    """The value of a parameter at each point of a mesh, at t = 0, shape (n,)."""
+    """The value of a parameter at each point of a mesh, shape (n,)."""
     found = parameter_of(value, mesh, np.arange(mesh.n)[:, None], folder, vector=False)
-    array = np.asarray(found(0.0) if callable(found) else found, dtype=np.float64)
+    if callable(found):
+        raise SceneError(["it does not depend on time"])
+    array = np.asarray(found, dtype=np.float64)
     if array.shape not in ((), (mesh.n,)):
         raise SceneError([f"it has the shape {array.shape} for {mesh.n} points"])
     return np.broadcast_to(array, mesh.n).copy()

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from taut.errors import did_you_mean
+from taut.errors import did_you_mean, plain
 from taut.scene.laws_model import LAWS
 from taut.scene.meshes_model import MESHES
 from taut.scene.model import SceneFile
@@ -45,7 +45,7 @@ def told(place: Place, message: str, places: Places | None) -> str:
     line = None if places is None or not place else places.line(place)
     where = [dotted(place)] if place else []
     where += [f"line {line}"] if line is not None else []
-    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in message)
+    shown = plain(message)
     return f"{', '.join(where)}: {shown}" if where else shown
 
 

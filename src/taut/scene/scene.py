@@ -145,7 +145,7 @@ def load(
     if isinstance(scene, str) and scene in names():
         path = BUILTIN / f"{scene}.toml"
     else:
-        path = Path(scene)
+        path = _target(Path(scene))
         if "\0" in str(scene) or (not path.suffix and not os.path.lexists(path)):
             raise SceneError(
                 [f"there is no built-in scene of this name, nor such a file{did_you_mean(str(scene), names())}"],
@@ -160,6 +160,14 @@ def load(
     if picks:
         raise SceneError([f"{name} is for mesh files; in a scene it is a value to change" for name in picks], path=path)
     return read_text(text_of(path), folder=path.parent, path=path, overrides=overrides, **options)
+
+
+def _target(path: Path) -> Path:
+    """Where a link that the user names leads to; the files of a scene are then those beside that."""
+    try:
+        return path.resolve() if path.is_symlink() else path
+    except (OSError, RuntimeError, ValueError):  # it is told when the file is read
+        return path
 
 
 def read_text(

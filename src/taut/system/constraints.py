@@ -156,7 +156,7 @@ class Constraints:
         self.constrained = ~(self.free == np.eye(3)).all(axis=(1, 2))
         self.among = np.flatnonzero(self.constrained)  # the particles that are not free in every direction
         self._free_among = self.free[self.among]
-        self.at_rest = not self.scripts and bool(self.held[self.among].all())  # placing what is placed then changes no bit
+        self.at_rest = not self.scripts and not self._free_among.any()  # placing what is placed then changes no bit
         self.oblique = np.flatnonzero((self.free * (1 - np.eye(3))).any(axis=(1, 2)))  # lines and planes across the axes
         self._cache: dict[int, tuple[Pattern, Any]] = {}
 
