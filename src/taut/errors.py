@@ -13,7 +13,7 @@ def plain(text: str) -> str:
     >>> plain("red \\x1b[31m")
     'red \\\\x1b[31m'
     """
-    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 class TautError(Exception):

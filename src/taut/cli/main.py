@@ -41,7 +41,7 @@ def main() -> None:
         finally:
             sys.stdout.flush()
     except TautError as error:
-        print(f"taut: {plain(str(error))}", file=sys.stderr)
+        print("taut: " + "\n".join(plain(line) for line in str(error).split("\n")), file=sys.stderr)
         sys.exit(4 if isinstance(error, RunError) else 3 if isinstance(error, NotConverged) else 2)
     except OSError as error:  # of standard output: everything else is ours
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would try once more, and complain

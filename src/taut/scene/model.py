@@ -119,7 +119,7 @@ class Follow(Model):
     """A motion from files: a table, or an animated mesh as one file a frame."""
 
     file: Text | None = Field(
-        None, description="a table: t [s], then x, y, z [m] of a displacement, or of every held point in turn"
+        None, description="a table: t [s], then x, y, z [m]: one displacement, from zero on, or the place of every held point"
     )
     frames: Annotated[list[Text], Field(min_length=1, max_length=10_000)] | None = Field(
         None, description="mesh files, one a frame; held points follow the points of the same numbers"
