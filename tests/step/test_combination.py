@@ -54,7 +54,7 @@ def test_what_stays_where_it_is_is_not_copied():
 
 
 def test_the_particle_that_leaves_the_finite_numbers_is_named():
-    course = Course(np.zeros((3000, 3)), np.zeros((3000, 3)), 1)
+    course = Course(np.zeros((3000, 3)), np.zeros((3000, 3)), np.zeros((1, 3000, 3)))
     course.room[:] = 0.0
     course.room[2100, 2] = 1e308
     a = course.acceleration()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from taut.errors import plain
 
 if TYPE_CHECKING:
     from taut.scene import Scene
@@ -25,6 +28,13 @@ Area = Annotated[float | None, typer.Option(help="Of a mesh file: cross-section 
 Density = Annotated[float | None, typer.Option(help="Of a mesh file: density [kg/m³].")]
 Scale = Annotated[float | None, typer.Option(help="Of a mesh file: metres per unit of the file.")]
 Up = Annotated[str | None, typer.Option(help="Of a mesh file: the axis that points up in it: x, y or z.")]
+
+
+def tell_notes(notes: Iterable[str]) -> None:
+    """Print what was picked and reached, indented; nothing in it steers a terminal."""
+    for note in notes:
+        for line in note.splitlines():
+            print(f"  {plain(line)}")
 
 
 def scene_of(name: str, changes: list[str] | None, *, allow_outside: bool, allow_code: bool, **of_mesh: Any) -> Scene:

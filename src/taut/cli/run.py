@@ -124,8 +124,7 @@ def _save(scene: Scene, path: Path) -> None:
 def _introduce(scene: Scene, built: Any) -> None:
     how = f"{type(built.integrator).__name__}, h = {built.h:g} s, {built.until:g} s"
     print(f"{plain(scene.title)}: {built.system.n:,} particles, {how}")
-    for note in built.notes:
-        print(f"  {plain(note)}")
+    options.tell_notes(built.notes)
     sys.stdout.flush()
 
 

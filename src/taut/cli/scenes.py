@@ -62,8 +62,7 @@ def check(
         print(json.dumps({"title": found.title, **asdict(cost), "notes": list(built.notes)}, indent=1, ensure_ascii=False))
         return
     print(f"{plain(found.title) or scene}: no problems")
-    for note in built.notes:
-        print(f"  {plain(note)}")
+    options.tell_notes(built.notes)
     print(cost)
 
 

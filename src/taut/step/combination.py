@@ -57,13 +57,13 @@ def _unit(size: int) -> Float:
 class Course:
     """The start of a step, and the accelerations at its stages as they are found.
 
-    q, v : (n, 3) [m], [m/s]; stages : how many there will be
+    q, v : (n, 3) [m], [m/s]; rooms : for the accelerations at all stages, (stages, n, 3), overwritten
     """
 
-    def __init__(self, q: Float, v: Float, stages: int) -> None:
+    def __init__(self, q: Float, v: Float, rooms: Float) -> None:
         self.q, self.v, self.count = q, v, 0
-        self._accelerations = np.empty((stages, len(q), 3))
-        self._unit = _unit(2 + stages)
+        self._accelerations = rooms
+        self._unit = _unit(2 + len(rooms))
 
     @property
     def start(self) -> tuple[Combination, Combination]:

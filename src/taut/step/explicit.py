@@ -59,6 +59,7 @@ class Explicit(Integrator):
         self._looked: _Look | None = None
         self._warned = False
         self._scale: tuple[System, Float] | None = None  # -1/m [1/kg], (n,), of the system of the last step
+        self._rooms = np.empty((0, 0, 3))  # for accelerations
         self._ended: tuple[System, State, float] | None = None  # the last step: of what, where it ended, its length [s]
 
     @staticmethod
@@ -101,7 +102,9 @@ class Explicit(Integrator):
             self.check(system, state, h)
         hold, assembling, note = system.hold, 0.0, ""
         stages: list[Stage] = []
-        course = Course(state.q, state.v, len(self.weights))
+        if self._rooms.shape[1] != system.n:
+            self._rooms = np.empty((len(self.weights), system.n, 3))  # kept: new memory costs more than what is written to it
+        course = Course(state.q, state.v, self._rooms)
         if self._scale is None or self._scale[0] is not system:
             self._scale = (system, -1.0 / system.mass)
         scale = self._scale[1]
