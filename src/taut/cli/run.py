@@ -47,6 +47,8 @@ def run(
 ) -> None:
     """Run a scene into a folder: frames, reports, energy ledger. Ctrl-C stops after the step; `taut resume` goes on."""
     from taut.errors import SceneError
+    from taut.run.connection import FILE
+    from taut.run.folder import OWN
     from taut.run.record import record
 
     found = options.scene_of(
@@ -54,10 +56,10 @@ def run(
         thickness=thickness, area=area, density=density, scale=scale, up=up,
     )  # fmt: skip
     folder = _free_folder(scene) if output is None else output
-    holds = (folder / "run.sqlite").exists()
+    holds = (folder / FILE).exists()
     if holds and not overwrite:
         raise SceneError([f"the folder {folder} holds a run already; --overwrite replaces it, taut resume goes on with it"])
-    other = next((name for name in ("scene.toml", "summary.json", "ledger.csv") if (folder / name).exists()), None)
+    other = next((name for name in OWN if (folder / name).exists()), None)
     if other is not None and not holds:
         raise SceneError([f"the folder {folder} holds {other}, but no run: it is left alone; name another folder"])
     built = found.build()
@@ -80,7 +82,7 @@ def resume(
     as_json: options.AsJson = False,
 ) -> None:
     """Go on with a run after an interruption, bit for bit."""
-    from taut.run.folder import check_unchanged
+    from taut.run.folder import SCENE, check_unchanged
     from taut.run.opening import open_run
     from taut.run.record import resume as go_on
     from taut.scene import read_text
@@ -88,7 +90,7 @@ def resume(
     with open_run(folder) as opened:
         text = opened.scene
         check_unchanged(folder, opened.inputs)  # before any of them is read, or run
-    found = read_text(text, folder=folder, path=folder / "scene.toml", allow_code=allow_code)
+    found = read_text(text, folder=folder, path=folder / SCENE, allow_code=allow_code)
     built = found.build()
     with _told("taut resume", folder, quiet=quiet) as (tell, stop):
         done = go_on(folder, built.system, built.integrator, scene=text, tell=tell, stop=stop)
