@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from taut.errors import LawError, SceneError, TautError
 from taut.formula.bound import Energy, Load
+from taut.mesh import embed
 from taut.mesh.mesh import Mesh
 from taut.scene.body_of import masses_of, material_of, posed, velocities_of
 from taut.scene.catalogue import integrator_names
@@ -18,7 +19,7 @@ from taut.scene.collecting import Problems
 from taut.scene.elements_of import NoElements
 from taut.scene.folder import Folder
 from taut.scene.hold_of import GRAVITY, hold_of, released
-from taut.scene.joints import Seat, attached, chosen, stitched
+from taut.scene.joints import OUTSIDE, Seat, attached, chosen, stitched
 from taut.scene.law_of import law_of, whole_damping
 from taut.scene.mesh_of import mesh_of, refuse_many
 from taut.scene.model import IntegratorTable, SceneFile
@@ -36,12 +37,16 @@ Int = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A body among the particles of the whole: those from `start` up to `stop`, on a mesh whose points are the rest shape."""
+    """A body among the particles of the whole: those from `start` up to `stop`, on a mesh whose points are the rest shape.
+
+    render : the mesh that is looked at in its place, or None
+    """
 
     name: str
     mesh: Mesh
     start: int
     stop: int
+    render: Mesh | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +175,18 @@ def meshes_of(file: SceneFile, folder: Folder, problems: Problems, most: int) ->
                 raise SceneError(["the scene has two dimensions, but the mesh leaves the plane z = 0"])
             parts.append(Part(body.name, mesh, start, start + mesh.n))
             start += mesh.n
+            if body.render is not None:
+                with problems.at("body", i, "render"):
+                    parts[-1] = replace(parts[-1], render=_ridden(mesh_of(body.render, folder, most), mesh))
     return parts
+
+
+def _ridden(render: Mesh, cage: Mesh) -> Mesh:
+    """A mesh to look at, which the cells of the other can carry."""
+    far = (embed(render, cage).weights < OUTSIDE).any(axis=1)
+    if far.any():
+        raise SceneError([f"its point {int(np.argmax(far))} lies far outside of the mesh that is simulated"])
+    return render
 
 
 def integrator_of(asked: IntegratorTable) -> Integrator:

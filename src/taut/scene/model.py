@@ -199,6 +199,9 @@ class Body(Model):
 
     name: Name = Field(description="by which stitches, attachments and --set know it")
     mesh: MeshTable = Field(description="a generator, a file, or points and cells")
+    render: MeshTable | None = Field(
+        None, description="a mesh [m] in the same place, finer or textured, that rides on the simulated one and is shown for it"
+    )
     density: Parameter | None = Field(
         None, description="of the solids [kg/m³], else of the faces [kg/m²], else of the lines [kg/m]"
     )

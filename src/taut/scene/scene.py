@@ -16,7 +16,7 @@ from taut.errors import SceneError, did_you_mean
 from taut.mesh.files.foreign import EXTENSIONS
 from taut.mesh.reading import FORMATS
 from taut.scene.bounds import MOST_PARTICLES
-from taut.scene.build import Built, build
+from taut.scene.build import Built, Part, build, meshes_of
 from taut.scene.collecting import Problems
 from taut.scene.folder import Folder
 from taut.scene.inputs import files_of, kept_names, renamed
@@ -78,6 +78,17 @@ class Scene:
         """
         made = build(self.file, self._folder(), Problems(self._places, self.path), allow_code=self.allow_code, most=self.most)
         return replace(made, notes=(*self.notes, *made.notes))
+
+    def parts(self) -> tuple[Part, ...]:
+        """The bodies with their meshes alone: nothing else of the scene is looked at, and no code is run.
+
+        >>> [(part.name, part.mesh.n) for part in load("chain").parts()]
+        [('chain', 41)]
+        """
+        problems_found = Problems(self._places, self.path)
+        found = meshes_of(self.file, self._folder(), problems_found, self.most)
+        problems_found.refuse()
+        return tuple(found)
 
     @cached_property
     def tables(self) -> dict[str, Any]:

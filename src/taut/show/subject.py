@@ -1,0 +1,142 @@
+"""What there is to see of a scene, a run or a system: pieces with a mesh each, which follow the particles.
+
+A piece is drawn on the mesh that was simulated, x = q of its particles, or on a finer one that rides on it (`render` in a scene),
+x = Σ wᵢ qᵢ + d n(q) (see `taut.mesh.embed`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taut.errors import RunError
+from taut.mesh import embed
+from taut.mesh.embedding.embed import Embedding
+from taut.mesh.mesh import Mesh
+from taut.mesh.parts import Cells
+from taut.run.folder import SCENE, check_unchanged
+from taut.run.opening import Run
+from taut.scene import Scene, read_text
+from taut.scene.build import Built, Part
+from taut.scene.joints import chosen
+from taut.scene.model import Body
+from taut.system.system import System
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """One body to look at, on the particles from `start` up to `stop`.
+
+    mesh : what is drawn: rest points [m] and cells; embedding : how it follows the particles, or None if its points are these
+    """
+
+    name: str
+    mesh: Mesh
+    start: int
+    stop: int
+    embedding: Embedding | None = None
+
+    def positions(self, q: Float) -> Float:
+        """Where the points of `mesh` are [m], (m, 3), when all particles are at q [m], (n, 3)."""
+        own = q[self.start : self.stop]
+        return own if self.embedding is None else self.embedding(own)
+
+    @cached_property
+    def faces(self) -> Cells:
+        """Faces as they are, and the boundary of solids, facing outwards: {"triangle": (k, 3), "quad": (l, 4)…}."""
+        found: dict[str, list[Int]] = {}
+        for kind, cells in [*((k.name, c) for k, c in self.mesh.blocks(2)), *self.mesh.boundary_faces.items()]:
+            found.setdefault(kind, []).append(cells)
+        return {kind: np.concatenate(blocks) for kind, blocks in found.items()}
+
+    @cached_property
+    def triangles(self) -> Int:
+        """The same cut into triangles, (k, 3)."""
+        return Mesh(self.mesh.points, self.faces).triangles
+
+    @cached_property
+    def lines(self) -> Int:
+        """The lines of the mesh, (k, 2)."""
+        return self.mesh.cells.get("line", np.empty((0, 2), np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """All there is to see.
+
+    title : of the scene; pieces : in the order of their particles; n : particles
+    held : particles that are held or led, (h,); make : gives the System, which colours by law or force need
+
+    >>> from taut.scene import load
+    >>> subject = of_scene(load("cloth"))
+    >>> subject.title, [piece.name for piece in subject.pieces], len(subject.held)
+    ('A hanging cloth', ['cloth'], 2)
+    """
+
+    title: str
+    pieces: tuple[Piece, ...]
+    n: int
+    held: Int
+    make: Callable[[], System] | None = None
+
+    @cached_property
+    def system(self) -> System:
+        """The particles and laws; RunError if a run was recorded without a scene, SceneError if its laws are code."""
+        if self.make is None:
+            raise RunError("the run was recorded without a scene: its laws are not known")
+        return self.make()
+
+
+def of_scene(scene: Scene, built: Built | None = None) -> Subject:
+    """What there is to see of a scene; `built`, if it has been built already."""
+    parts = scene.parts() if built is None else built.bodies
+    held = [chosen(part.mesh, hold.where) + part.start for body, part in _pairs(scene, parts) for hold in body.hold]
+    return Subject(
+        scene.title, tuple(map(_piece, parts)), parts[-1].stop, np.unique(np.concatenate([np.empty(0, np.int64), *held])),
+        (lambda: scene.build().system) if built is None else (lambda: built.system),
+    )  # fmt: skip
+
+
+def of_run(run: Run, *, allow_code: bool = False) -> Subject:
+    """What there is to see of a run. One that was recorded without a scene shows its particles alone.
+
+    allow_code : build its System even if laws of it are Python files in the run folder, whose code is run
+    """
+    if not run.scene:
+        return Subject(run.folder.name, (Piece("particles", Mesh(run.frames[0].q, {}), 0, run.n),), run.n, np.empty(0, np.int64))
+    check_unchanged(run.folder, run.inputs)
+    found = of_scene(read_text(run.scene, folder=run.folder, path=run.folder / SCENE, allow_code=allow_code))
+    if found.n != run.n:
+        raise RunError(f"{run.folder}: its scene has {found.n} particles, its frames have {run.n}")
+    return found
+
+
+def of_system(system: System, title: str = "") -> Subject:
+    """What there is to see of a system that was made in Python: its particles, and a line for each law between two of them.
+
+    >>> import taut
+    >>> from taut import laws
+    >>> of_system(taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0, energies=[laws.spring([[0, 1]], k=1.0)])).pieces[0].lines.tolist()
+    [[0, 1]]
+    """
+    pairs = [p.elements for p in system.placed.values() if p.elements.shape[1] == 2]
+    lines = np.unique(np.sort(np.concatenate([np.empty((0, 2), np.int64), *pairs]), axis=1), axis=0)
+    mesh = Mesh(system.rest, {"line": lines} if len(lines) else {})
+    return Subject(title or repr(system), (Piece("system", mesh, 0, system.n),), system.n, system.hold.among, lambda: system)
+
+
+def _pairs(scene: Scene, parts: tuple[Part, ...]) -> zip[tuple[Body, Part]]:
+    return zip(scene.file.body, parts, strict=True)
+
+
+def _piece(part: Part) -> Piece:
+    if part.render is None:
+        return Piece(part.name, part.mesh, part.start, part.stop)
+    return Piece(part.name, part.render, part.start, part.stop, embed(part.render, part.mesh))
