@@ -13,7 +13,7 @@ import taut
 
 SOURCE = Path(taut.__file__).parent
 PIPELINE = [
-    "errors", "progress", "threads", "mesh", "materials", "formula", "laws", "system", "solve", "step", "run", "scene", "show",
+    "errors", "extras", "progress", "threads", "mesh", "materials", "formula", "laws", "system", "solve", "step", "run", "scene", "show",
     "validate", "bench", "cli",
 ]  # fmt: skip
 FILES = sorted(SOURCE.rglob("*.py"))

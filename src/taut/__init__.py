@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from taut.errors import EigenError as EigenError
     from taut.errors import LawError as LawError
     from taut.errors import MeshError as MeshError
+    from taut.errors import MissingExtra as MissingExtra
     from taut.errors import ModelError as ModelError
     from taut.errors import NotConverged as NotConverged
     from taut.errors import RunError as RunError
@@ -78,7 +79,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 _HOME = {
-    "CacheError": "errors", "EigenError": "errors", "LawError": "errors", "MeshError": "errors", "ModelError": "errors",
+    "CacheError": "errors", "EigenError": "errors", "LawError": "errors", "MeshError": "errors", "MissingExtra": "errors",
+    "ModelError": "errors",
     "NotConverged": "errors", "RunError": "errors", "SceneError": "errors", "SingularState": "errors", "TautError": "errors",
     "dissipation": "formula.law", "energy": "formula.law", "load": "formula.law", "Ledger": "run.ledger",
     "open_run": "run.opening", "simulate": "run.simulate",

@@ -75,6 +75,10 @@ class EigenError(TautError):
     """Eigenvalues that could not be found, counted or verified."""
 
 
+class MissingExtra(TautError):
+    """Something that needs a package which is not installed: it names the command that installs it."""
+
+
 class NotConverged(TautError):
     """A step that missed its tolerance.
 

@@ -32,15 +32,6 @@ def test_a_law_of_a_body_acts_on_that_body_alone(heavy):
     assert found[heavy] == pytest.approx(9.81 * 0.01**2 * 10 * 11 / 2)  # implicit Euler's free fall
 
 
-def test_a_hold_that_ends_does_not_depend_on_other_bodies():
-    hold = HELD + "until = 5.0\n"
-    far = ROPE.format(name="b") + "[body.pose]\ntranslate = [1e5, 0, 0]\n"
-    alone, together = (built(ROPE.format(name="a") + GRAVITY + hold + more) for more in ("", far))
-    stiffness = [made.system.placed[name].values_at(0.0)["k"] for made, name in ((alone, "hold"), (together, "a hold"))]
-    assert stiffness[0] == stiffness[1] == pytest.approx(9.81 * 0.3 / (1e-4 * 1.0))
-    assert any("held until 5 s by springs of" in note for note in together.notes)
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [

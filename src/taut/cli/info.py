@@ -6,8 +6,7 @@ from importlib import metadata
 
 import typer
 
-EXTRAS = {"meshlane": "meshlane", "plot": "matplotlib", "tetwild": "pytetwild"}
-"""What `pip install 'taut[…]'` adds, and the package that shows that it is there."""
+from taut.extras import EXTRAS
 
 
 def info(clear_cache: bool = typer.Option(False, "--clear-cache", help="Delete all compiled kernels.")) -> None:

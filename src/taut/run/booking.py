@@ -70,7 +70,7 @@ class _Forces:
 
 def booked(system: System, step: Advance) -> Entry:
     """The entry of one step that is not made of others."""
-    system = system.under(step.loads)
+    system = system.during(step.start.t, step.h).under(step.loads)
     old, new, hold = step.start, step.whole or step.state, system.hold
     forces = _Forces(total=np.zeros((system.n, 3)))
     for stage in step.stages:

@@ -29,7 +29,9 @@ def fingerprint(system: System, times: tuple[float, ...] = (0.0,)) -> dict[str, 
     parts = {
         "particles": _digest(system.rest, system.pose, system.velocity),
         "masses": _digest(system.mass),
-        "constraints": _digest(system.hold.free, *(system.hold.anchors(t) for t in times)),
+        "constraints": _digest(
+            system.hold.free, *(system.hold.anchors(t) for t in times), text=repr([c.until for c in system.constraints])
+        ),
     }
     for placed in (system.placed, system.placed_damping, system.placed_loads):
         for name, law in placed.items():

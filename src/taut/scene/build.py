@@ -18,7 +18,7 @@ from taut.scene.catalogue import integrator_names
 from taut.scene.collecting import Problems
 from taut.scene.elements_of import NoElements
 from taut.scene.folder import Folder
-from taut.scene.hold_of import GRAVITY, hold_of, released
+from taut.scene.hold_of import hold_of
 from taut.scene.joints import OUTSIDE, Seat, attached, chosen, stitched
 from taut.scene.law_of import law_of, whole_damping
 from taut.scene.mesh_of import mesh_of, refuse_many
@@ -141,18 +141,11 @@ def _build(file: SceneFile, folder: Folder, problems: Problems, *, allow_code: b
             whole.take(attached(attach, *(by_name[name] for name in attach.bodies)), ("attach", j))
     pose = np.concatenate(whole.poses)
     for i, (body, part) in enumerate(zip(file.body, parts, strict=True)):
-        weight = GRAVITY * float(whole.masses[i].sum())
         for j, hold in enumerate(body.hold):
             with problems.at("body", i, "hold", j):
                 held = hold_of(hold, chosen(part.mesh, hold.where), part.start, whole.poses[i], body.mesh, folder)
-                if hold.until is None:
-                    whole.constraints.append(held)
-                    whole.origin[id(held)] = ("body", i, "hold", j)
-                else:
-                    name = _namer(part.name if several else "")("hold")
-                    bound, note = released(hold, held, pose, whole.poses[i], weight, name)
-                    whole.take(bound, ("body", i, "hold", j))
-                    whole.notes.append(f"{part.name}: {note}")
+                whole.constraints.append(held)
+                whole.origin[id(held)] = ("body", i, "hold", j)
     with problems.at("integrator"):
         integrator = integrator_of(file.integrator)
     problems.refuse()

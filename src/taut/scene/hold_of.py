@@ -1,18 +1,12 @@
-"""What holds a body: constraints, and springs to points for holds that end.
-
-A hold until t is ½ k(t)|x - target(t)|² (`laws.pin`) with k(t) = 0 from then on. One pin that carries the whole body gives way by
-1e-4 of the body's size, unless its stiffness is given; a note says how stiff it is.
-"""
+"""What holds a body: constraints, which may end."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from taut import laws
 from taut.errors import SceneError
 from taut.mesh import read
 from taut.scene.folder import Folder
@@ -25,10 +19,7 @@ from taut.system.handle import handle
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
-GIVES = 1e-4  # of the body's size, under its whole weight
-GRAVITY = 9.81
 NEAR = 1e-6  # of the body's size: what counts as the same place
-LATE = 1e-9  # of a second: times that are the same but for rounding
 
 
 def hold_of(hold: Hold, points: Int, start: int, pose: Float, mesh: MeshBase, folder: Folder) -> Constraint:
@@ -37,7 +28,7 @@ def hold_of(hold: Hold, points: Int, start: int, pose: Float, mesh: MeshBase, fo
     for kind, given in ((on_line, hold.on_line), (on_plane, hold.on_plane)):
         if given is None:
             continue
-        made = kind(particles, given, hold.through)
+        made = kind(particles, given, hold.through, until=hold.until)
         if hold.through is not None:
             off = (pose[points] - np.array(hold.through)) @ (np.eye(3) - made.free)
             _refuse_jump(points, off, pose, "starts beside it; leave `through` out, or place it there")
@@ -45,33 +36,16 @@ def hold_of(hold: Hold, points: Int, start: int, pose: Float, mesh: MeshBase, fo
     if hold.follow is not None:
         times, positions = _followed(hold.follow, points, pose, mesh, folder)
         _refuse_jump(points, positions[0] - pose[points], pose, "does not start where it is to be at first")
-        return scripted(particles, (times, positions))
+        return scripted(particles, (times, positions), until=hold.until)
     if hold.move is None and hold.rotate is None:
-        return fixed(particles)
+        return fixed(particles, until=hold.until)
     return handle(
         particles,
         move=None if hold.move is None else ([row[0] for row in hold.move], [row[1:] for row in hold.move]),
         turn=None if hold.rotate is None else _turn(hold.rotate),
         about=None if hold.rotate is None else hold.rotate.centre,
+        until=hold.until,
     )
-
-
-def released(hold: Hold, constraint: Constraint, pose: Float, own: Float, weight: float, name: str) -> tuple[Any, str]:
-    """The same as a pin that lets go at `hold.until`, and what to say of it.
-
-    pose : of the whole, (n, 3) [m]; own : that of the body; weight : of the body [N]
-    """
-    assert hold.until is not None
-    placed = constraint.placed(pose)
-    size = float(np.linalg.norm(np.ptp(own, axis=0))) or 1.0
-    k = hold.stiffness if hold.stiffness is not None else weight / (GIVES * size)
-    end = hold.until - LATE
-    here = pose[placed.particles]
-    path: Callable[[float], Any] = placed.path if placed.path is not None else lambda t: here
-    pin = laws.pin(
-        placed.particles, k=lambda t: k if t < end else 0.0, target=lambda t: np.broadcast_to(path(t), here.shape), name=name
-    )
-    return pin, f"held until {hold.until:g} s by springs of {k:.3g} N/m at each of {len(here)} points; `stiffness` sets it"
 
 
 def _refuse_jump(points: Int, off: Float, pose: Float, what: str) -> None:

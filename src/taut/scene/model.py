@@ -137,8 +137,7 @@ class Hold(Model):
     """Points that are held, moved or led; without more they stay where they start."""
 
     where: Selection = Field(description="which points")
-    until: NotNegative | None = Field(None, description="released at this time [s]; until then held by stiff springs")
-    stiffness: Positive | None = Field(None, description="of these springs [N/m]; default: they give by 1e-4 of the body's size")
+    until: Positive | None = Field(None, description="released at this time [s]; default: never")
     move: Rows | None = Field(None, description="[[t, x, y, z], …]: displacement [m] at times [s], beginning with zero")
     rotate: Rotate | None = Field(None, description="turn about an axis")
     follow: Follow | None = Field(None, description="a motion from files")
@@ -151,12 +150,8 @@ class Hold(Model):
         given = [self.follow, self.on_line, self.on_plane, self.move or self.rotate]
         if sum(bool(g) for g in given) > 1:
             raise ValueError("it has one of follow, on_line, on_plane, or move and rotate")
-        if (self.on_line or self.on_plane) and self.until is not None:
-            raise ValueError("until is for points that are held or led, not for those on a line or plane")
         if self.through and not (self.on_line or self.on_plane):
             raise ValueError("through is for on_line and on_plane")
-        if self.stiffness is not None and self.until is None:
-            raise ValueError("stiffness is for a hold that ends: say until when")
         if self.move and any(b[0] <= a[0] for a, b in pairwise(self.move)):
             raise ValueError("the times of move must increase")
         for vector in (self.on_line, self.on_plane):

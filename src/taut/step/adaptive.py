@@ -65,7 +65,7 @@ class Adaptive(Integrator):
 
     def move(self, system: System, state: State, h: float) -> Advance:
         begun = time.perf_counter()
-        self.check(system, state, h)
+        self.check(system.during(state.t, h), state, h)
         pace = self._pace(system, h, min(h, _remembered(state, h)))
         parts: list[Advance] = []
         spent: list[Report] = []  # on attempts that were given up, and on whole steps that only served to estimate an error

@@ -13,6 +13,7 @@ from taut.step.advance import Advance, Stage
 from taut.step.implicit import Implicit
 from taut.step.integrator import Kind
 from taut.step.prediction import Prediction
+from taut.system.constraints import SAME_TIME
 from taut.system.state import State
 from taut.system.system import System
 
@@ -38,7 +39,7 @@ class BDF2(Implicit):
         y' = y + κ(y - y_last) + γ ẏ'.
 
     Second order, damps fast oscillations, one solve a step. It remembers the previous step in `State.history`; without one, or
-    when h grows to more than 2.4 times the last, it takes a step of implicit Euler.
+    when h grows to more than 2.4 times the last, or a constraint has ended since, it takes a step of implicit Euler.
 
     tolerance, solver, minimiser : see `taut.Tolerance`; "auto", "direct" or "cg"; "newton" or "lbfgs"
 
@@ -63,7 +64,9 @@ class BDF2(Implicit):
         if STEP in state.history:
             last, moved, speed = _remembered(state)
             r, note = h / last, "a step of implicit Euler: h has grown too much"
-            if r <= STRETCH:
+            if state.t - last < system.loosened - SAME_TIME * last:
+                note = "a step of implicit Euler: a constraint has ended"
+            elif r <= STRETCH:
                 kappa, gamma, note = r * r / (1 + 2 * r), h * (1 + r) / (1 + 2 * r), ""
                 drift, gain = kappa * moved, kappa * (v - speed)
         first = bool(note)

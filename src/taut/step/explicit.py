@@ -23,7 +23,7 @@ from taut.step.combination import Combination, Course
 from taut.step.fastest import fastest
 from taut.step.integrator import Integrator, Kind
 from taut.step.report import Report
-from taut.system.constraints import Constraints
+from taut.system.hold import Constraints
 from taut.system.slopes import scaled_slopes
 from taut.system.state import State
 from taut.system.system import System

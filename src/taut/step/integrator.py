@@ -57,7 +57,9 @@ class Integrator(ABC):
         return done.state, done.report
 
     def advance(self, system: System, state: State, h: float) -> Advance:
-        """The same, with what the ledger needs: loads are held as they are at the start, and what has broken leaves at the end."""
+        """The same, with what the ledger needs: constraints that have ended are gone, loads are held as they
+        are at the start, and what has broken leaves at the end."""
+        system = system.during(state.t, h)
         if not system.placed_loads:
             return torn(system, self.move(system, state, h))
         loads = system.forces_of_loads(state)

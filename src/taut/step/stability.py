@@ -18,7 +18,7 @@ from taut.errors import ModelError
 from taut.solve.eigen import Spectrum, smallest
 from taut.solve.tolerance import EPS, FLOOR, lengths
 from taut.system.blocks import BlockMatrix
-from taut.system.constraints import Constraints
+from taut.system.hold import Constraints
 from taut.system.members import state_of
 from taut.system.reduction import Reduction
 from taut.system.state import State

@@ -19,7 +19,7 @@ from taut.formula.compile import kernels
 from taut.formula.outer import Total
 from taut.formula.project import project_elements
 from taut.system.blocks import BlockMatrix, Pattern, Rank, dot
-from taut.system.constraints import Constraints
+from taut.system.hold import Constraints
 from taut.system.terms import Inputs, Term, near_origin
 
 Float = NDArray[np.float64]

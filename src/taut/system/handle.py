@@ -22,7 +22,14 @@ Timed = Callable[[float], ArrayLike] | tuple[ArrayLike, ArrayLike]
 ORTHOGONAL = 1e-12  # how far RᵀR may be from I: no distance changes by more, relative to itself
 
 
-def handle(particles: Any, *, move: Timed | None = None, turn: Timed | None = None, about: ArrayLike | None = None) -> Constraint:
+def handle(
+    particles: Any,
+    *,
+    move: Timed | None = None,
+    turn: Timed | None = None,
+    about: ArrayLike | None = None,
+    until: float | None = None,
+) -> Constraint:
     """Move particles as one rigid body, in the shape in which they start. Their distances stay what they are, to rounding.
 
     particles : indices or a mask, one or more
@@ -32,6 +39,7 @@ def handle(particles: Any, *, move: Timed | None = None, turn: Timed | None = No
         the z axis [rad], the only one of a 2D system; or samples (times, rotation vectors or angles) (default: none)
     about : the point of the body [m] about which it turns and which `move` moves (default: the centroid of where the particles
         start)
+    until : [s], the particles fly on from there with the velocities they have (default: never)
 
     Both begin with zero: a handle that would jump at t = 0 is refused. In 2D two components do.
 
@@ -58,7 +66,7 @@ def handle(particles: Any, *, move: Timed | None = None, turn: Timed | None = No
 
         return path
 
-    return Constraint("handle", kept(particles), np.zeros((3, 3)), carry=carry)
+    return Constraint("handle", kept(particles), np.zeros((3, 3)), carry=carry, until=until)
 
 
 def _vector(value: Any, what: str) -> Float:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.system.blocks import BlockMatrix
-from taut.system.constraints import Constraints
+from taut.system.hold import Constraints
 
 Float = NDArray[np.float64]
 

@@ -18,8 +18,9 @@ from taut.laws.force import force
 from taut.laws.rayleigh import Rayleigh
 from taut.system.assembly import Assembly
 from taut.system.blocks import BlockMatrix, Pattern, Union
-from taut.system.constraints import Constraint, Constraints
+from taut.system.constraints import Constraint
 from taut.system.constraints import fixed as hold
+from taut.system.hold import Constraints
 from taut.system.particles import masses, particle_indices, positions
 from taut.system.slopes import scaled_slopes
 from taut.system.state import State, checked_masks
@@ -103,6 +104,7 @@ class System:
                 )
         held = [hold(self.fixed)] if len(self.fixed) else []
         self.hold = Constraints(self.pose, [*held, *self.constraints], flat=self.flat)
+        self.loosened = -np.inf if _known is None else _known.loosened  # when a constraint has last ended [s]
         self._reusable = _known if _known is not None and _known.same_particles(self) else None
         self.placed: dict[str, Placed] = self._place(self.energies, set())
         taken = {*self.placed, *(["rayleigh"] if any(isinstance(d, Rayleigh) for d in self.damping) else [])}
@@ -242,6 +244,17 @@ class System:
         """The forces [N] of each load at a state, (n, 3)."""
         masks, q, v = self._masks(state), np.array(state.q), np.array(state.v)
         return {name: p.forces(q, v, state.t, masks.get(name)) for name, p in self.placed_loads.items()}
+
+    def during(self, t: float, h: float) -> System:
+        """This system as it is in the step of length h [s] that begins at t [s]: without the constraints that have ended."""
+        acting = tuple(c for c in self.constraints if c.acts(t, h))
+        if len(acting) == len(self.constraints):
+            return self
+        known: dict[Any, System] = self._of_this_thread.__dict__.setdefault("without", {})
+        if acting not in known:
+            known[acting] = self.with_(constraints=acting)
+            known[acting].loosened = max(c.until for c in self.constraints if c.until is not None and c not in acting)
+        return known[acting]
 
     def under(self, loads: Mapping[str, Float]) -> System:
         """This system with its loads held as given forces, (n, 3) [N] by name. The next call in this thread changes them."""

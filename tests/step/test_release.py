@@ -1,0 +1,95 @@
+"""Constraints that end: exactly held before, free afterwards, every joule booked, and the same bits after a resume."""
+
+import numpy as np
+import pytest
+
+import taut
+from taut import laws
+from taut.run.record import record, resume
+from tests.laws.test_integrators import every, made
+
+
+def hanging(*constraints):
+    """Two balls joined by a spring; the lower one swings."""
+    return taut.System(
+        [[0, 0, 0], [1, 0, 0]], mass=[1.0, 2.0], energies=[laws.spring([[0, 1]], k=200.0), laws.gravity()],
+        damping=[laws.spring_damping([[0, 1]], c=0.3), laws.drag(alpha=0.1)], constraints=constraints, velocity=[[0, 0, 0], [0, 0, 1]],
+    )  # fmt: skip
+
+
+@every
+def test_held_before_free_after_and_the_books_close(integrator):
+    system, ledger = hanging(taut.fixed([0], until=0.1)), taut.Ledger()
+    states = [s for s, _ in taut.simulate(system, made(integrator), 0.005, 0.2, ledger=ledger)]
+    assert all((s.q[0] == 0.0).all() for s in states[:20])
+    alone = hanging()
+    momenta = np.array([alone.momentum(s) for s in states[19:]])
+    start = states[19]
+    # free, the centre of mass falls: p' = -αMv + Mg with the drag of both balls, M = 3 kg
+    t = np.array([s.t for s in states[19:]]) - start.t
+    rate = 0.1
+    exact = -9.81 * 3 / rate + (momenta[0, 1] + 9.81 * 3 / rate) * np.exp(-rate * t)
+    # twice ½ h T |p''| of a first-order method over T = 0.1 s, or of the one first-order step with which BDF2 begins anew
+    span = {1: 0.1, 2: 0.005}.get(integrator.order, 1e-6)
+    assert momenta[:, 1] == pytest.approx(exact, abs=0.005 * span * rate * 9.81 * 3)
+    assert all(abs(e.gap) <= 1e-12 * e.scale for e in ledger)
+    assert all(e.scripted == pytest.approx(0.0, abs=1e-9) for e in ledger)  # a hold at rest does no work, nor does its end
+
+
+def test_what_was_led_flies_on():
+    led = taut.scripted([0], lambda t: (2.0 * t, 0.0, 0.0), until=0.1)
+    ball = taut.System([[0, 0, 0]], mass=1.0, constraints=[led])
+    *_, (state, _) = taut.simulate(ball, taut.ImplicitMidpoint(), 0.01, 0.3)
+    assert state.q[0] == pytest.approx([0.6, 0, 0], abs=1e-12)
+    assert state.v[0] == pytest.approx([2.0, 0, 0], abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("constraint", "free"),
+    [
+        (taut.handle([0], turn=lambda t: (0, 0, t), about=(1, 0, 0), until=0.05), 3),
+        (taut.on_line([0], (1, 0, 0), until=0.05), 3),
+        (taut.on_plane([0], (0, 1, 0), until=0.05), 3),
+    ],
+    ids=lambda c: getattr(c, "kind", None),
+)
+def test_every_kind_ends_and_the_others_stay(constraint, free):
+    system = hanging(constraint, taut.on_plane([1], (0, 0, 1)))
+    assert np.linalg.matrix_rank(system.during(0.04, 0.01).hold.free[0]) < free
+    later = system.during(0.05 - 1e-17, 0.01)
+    assert np.linalg.matrix_rank(later.hold.free[0]) == free
+    assert later.hold.free[1] == pytest.approx(np.diag([1, 1, 0]))
+    assert system.during(7.0, 0.01) is later  # made once
+
+
+def test_an_adaptive_step_lets_go_within():
+    """The substeps that begin after the end are free, so the error of the step falls as they get shorter."""
+    falls = []
+    for error in (1e-3, 1e-5):
+        system = taut.System([[0, 0, 0]], mass=1.0, energies=[laws.gravity()], constraints=[taut.fixed([0], until=0.52)])
+        steps = taut.Adaptive(taut.ImplicitEuler(), error=error)
+        *_, (state, _) = taut.simulate(system, steps, 0.1, 1.0)
+        falls.append(abs(state.q[0, 1] + 9.81 * 0.48**2 / 2))
+    assert falls[1] < 0.3 * falls[0]
+
+
+def test_a_run_resumed_across_the_end_has_the_same_bits(tmp_path):
+    system = hanging(taut.fixed([0], until=0.05))
+    whole = record(tmp_path / "whole", system, taut.BDF2(), h=0.01, until=0.1)
+    stopped = record(tmp_path / "parts", system, taut.BDF2(), h=0.01, until=0.1, stop=lambda: True)
+    while stopped.outcome != "finished":
+        stopped = resume(tmp_path / "parts", hanging(taut.fixed([0], until=0.05)), taut.BDF2(), stop=lambda: True)
+    assert (stopped.state.q == whole.state.q).all()
+    assert (stopped.state.v == whole.state.v).all()
+
+
+def test_another_end_is_another_run(tmp_path):
+    record(tmp_path / "a", hanging(taut.fixed([0], until=0.05)), taut.BDF2(), h=0.01, until=0.1, stop=lambda: True)
+    with pytest.raises(taut.RunError, match="'constraints' differs"):
+        resume(tmp_path / "a", hanging(taut.fixed([0], until=0.06)), taut.BDF2())
+
+
+@pytest.mark.parametrize("until", [0.0, -1.0, float("nan"), float("inf"), True, "soon"])
+def test_an_end_that_makes_no_sense_is_refused(until):
+    with pytest.raises(taut.ModelError, match="`until` is"):
+        taut.fixed([0], until=until)
