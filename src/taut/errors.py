@@ -49,14 +49,17 @@ class MeshError(TautError):
 class SceneError(TautError):
     """A scene that cannot be used: every problem at once, each with its place in the file.
 
-    `problems` holds them one by one for programs; `path` is the file.
+    `problems` holds them one by one for programs; `path` is the file. The message has the first fifty.
     """
+
+    SHOWN = 50
 
     def __init__(self, problems: Iterable[str], *, path: Any = None) -> None:
         self.problems, self.path = tuple(problems), path
         count = "a problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
         head = count if path is None else f"{path}: {count}"
-        super().__init__("\n  ".join([f"{head}:", *self.problems]))
+        more = [f"and {len(self.problems) - self.SHOWN} more"] if len(self.problems) > self.SHOWN else []
+        super().__init__("\n  ".join([f"{head}:", *self.problems[: self.SHOWN], *more]))
 
 
 class RunError(TautError):

@@ -144,7 +144,7 @@ def test_the_scene_that_is_spoilt_below_is_good():
         (
             'law = "gravity"',
             'law = "gravity"\n[[stitch]]\nbodies = ["cloth", "cloht"]\nwhere = ["all", "all"]\nk = 1.0',
-            ["stitch[0] joins 'cloht', but there is no such body; did you mean 'cloth'?"],
+            ["stitch[0].bodies, line 24: there is no body 'cloht'; did you mean 'cloth'?"],
         ),
         ('title = "Good"', "title = ", ["line 2: Invalid value (column 9)"]),
     ],
@@ -166,10 +166,49 @@ def test_all_problems_are_told_at_once():
     assert len(problems(text)) == 3
 
 
+def test_what_the_tables_show_and_what_building_finds_come_together(tmp_path):
+    """A law that does not exist, a selection without points, a mesh file that is not there, joints of unknown bodies: one message."""
+    second = '[[body]]\nname = "b"\nmesh = { file = "no.obj" }\nmass = 1.0\n[[body.hold]]\nwhere = "y >> 1"\n'
+    third = '[[body]]\nname = "c"\nmesh = { shape = "rope", n = -3 }\nmass = 1.0\n'
+    stitch = '[[stitch]]\nbodies = ["cloth", "{}"]\nwhere = ["all", "all"]\nk = 1.0\n'
+    first = GOOD.replace("k = 100.0", 'k = 100.0\n[[body.law]]\nlaw = "sprng"\n[[body.law]]\nlaw = "spring"\non = "edges"\nk = -1')
+    text = first.replace('"corners(top)"', '"x > 5"') + second + third + "".join(map(stitch.format, "bdef"))
+    found = problems(text, folder=tmp_path)
+    assert [p.partition(":")[0] for p in found] == [
+        "body[0].law[1].law, line 18", "body[0].law[2], line 19", "body[0].hold[0], line 24", "body[1].mesh, line 31",
+        "body[1].hold[0].where, line 34", "body[2].mesh.n, line 37", "stitch[1].bodies, line 44", "stitch[2].bodies, line 48", "stitch[3].bodies, line 52",
+    ]  # fmt: skip
+
+
+def test_a_law_on_parts_of_some_bodies_leaves_the_others_alone():
+    far = '[[body]]\nname = "far"\nmesh = { shape = "rope", n = 3, start = [9, 0, 0], end = [10, 0, 0] }\nmass = 1.0\n'
+    law = '[[law]]\nlaw = "drag"\nalpha = 1.0\nwhere = "x > 8"\n'
+    built = scene.read_text(GOOD + far + law).build()
+    assert built.system.placed_damping["drag"].elements.min() == 9
+    assert problems(GOOD + far + law.replace("8", "88"))[0].startswith("law[1], line 27: selection 'x > 88': it selects no point")
+
+
+def test_what_depends_on_time_is_looked_at_before_the_first_step():
+    found = problems(GOOD.replace("k = 100.0", 'k = "10 - 20*t"'))
+    assert found == ("body[0].law[0], line 13: law 'spring': parameter 'k' at t = 0.53125 s is -0.625; it must be at least 0",)
+
+
+def test_changes_from_outside_are_not_blamed_on_a_line():
+    found = problems(GOOD, overrides=[("body.cloth.mesh.nx", 0), ("time.h", -1)])
+    assert [p.partition(":")[0] for p in found] == ["time.h, as changed", "body[0].mesh.nx, as changed"]
+
+
+def test_a_name_with_a_dot_stands_in_quotes():
+    made = scene.read_text(GOOD.replace('name = "cloth"', 'name = "a.b"'), overrides=[('body."a.b".mesh.nx', 5)])
+    assert made.file.body[0].mesh.nx == 5
+
+
 def test_many_problems_are_counted():
-    found = problems(GOOD + "".join(f"[[law]]\nlaw = 'l{i}'\n" for i in range(100)))
-    assert len(found) == 51
-    assert found[-1] == "and 50 more"
+    with pytest.raises(taut.SceneError) as caught:
+        scene.read_text(GOOD + "".join(f"[[law]]\nlaw = 'l{i}'\n" for i in range(100)))
+    assert len(caught.value.problems) == 100
+    assert str(caught.value).startswith("100 problems:\n")
+    assert str(caught.value).endswith("\n  and 50 more")
 
 
 def test_lines_are_found_in_inline_tables_that_span_lines_and_after_texts_with_signs():
@@ -221,7 +260,7 @@ def test_overrides_change_values_by_path_and_by_name():
     assert made.file.body[0].law[0].k == 7
     with pytest.raises(taut.SceneError, match="there is no entry 'cloht'; did you mean 'cloth'"):
         scene.read_text(GOOD, overrides=[("body.cloht.density", 1.0)])
-    with pytest.raises(taut.SceneError, match=r"time\.hh, line 4: there is no such key here"):
+    with pytest.raises(taut.SceneError, match=r"time\.hh, as changed: there is no such key here"):
         scene.read_text(GOOD, overrides=[("time.hh", 1.0)])
     with pytest.raises(taut.SceneError, match="nothing below 'title'"):
         scene.read_text(GOOD, overrides=[("title.a.b", 1.0)])

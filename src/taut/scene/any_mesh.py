@@ -65,7 +65,9 @@ def of_mesh(
     held: y >= max(y) - 0.05*(max(y) - min(y)); --fix sets it
     """
     file = Path(path)
-    mesh = read(file, scale=scale, up=up)
+    key = (file.name, float(scale), up)
+    meshes = {key: read(file, scale=scale, up=up)}
+    mesh = meshes[key]
     dimension = next((d for d in (3, 2, 1) if mesh.blocks(d)), 0)
     size = float(np.linalg.norm(np.ptp(mesh.positions, axis=0)))
     if not dimension or not size:
@@ -118,7 +120,7 @@ def of_mesh(
         ],
         "law": [{"law": "gravity"}],
     }
-    return read_text(toml(tables), folder=file.parent, path=file, notes=notes, lines=False, most=most)
+    return read_text(toml(tables), folder=file.parent, path=file, notes=notes, lines=False, most=most, meshes=meshes)
 
 
 def _mended(mesh: Mesh, dimension: int, notes: list[str]) -> dict[str, Any]:

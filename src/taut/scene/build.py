@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from taut.errors import LawError, SceneError, TautError
-from taut.formula.bound import Energy, Load
 from taut.mesh import embed
 from taut.mesh.mesh import Mesh
-from taut.scene.body_of import masses_of, material_of, posed, velocities_of
 from taut.scene.catalogue import integrator_names
 from taut.scene.collecting import Problems
-from taut.scene.elements_of import NoElements
 from taut.scene.folder import Folder
-from taut.scene.hold_of import hold_of
-from taut.scene.joints import OUTSIDE, Seat, attached, chosen, stitched
-from taut.scene.law_of import law_of, whole_damping
+from taut.scene.gathering import Gathering
+from taut.scene.joints import OUTSIDE
 from taut.scene.mesh_of import mesh_of, refuse_many
 from taut.scene.model import IntegratorTable, SceneFile
-from taut.scene.places import Place
 from taut.solve.tolerance import Tolerance
 from taut.step.adaptive import Adaptive
 from taut.step.integrator import Integrator
-from taut.system.constraints import Constraint
 from taut.system.state import State
 from taut.system.system import System
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
+LOOKS = 33  # at what depends on time, before the first step
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,93 +63,25 @@ class Built:
     notes: tuple[str, ...]
 
 
-@dataclass
-class _Whole:
-    """What is gathered of all bodies."""
-
-    energies: list[Energy] = field(default_factory=list)
-    damping: list[Any] = field(default_factory=list)
-    loads: list[Load] = field(default_factory=list)
-    constraints: list[Constraint] = field(default_factory=list)
-    origin: dict[int, Place] = field(default_factory=dict)  # of each law and constraint, by its id
-    notes: list[str] = field(default_factory=list)
-    masses: list[Float] = field(default_factory=list)
-    poses: list[Float] = field(default_factory=list)
-    velocities: list[Float] = field(default_factory=list)
-    springs: list[Int | None] = field(default_factory=list)
-
-    def take(self, law: Any, place: Place) -> None:
-        """Put a law where a System wants it."""
-        (self.energies if isinstance(law, Energy) else self.loads if isinstance(law, Load) else self.damping).append(law)
-        self.origin[id(law)] = place
-
-
-def build(file: SceneFile, folder: Folder, problems: Problems, *, allow_code: bool, most: int) -> Built:
-    """Everything a run needs; a SceneError with all problems if there are any."""
+def build(file: SceneFile, folder: Folder, problems: Problems, *, allow_code: bool | None, most: int) -> Built:
+    """Everything a run needs; a SceneError with all problems if there are any. allow_code : None passes laws of files over."""
     with np.errstate(all="ignore"):  # overflows end as numbers that are not finite, which are refused by name
-        return _build(file, folder, problems, allow_code=allow_code, most=most)
-
-
-def _build(file: SceneFile, folder: Folder, problems: Problems, *, allow_code: bool, most: int) -> Built:
-    parts = meshes_of(file, folder, problems, most)
-    problems.refuse()
-    whole = _Whole()
-    several = len(parts) > 1
-    for i, (body, part) in enumerate(zip(file.body, parts, strict=True)):
-        named = _namer(part.name if several else "")
-        place: Place = ("body", i)
-        mass, pairs = None, None
-        if body.material is not None:
-            with problems.at(*place, "material"):
-                energies, damping, mass, pairs, note = material_of(body.material, part.mesh, part.start, named)
-                whole.notes.append(f"{part.name}: {note}")
-                for law in (*energies, *damping):
-                    whole.take(law, (*place, "material"))
-        whole.springs.append(pairs)
-        with problems.at(*place, "mass" if body.mass is not None else "density"):
-            mass = masses_of(body, part.mesh, folder) if body.mass is not None or body.density is not None else mass
-        whole.masses.append(_total(mass, body.total_mass, part.mesh.n))
-        whole.poses.append(part.mesh.positions)
-        whole.velocities.append(np.zeros((part.mesh.n, 3)))
-        with problems.at(*place, "pose"):
-            whole.poses[-1] = posed(body.pose, part.mesh, folder)
-        with problems.at(*place, "velocity"):
-            whole.velocities[-1] = velocities_of(body.velocity, part.mesh, whole.poses[-1], whole.masses[-1], folder)
-        for j, asked in enumerate(body.law):
-            with problems.at(*place, "law", j):
-                bound = law_of(asked, part.mesh, part.start, folder, allow_code=allow_code, springs=pairs, name=named(_word(asked)))
-                whole.take(bound, (*place, "law", j))
-    for j, asked in enumerate(file.law):
-        with problems.at("law", j):
-            for bound in _everywhere(asked, parts, whole, folder, allow_code=allow_code):
-                whole.take(bound, ("law", j))
-    by_name = {part.name: Seat(part, at) for part, at in zip(parts, whole.poses, strict=True)}
-    for j, stitch in enumerate(file.stitch):
-        with problems.at("stitch", j):
-            whole.take(stitched(stitch, *(by_name[name] for name in stitch.bodies)), ("stitch", j))
-    for j, attach in enumerate(file.attach):
-        with problems.at("attach", j):
-            whole.take(attached(attach, *(by_name[name] for name in attach.bodies)), ("attach", j))
-    pose = np.concatenate(whole.poses)
-    for i, (body, part) in enumerate(zip(file.body, parts, strict=True)):
-        for j, hold in enumerate(body.hold):
-            with problems.at("body", i, "hold", j):
-                held = hold_of(hold, chosen(part.mesh, hold.where), part.start, whole.poses[i], body.mesh, folder)
-                whole.constraints.append(held)
-                whole.origin[id(held)] = ("body", i, "hold", j)
-    with problems.at("integrator"):
-        integrator = integrator_of(file.integrator)
-    problems.refuse()
-    system, state = _system(file, parts, whole, pose, problems)
+        parts = meshes_of(file, folder, problems, most)
+        whole = Gathering(file, parts, folder, problems, allow_code)
+        whole.all()
+        with problems.at("integrator"):
+            integrator = integrator_of(file.integrator)
+        system, state = _system(file, whole)
+        _look_ahead(system, file.time.duration, whole)
+        problems.refuse()
     return Built(
-        system, state, integrator, file.time.h, file.time.duration, file.output.every, tuple(parts),
-        tuple(whole.notes),
-    )  # fmt: skip
+        system, state, integrator, file.time.h, file.time.duration, file.output.every, tuple(parts.values()), tuple(whole.notes)
+    )
 
 
-def meshes_of(file: SceneFile, folder: Folder, problems: Problems, most: int) -> list[Part]:
-    """The meshes of all bodies, one after the other among the particles."""
-    parts: list[Part] = []
+def meshes_of(file: SceneFile, folder: Folder, problems: Problems, most: int) -> dict[int, Part]:
+    """The meshes of all bodies by number, one after the other among the particles; those that could not be had are left out."""
+    parts: dict[int, Part] = {}
     start = 0
     for i, body in enumerate(file.body):
         with problems.at("body", i, "mesh"):
@@ -166,11 +89,11 @@ def meshes_of(file: SceneFile, folder: Folder, problems: Problems, most: int) ->
             refuse_many(start + mesh.n, most)
             if file.dimensions == 2 and np.any(mesh.positions[:, 2]):
                 raise SceneError(["the scene has two dimensions, but the mesh leaves the plane z = 0"])
-            parts.append(Part(body.name, mesh, start, start + mesh.n))
+            parts[i] = Part(body.name, mesh, start, start + mesh.n)
             start += mesh.n
             if body.render is not None:
                 with problems.at("body", i, "render"):
-                    parts[-1] = replace(parts[-1], render=_ridden(mesh_of(body.render, folder, most), mesh))
+                    parts[i] = replace(parts[i], render=_ridden(mesh_of(body.render, folder, most), mesh))
     return parts
 
 
@@ -193,72 +116,47 @@ def integrator_of(asked: IntegratorTable) -> Integrator:
     return made if asked.adaptive is None else Adaptive(made, error=asked.adaptive.error, halvings=asked.adaptive.halvings)
 
 
-def _system(file: SceneFile, parts: list[Part], whole: _Whole, pose: Float, problems: Problems) -> tuple[System, State]:
-    rest = np.concatenate([part.mesh.positions for part in parts])
+def _system(file: SceneFile, whole: Gathering) -> tuple[System, State]:
+    rest = np.concatenate([np.empty((0, 3)), *(part.mesh.positions for part in whole.parts.values())])
     arguments: dict[str, Any] = {
-        "points": rest[:, :2] if file.dimensions == 2 else rest, "mass": np.concatenate(whole.masses),
-        "pose": pose, "velocity": np.concatenate(whole.velocities), "constraints": whole.constraints,
+        "points": rest[:, :2] if file.dimensions == 2 else rest, "mass": np.concatenate([[], *whole.masses.values()]),
+        "pose": np.concatenate([rest[:0], *whole.poses.values()]),
+        "velocity": np.concatenate([rest[:0], *whole.velocities.values()]),
+        "constraints": whole.constraints,
     }  # fmt: skip
+    problems = whole.problems
+    if problems.found:
+        _each_alone(arguments, whole)
+        problems.refuse()
     try:
         system = System(**arguments, energies=whole.energies, damping=whole.damping, loads=whole.loads)
         return system, system.initial_state()
-    except LawError as error:
-        known = (("energies", whole.energies), ("damping", whole.damping), ("loads", whole.loads))
-        for word, several in known:  # one by one, to tell all that do not fit
-            for law in several:
-                with problems.at(*whole.origin[id(law)]):
-                    _alone(arguments, word, law)
-        problems.refuse()
-        raise SceneError([str(error)], path=problems.path) from error
     except TautError as error:
-        for held in whole.constraints:
-            with problems.at(*whole.origin[id(held)]):
-                System(**{**arguments, "constraints": [held]}).initial_state()
+        _each_alone(arguments, whole)
         problems.refuse()
         raise SceneError([str(error)], path=problems.path) from error
 
 
-def _alone(arguments: dict[str, Any], word: str, law: Any) -> None:
-    try:
-        System(**{**arguments, word: [law]})
-    except LawError as error:
-        hint = "; say on which elements: on = …" if getattr(law, "elements", 0) is None else ""
-        raise SceneError([f"{error}{hint}"]) from error
+def _look_ahead(system: System, until: float, whole: Gathering) -> None:
+    """Look at what depends on time through the whole run, at LOOKS moments: a run does not end there after hours."""
+    for placed in (*system.placed.values(), *system.placed_damping.values(), *system.placed_loads.values()):
+        if placed.timed and id(placed.bound) in whole.origin:
+            with whole.problems.at(*whole.origin[id(placed.bound)]):
+                for t in np.linspace(0.0, until, LOOKS).tolist():
+                    placed.values_at(t)
 
 
-def _everywhere(asked: Any, parts: list[Part], whole: _Whole, folder: Folder, *, allow_code: bool) -> list[Any]:
-    """A law of the whole scene: on every particle, or on the elements of each body."""
-    damping = whole_damping(asked)
-    if damping is not None:
-        return [damping]
-    options: dict[str, Any] = {"allow_code": allow_code, "name": _word(asked)}
-    if asked.on is None and asked.where is None:
-        every = Mesh(np.concatenate([part.mesh.positions for part in parts]), {})
-        return [law_of(asked, every, None, folder, springs=None, **options)]
-    found, missing = [], None
-    for part, pairs in zip(parts, whole.springs, strict=True):
-        try:
-            found.append(law_of(asked, part.mesh, part.start, folder, springs=pairs, **options))
-        except NoElements as error:  # wind on the triangles of all bodies leaves a rope alone
-            missing = error
-    if missing is not None and not found:
-        raise missing
-    return found
-
-
-def _total(mass: Float | None, total: float | None, n: int) -> Float:
-    """The masses, multiplied to a total [kg]; ones where a problem has left none."""
-    if mass is None:
-        return np.ones(n)
-    return mass if total is None else np.asarray(mass * (total / mass.sum()))
-
-
-def _word(asked: Any) -> str:
-    """What a law is called."""
-    text: str = asked.law
-    return text.partition(":")[2] or text
-
-
-def _namer(body: str) -> Callable[[str], str]:
-    """Names of laws, with that of the body where there are several."""
-    return lambda law: f"{body} {law}" if body else law
+def _each_alone(arguments: dict[str, Any], whole: Gathering) -> None:
+    """Make a System for each law and each constraint alone, to tell all that do not fit."""
+    if not whole.parts:
+        return
+    alone = {**arguments, "constraints": []}
+    several = [("energies", whole.energies), ("damping", whole.damping), ("loads", whole.loads), ("constraints", whole.constraints)]
+    for word, entries in several:
+        for entry in entries:
+            with whole.problems.at(*whole.origin[id(entry)]):
+                try:
+                    System(**{**alone, word: [entry]}).initial_state()
+                except LawError as error:
+                    hint = "; say on which elements: on = …" if getattr(entry, "elements", 0) is None else ""
+                    raise SceneError([f"{error}{hint}"]) from error

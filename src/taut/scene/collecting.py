@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from taut.errors import SceneError, TautError
 from taut.scene.places import Place, Places
-from taut.scene.problems import MOST, told
+from taut.scene.problems import told
 
 
 class Problems:
@@ -16,7 +16,8 @@ class Problems:
 
     def __init__(self, places: Places | None, path: Any) -> None:
         self.places, self.path = places, path
-        self.found: list[str] = []
+        self.found: list[tuple[int, str]] = []  # line, or 0, and text
+        self.number: Callable[[Place], Place] = lambda place: place  # gives a place the numbers it has in the file
 
     @contextmanager
     def at(self, *place: str | int) -> Iterator[None]:
@@ -31,10 +32,11 @@ class Problems:
 
     def add(self, place: Place, message: str) -> None:
         """Keep a problem."""
-        self.found.append(told(place, message, self.places))
+        place = self.number(place)
+        line = None if self.places is None else self.places.line(place)
+        self.found.append((line or 0, told(place, message, self.places)))
 
     def refuse(self) -> None:
-        """Raise what was found, if anything was."""
+        """Raise what was found, if anything was, in the order of the file as far as lines are known."""
         if self.found:
-            more = [f"and {len(self.found) - MOST} more"] if len(self.found) > MOST else []
-            raise SceneError([*self.found[:MOST], *more], path=self.path)
+            raise SceneError(dict.fromkeys(text for _, text in sorted(self.found, key=lambda pair: pair[0])), path=self.path)

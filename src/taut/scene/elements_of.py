@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from taut.errors import SceneError, did_you_mean
 from taut.mesh.kinds import kind
 from taut.mesh.mesh import Mesh
+from taut.mesh.selection.select import EmptySelection
 
 Int = NDArray[np.int64]
 WORDS = ("edges", "diagonals", "body_diagonals", "skips", "triangles", "hinges", "rod_hinges", "boundary_edges")
@@ -17,6 +18,13 @@ WORDS = ("edges", "diagonals", "body_diagonals", "skips", "triangles", "hinges",
 
 class NoElements(SceneError):
     """A mesh that has none of the elements that a law is for."""
+
+
+def _selected(mesh: Mesh, where: Any) -> Int:
+    try:
+        return mesh.select(where)
+    except EmptySelection as error:
+        raise NoElements([error.message]) from None
 
 
 def elements_of(on: Any, where: Any, mesh: Mesh, springs: Int | None) -> Int | None:
@@ -31,7 +39,7 @@ def elements_of(on: Any, where: Any, mesh: Mesh, springs: Int | None) -> Int | N
     found = np.arange(mesh.n)[:, None] if on in (None, "points") else _named(on, mesh, springs)
     if where is not None:
         inside = np.zeros(mesh.n, bool)
-        inside[mesh.select(where)] = True
+        inside[_selected(mesh, where)] = True
         outside = found[(found < 0) | (found >= mesh.n)]
         if len(outside):
             raise SceneError([f"an element names point {outside[0]}; the body has {mesh.n} (0 to {mesh.n - 1})"])

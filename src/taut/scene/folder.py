@@ -6,16 +6,20 @@ import os
 from pathlib import Path, PurePosixPath
 
 from taut.errors import MeshError, SceneError
+from taut.mesh import read
 from taut.mesh.files.source import load
+from taut.mesh.mesh import Mesh
 
 MOST_TABLE_BYTES = 64_000_000
+FileKey = tuple[str, float, str]  # name, scale, axis that points up
 _BESIDE = {".node": (".ele", ".face", ".edge"), ".ele": (".node", ".face", ".edge")}  # files that belong to one mesh
 
 
 class Folder:
     """Where the files of a scene are looked up; remembers which were."""
 
-    def __init__(self, root: Path | None, *, allow_outside: bool = False) -> None:
+    def __init__(self, root: Path | None, *, allow_outside: bool = False, meshes: dict[FileKey, Mesh] | None = None) -> None:
+        self.meshes = {} if meshes is None else meshes  # that have been read already
         self.root = None if root is None else root.resolve()
         self.allow_outside = allow_outside
         self.used: dict[str, Path] = {}  # as the scene names them
@@ -46,6 +50,13 @@ class Folder:
                 [f"the file '{name}' is outside of the scene's folder; allow_outside=True (--allow-outside) permits it"]
             )
         return found
+
+    def mesh(self, name: str, scale: float, up: str) -> Mesh:
+        """The mesh in a file, read once."""
+        path = self.find(name)
+        if (name, scale, up) not in self.meshes:
+            self.meshes[name, scale, up] = read(path, scale=scale, up=up)
+        return self.meshes[name, scale, up]
 
     def bytes(self, name: str, most: int | None = None) -> bytes:
         """What is in a file."""

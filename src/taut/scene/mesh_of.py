@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import MeshError
-from taut.mesh import clean, fill, oriented, read, surface, triangulated
+from taut.mesh import clean, fill, oriented, surface, triangulated
 from taut.mesh.mesh import Mesh
 from taut.scene.bounds import MOST_PARTICLES
 from taut.scene.catalogue import shape_arguments, shape_names
@@ -69,7 +69,7 @@ def refuse_many(points: float, most: int) -> None:
 
 def _raw(asked: MeshBase, folder: Folder, most: int) -> Mesh:
     if isinstance(asked, FileMesh):
-        return read(folder.find(asked.file), scale=asked.scale, up=asked.up)
+        return folder.mesh(asked.file, asked.scale, asked.up)
     if isinstance(asked, InlineMesh):
         width = {len(row) for row in asked.points}
         if len(width) > 1:

@@ -258,16 +258,3 @@ class SceneFile(Model):
         [], description="points fastened to cells of another body"
     )
     law: Annotated[list[LawTable], Field(max_length=MOST_TABLES)] = Field([], description="laws on every particle of all bodies")
-
-    @model_validator(mode="after")
-    def _names(self) -> SceneFile:
-        names = [body.name for body in self.body]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise ValueError(f"two bodies are called '{twice[0]}'")
-        for kind in ("stitch", "attach"):
-            for i, entry in enumerate(getattr(self, kind)):
-                for name in entry.bodies:
-                    if name not in names:
-                        raise ValueError(f"{kind}[{i}] joins '{name}', but there is no such body{did_you_mean(name, names)}")
-        return self

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterable
 
 _SPACE = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _KEY = re.compile(r"""[ \t]*(?:"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)'|([A-Za-z0-9_-]+))[ \t]*""")
@@ -23,7 +24,8 @@ class Places:
     3
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, changed: Iterable[Place] = ()) -> None:
+        self.changed = frozenset(changed)  # places of values that are not those of the text
         self.text, self.at = text.replace("\r\n", "\n"), 0
         self.lines: dict[Place, int] = {}
         self._newlines = [i for i, c in enumerate(self.text) if c == "\n"]
@@ -36,6 +38,10 @@ class Places:
             if place[:end] in self.lines:
                 return self.lines[place[:end]]
         return None
+
+    def was_changed(self, place: Place) -> bool:
+        """Whether the value is not that of the text."""
+        return any(place[:end] in self.changed for end in range(1, len(place) + 1))
 
     def _note(self, place: Place, at: int) -> None:
         for end in range(len(place), 0, -1):

@@ -14,7 +14,6 @@ from taut.scene.model import SceneFile
 from taut.scene.places import Place, Places
 
 TAGGED: dict[str, type[BaseModel]] = {**LAWS, **MESHES}
-MOST = 50  # problems that are told one by one
 _WORDS = {
     "missing": "it is missing",
     "float_type": "it must be a number",
@@ -42,23 +41,17 @@ def dotted(place: Place) -> str:
 
 def told(place: Place, message: str, places: Places | None) -> str:
     """A problem on one line."""
-    line = None if places is None or not place else places.line(place)
     where = [dotted(place)] if place else []
-    where += [f"line {line}"] if line is not None else []
+    if places is not None and place:
+        line = places.line(place)
+        where += ["as changed"] if places.was_changed(place) else [f"line {line}"] if line is not None else []
     shown = plain(message)
     return f"{', '.join(where)}: {shown}" if where else shown
 
 
-def problems(error: ValidationError, places: Places | None) -> list[str]:
-    """All of them, in the order of the file as far as lines are known."""
-    found: list[tuple[int, str]] = []
-    for entry in error.errors(include_url=False):
-        place, model = _place(entry["loc"])
-        place, message = _message(entry, place, model)
-        line = None if places is None else places.line(place)
-        found.append((line or 0, told(place, message, places)))
-    texts = list(dict.fromkeys(text for _, text in sorted(found, key=lambda pair: pair[0])))
-    return texts if len(texts) <= MOST else [*texts[:MOST], f"and {len(texts) - MOST} more"]
+def problems(error: ValidationError) -> list[tuple[Place, str]]:
+    """All of them, each with its place."""
+    return [_message(entry, *_place(entry["loc"])) for entry in error.errors(include_url=False)]
 
 
 def _place(loc: tuple[Any, ...]) -> tuple[Place, type[BaseModel] | None]:

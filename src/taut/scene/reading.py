@@ -11,10 +11,12 @@ from typing import Any
 from taut.errors import MeshError, SceneError, did_you_mean
 from taut.mesh.files.source import load
 from taut.scene.bounds import MOST_BYTES, MOST_DOTTED, MOST_NESTED
+from taut.scene.places import Place
 
 # possessive, and only where a name begins: a megabyte of letters is looked at once
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
 _LONG_KEY = re.compile(rf"(?<![\w-])(?:{_PART}\.[ \t]*+){{{MOST_DOTTED}}}")
+_NAMES = re.compile(r"""\"[^\"]*\"|'[^']*'|[^.]+""")  # of a dotted path
 
 
 def text_of(path: Path) -> str:
@@ -92,39 +94,44 @@ def override(text: str) -> tuple[str, Any]:
     return name.strip(), found["value"] if set(found) == {"value"} else value.strip()
 
 
-def changed(data: dict[str, Any], overrides: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """The tables with some values changed in place; entries of lists are named by number or by their name.
+def change(data: dict[str, Any], overrides: Iterable[tuple[str, Any]]) -> list[Place]:
+    """Change some values in the tables; the places that were changed.
 
-    >>> changed({"body": [{"name": "cloth", "density": 1.0}]}, [("body.cloth.density", 2.0)])
-    {'body': [{'name': 'cloth', 'density': 2.0}]}
+    Entries of lists are named by number or by their name; a name with a dot in it stands in quotes.
+
+    >>> tables = {"body": [{"name": "cloth", "density": 1.0}]}
+    >>> change(tables, [("body.cloth.density", 2.0)]), tables
+    ([('body', 0, 'density')], {'body': [{'name': 'cloth', 'density': 2.0}]})
     """
-    problems = []
+    problems, places = [], []
     for path, value in overrides:
         try:
-            _set(data, path, value)
+            places.append(_set(data, path, value))
         except SceneError as error:
             problems += [f"{path}: {text}" for text in error.problems]
     if problems:
         raise SceneError(problems)
-    return data
+    return places
 
 
-def _set(data: dict[str, Any], path: str, value: Any) -> None:
+def _set(data: dict[str, Any], path: str, value: Any) -> Place:
     at: Any = data
-    parts = path.split(".")
+    parts = [part[1:-1] if part[0] in "\"'" else part for part in _NAMES.findall(path)]
+    place: Place = ()
     for i, part in enumerate(parts):
         last = i == len(parts) - 1
         if isinstance(at, list):
             index = _entry(at, part)
             if last:
                 at[index] = value
-            at = at[index]
+            at, place = at[index], (*place, index)
         elif isinstance(at, dict):
             if last:
                 at[part] = value
-            at = at.setdefault(part, {})
+            at, place = at.setdefault(part, {}), (*place, part)
         else:
             raise SceneError([f"there is nothing below '{'.'.join(parts[:i])}'"])
+    return place
 
 
 def _entry(several: list[Any], name: str) -> int:

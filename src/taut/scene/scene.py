@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,17 +15,19 @@ from pydantic import ValidationError
 
 from taut.errors import SceneError, did_you_mean
 from taut.mesh.files.foreign import EXTENSIONS
+from taut.mesh.mesh import Mesh
 from taut.mesh.reading import FORMATS
 from taut.scene.bounds import MOST_PARTICLES
 from taut.scene.build import Built, Part, build, meshes_of
 from taut.scene.collecting import Problems
-from taut.scene.folder import Folder
+from taut.scene.folder import FileKey, Folder
 from taut.scene.inputs import files_of, kept_names, renamed
 from taut.scene.library import BUILTIN, names
 from taut.scene.model import SceneFile
-from taut.scene.places import Places
+from taut.scene.places import Place, Places
 from taut.scene.problems import problems
-from taut.scene.reading import changed, tables_of, text_of
+from taut.scene.reading import change, tables_of, text_of
+from taut.scene.standing import standing
 from taut.scene.toml_text import toml
 
 _SEVERAL = ("stitch", "attach", "law", "hold")  # lists of tables
@@ -48,6 +51,8 @@ class Scene:
     most: int = MOST_PARTICLES
     text: str | None = None
     notes: tuple[str, ...] = ()
+    changed: tuple[Place, ...] = ()
+    meshes: dict[FileKey, Mesh] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         return f"<scene '{self.file.title}': {', '.join(body.name for body in self.file.body)}>"
@@ -64,10 +69,10 @@ class Scene:
 
     @cached_property
     def _places(self) -> Places | None:
-        return None if self.text is None else Places(self.text)
+        return None if self.text is None else Places(self.text, self.changed)
 
     def _folder(self) -> Folder:
-        return Folder(self.folder, allow_outside=self.allow_outside)
+        return Folder(self.folder, allow_outside=self.allow_outside, meshes=self.meshes)
 
     def build(self) -> Built:
         """The System, the state to start from, the integrator and the times; a SceneError with all problems if there are any.
@@ -79,6 +84,11 @@ class Scene:
         made = build(self.file, self._folder(), Problems(self._places, self.path), allow_code=self.allow_code, most=self.most)
         return replace(made, notes=(*self.notes, *made.notes))
 
+    def look(self, found: Problems) -> None:
+        """Gather what is wrong with it, as far as that can be told without running code."""
+        with suppress(SceneError):  # which has what was found
+            build(self.file, self._folder(), found, allow_code=None if self.allow_code else False, most=self.most)
+
     def parts(self) -> tuple[Part, ...]:
         """The bodies with their meshes alone: nothing else of the scene is looked at, and no code is run.
 
@@ -88,7 +98,7 @@ class Scene:
         problems_found = Problems(self._places, self.path)
         found = meshes_of(self.file, self._folder(), problems_found, self.most)
         problems_found.refuse()
-        return tuple(found)
+        return tuple(found.values())
 
     @cached_property
     def tables(self) -> dict[str, Any]:
@@ -166,8 +176,10 @@ def load(
             from taut.scene.any_mesh import of_mesh
 
             made = of_mesh(path, **picks)
-            tables = changed(copy.deepcopy(made.tables), overrides)
-            return read_text(toml(tables), folder=path.parent, path=path, notes=made.notes, lines=False, **options)
+            tables = copy.deepcopy(made.tables)
+            change(tables, overrides)
+            text = toml(tables)
+            return read_text(text, folder=path.parent, path=path, notes=made.notes, lines=False, meshes=made.meshes, **options)
     if picks:
         raise SceneError([f"{name} is for mesh files; in a scene it is a value to change" for name in picks], path=path)
     return read_text(text_of(path), folder=path.parent, path=path, overrides=overrides, **options)
@@ -199,10 +211,22 @@ def read_text(
       body: it is missing
       bdy, line 4: there is no such key here; did you mean 'body'?
     """
-    overrides = list(overrides)
-    data = changed(tables_of(text, path), overrides)
+    data = tables_of(text, path)
+    places = tuple(change(data, overrides))
+
+    def scene(tables: dict[str, Any]) -> Scene:
+        known = text if lines else None
+        return Scene(SceneFile.model_validate(tables), path, folder, text=known, notes=tuple(notes), changed=places, **options)
+
     try:
-        file = SceneFile.model_validate(data)
+        return scene(data)
     except ValidationError as error:
-        raise SceneError(problems(error, Places(text) if lines else None), path=path) from None
-    return Scene(file, path, folder, text=text if lines else None, notes=tuple(notes), **options)
+        wrong = problems(error)
+    found = Problems(Places(text, places) if lines else None, path)
+    for place, message in wrong:
+        found.add(place, message)
+    rest, found.number = standing(data, (place for place, _ in wrong))
+    with suppress(ValidationError):  # if nothing is left that could be built
+        scene(rest).look(found)
+    found.refuse()
+    raise AssertionError("tables that were refused have a problem")

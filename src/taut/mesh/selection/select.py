@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 Int = NDArray[np.int64]
 
 
+class EmptySelection(MeshError):
+    """A selection in words that selects no point."""
+
+
 def select(mesh: Mesh, what: Any) -> Int:
     """The indices of the points that `what` selects; `Mesh.select` says what it may be.
 
@@ -26,7 +30,7 @@ def select(mesh: Mesh, what: Any) -> Int:
     [0, 2, 3]
     >>> select(sheet, "x > 2")
     Traceback (most recent call last):
-    taut.errors.MeshError: selection 'x > 2': it selects no point (x ranges from 0 to 1)
+    taut.mesh.selection.select.EmptySelection: selection 'x > 2': it selects no point (x ranges from 0 to 1)
     """
     return _in_words(mesh, what) if isinstance(what, str) else _by_number(mesh.n, what)
 
@@ -38,7 +42,7 @@ def _in_words(mesh: Mesh, text: str) -> Int:
         found = np.flatnonzero(points.mask(tree))
         if not len(found) and not (isinstance(tree, Name) and tree.text == "none" and not tree.quoted):
             hint = points.hint(tree)
-            raise MeshError(f"selection {short(text)}: it selects no point{hint and f' ({hint})'}")
+            raise EmptySelection(f"selection {short(text)}: it selects no point{hint and f' ({hint})'}")
     return found
 
 
