@@ -212,6 +212,8 @@ def attempt(text: str, folder: Path) -> str:
         return "refused when read"
     try:
         made.build()
+        made.inputs()
+        scene.read_text(made.resolved(), folder=folder, most=PARTICLES)
     except (taut.SceneError, taut.MeshError):
         return "refused when built"
     return "built"

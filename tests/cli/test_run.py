@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 import taut
+from taut import scene
 from taut.cli.main import main
+from taut.run.record import record
 
 
 @pytest.fixture
@@ -126,7 +128,6 @@ def test_ctrl_c_then_resume(command, tmp_path):
     assert (code, "finished" in out) == (0, True), err
     ends = [json.loads((tmp_path / name / "summary.json").read_text())["sha256"] for name in ("whole", "stopped")]
     assert ends[0] == ends[1]
-    assert command("resume", "stopped")[0] == 4  # there is nothing left to do
 
 
 def test_a_mesh_file(command, tmp_path):
@@ -160,7 +161,12 @@ def test_code_that_was_changed_is_not_run_by_a_resume(command, tmp_path):
     head = '[time]\nh = 0.01\nduration = 0.1\n[[body]]\nname = "a"\nmesh = { shape = "rope", n = 1 }\nmass = 1.0\n'
     (tmp_path / "own.toml").write_text(head + '[[body.law]]\nlaw = "own.py:pull"\nk = 1.0\n')
     assert command("run", "own.toml")[0] == 2  # not without the flag
-    assert command("run", "own.toml", "-o", "a", "--allow-code", "--quiet")[0] == 0
+    found = scene.load(tmp_path / "own.toml", allow_code=True)
+    made = found.build()
+    record(
+        tmp_path / "a", made.system, made.integrator, h=made.h, until=made.until, state=made.state, scene=found.resolved(),
+        inputs=found.inputs(), stop=lambda: True,
+    )  # fmt: skip
     (tmp_path / "a/inputs/own.py").write_text("raise SystemExit('this was run')\n")
     code, out, err = command("resume", "a", "--allow-code")
     assert (code, "has changed" in err, "this was run" in out + err) == (4, True, False)
@@ -171,3 +177,88 @@ def test_titles_do_not_steer_the_terminal(command, tmp_path):
     (tmp_path / "red.toml").write_text(text)
     code, out, _ = command("check", "red.toml")
     assert (code, "\x1b" in out, "\\x1b[31m" in out) == (0, False, True)
+
+
+def test_a_finished_run_needs_no_resume(command):
+    assert command("run", "spring", "-o", "a", "--quiet", "--set", "time.duration=0.05")[0] == 0
+    code, out, err = command("resume", "a")
+    assert (code, err) == (0, "")
+    assert out.endswith("the run is finished; nothing is left to do\n")
+    assert command("resume", "a", "--quiet") == (0, "", "")
+    assert json.loads(command("resume", "a", "--json")[1])["outcome"] == "finished"
+
+
+def test_a_refused_scene_file_leaves_no_copies(command, tmp_path):
+    taut.mesh.write(taut.mesh.sheet(2, 2), tmp_path / "a.obj")
+    (tmp_path / "saved").mkdir()
+    (tmp_path / "saved/my.toml").write_text("mine")
+    code, _, err = command("run", "a.obj", "--save-scene", "saved/my.toml", "--quiet")
+    assert (code, "left as it is" in err) == (2, True)
+    assert [path.name for path in (tmp_path / "saved").iterdir()] == ["my.toml"]
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_mesh_file_is_read_once_and_said_once(command, tmp_path):
+    (tmp_path / "a.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nfoo 1\n")
+    _, out, err = command("check", "a.obj")
+    assert (out + err).count("foo") == 1
+
+
+def test_files_outside_need_the_flag(command, tmp_path):
+    (tmp_path / "in").mkdir()
+    taut.mesh.write(taut.mesh.sheet(2, 2), tmp_path / "out.obj")
+    text = '[time]\nh = 0.01\nduration = 0.02\n[[body]]\nname = "a"\nmesh = { file = "../out.obj" }\nmass = 1.0\n'
+    (tmp_path / "in/my.toml").write_text(text)
+    code, _, err = command("run", "in/my.toml", "--quiet")
+    assert (code, "outside of the scene's folder" in err) == (2, True)
+    assert command("run", "in/my.toml", "--quiet", "--allow-outside", "-o", "b")[0] == 0
+    assert any(path.name.endswith("out.obj") for path in (tmp_path / "b/inputs").iterdir())  # the run folder is whole by itself
+    assert command("resume", "b")[0] == 0
+
+
+def test_a_second_ctrl_c_stops_within_the_step(tmp_path):
+    """The state on the disk is that of the last checkpoint, and the run goes on from it."""
+    (tmp_path / "my.toml").write_text(
+        '[time]\nh = 0.001\nduration = 100.0\n[[body]]\nname = "a"\nmesh = { shape = "sheet", nx = 150, ny = 150 }\ndensity = 1.0\n'
+        '[[body.law]]\nlaw = "spring"\non = "edges"\nk = 1000.0\n[[law]]\nlaw = "gravity"\n'
+    )
+    words = [sys.executable, "-m", "taut.cli", "run", "my.toml", "-o", "a"]
+    process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while not (tmp_path / "a/run.sqlite").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.001)  # within the step at whose end the first would be heeded
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert err.endswith("taut: interrupted within a step; taut resume a goes on from the last checkpoint\n")
+    with taut.open_run(tmp_path / "a") as run:
+        assert (run.status, len(run.frames) > 0) == ("running", True)
+
+
+def test_ctrl_c_before_the_first_step_is_said(tmp_path):
+    """While a scene is built there is nothing to keep: it ends at once, and says so."""
+    code = (
+        "import os, signal, sys, threading\n"
+        "sys.argv = ['taut', 'run', 'bunny', '-o', 'a']\n"
+        "import taut.scene\nfrom taut.cli.main import main\n"
+        "build = taut.scene.Scene.build\n"
+        "taut.scene.Scene.build = lambda self: (os.kill(os.getpid(), signal.SIGINT), build(self))[1]\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 130
+    assert done.stderr.endswith("taut: interrupted\n")
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+def test_standard_output_that_is_full_is_said(tmp_path):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "taut.cli", "scenes"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
+        )
+    assert (done.returncode, done.stderr) == (4, "taut: standard output: No space left on device\n")

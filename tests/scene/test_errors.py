@@ -167,7 +167,7 @@ def test_all_problems_are_told_at_once():
 
 
 def test_what_the_tables_show_and_what_building_finds_come_together(tmp_path):
-    """A law that does not exist, a selection without points, a mesh file that is not there, joints of unknown bodies: one message."""
+    """A law that does not exist, a selection without points, a mesh that is not there, joints of unknown bodies: one message."""
     second = '[[body]]\nname = "b"\nmesh = { file = "no.obj" }\nmass = 1.0\n[[body.hold]]\nwhere = "y >> 1"\n'
     third = '[[body]]\nname = "c"\nmesh = { shape = "rope", n = -3 }\nmass = 1.0\n'
     stitch = '[[stitch]]\nbodies = ["cloth", "{}"]\nwhere = ["all", "all"]\nk = 1.0\n'
@@ -176,7 +176,8 @@ def test_what_the_tables_show_and_what_building_finds_come_together(tmp_path):
     found = problems(text, folder=tmp_path)
     assert [p.partition(":")[0] for p in found] == [
         "body[0].law[1].law, line 18", "body[0].law[2], line 19", "body[0].hold[0], line 24", "body[1].mesh, line 31",
-        "body[1].hold[0].where, line 34", "body[2].mesh.n, line 37", "stitch[1].bodies, line 44", "stitch[2].bodies, line 48", "stitch[3].bodies, line 52",
+        "body[1].hold[0].where, line 34", "body[2].mesh.n, line 37",
+        "stitch[1].bodies, line 44", "stitch[2].bodies, line 48", "stitch[3].bodies, line 52",
     ]  # fmt: skip
 
 

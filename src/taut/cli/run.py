@@ -17,6 +17,7 @@ from taut.cli import options
 from taut.errors import plain
 
 if TYPE_CHECKING:
+    from taut.run.opening import Run
     from taut.run.progress import Progress as Reached
     from taut.run.progress import Recorded
     from taut.scene import Scene
@@ -88,6 +89,9 @@ def resume(
     from taut.scene import read_text
 
     with open_run(folder) as opened:
+        if opened.finished:
+            _say_finished(opened, quiet=quiet, as_json=as_json)
+            return
         text = opened.scene
         check_unchanged(folder, opened.inputs)  # before any of them is read, or run
     found = read_text(text, folder=folder, path=folder / SCENE, allow_code=allow_code)
@@ -95,6 +99,17 @@ def resume(
     with _told("taut resume", folder, quiet=quiet) as (tell, stop):
         done = go_on(folder, built.system, built.integrator, scene=text, tell=tell, stop=stop)
     _conclude(done, folder, quiet=quiet, as_json=as_json)
+
+
+def _say_finished(run: Run, *, quiet: bool, as_json: bool) -> None:
+    if as_json:
+        print(
+            json.dumps(
+                {"folder": str(run.folder), "outcome": "finished", "step": run.step, "steps": run.steps, "t_s": run.state().t}
+            )
+        )
+    elif not quiet:
+        print(f"{run.folder}: the run is finished; nothing is left to do")
 
 
 def _free_folder(scene: str) -> Path:
@@ -110,6 +125,8 @@ def _save(scene: Scene, path: Path) -> None:
     """Write the scene with every default, and the files it uses beside it; nothing that exists is overwritten."""
     from taut.errors import SceneError
 
+    if path.exists():
+        raise SceneError(["the file is there already; it is left as it is"], path=path)
     try:
         for name, data in scene.inputs().items():
             target = path.parent / name
@@ -140,8 +157,7 @@ def _told(who: str, folder: Path, *, quiet: bool) -> Iterator[tuple[Any, Any]]:
     def ask(number: int, frame: FrameType | None) -> None:
         nonlocal asked
         if asked:
-            print(f"\ntaut: interrupted within a step; taut resume {folder} goes on from the last checkpoint", file=sys.stderr)
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(f"interrupted within a step; taut resume {folder} goes on from the last checkpoint")
         asked = True
 
     bar = Progress(who, every=LINES)
