@@ -215,13 +215,25 @@ def test_a_law_with_another_formula_or_path_is_refused(tmp_path):
 
         return tie
 
-    def system(power=2, speed=1.0):
+    def push(way):
+        @taut.load
+        def blow(x, v, c):
+            return [[c * way, 0.0, 0.0]]
+
+        return blow
+
+    def system(power=2, speed=1.0, way=1.0):
         moving = taut.scripted([0], lambda t: (0.0, speed * t, 0.0))
-        return taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0, energies=[law(power)([[0, 1]], k=1.0)], constraints=[moving])
+        return taut.System(
+            [[0, 0, 0], [1, 0, 0]], mass=1.0, energies=[law(power)([[0, 1]], k=1.0)], loads=[push(way)([1], c=0.1)],
+            constraints=[moving],
+        )  # fmt: skip
 
     record(tmp_path, system(), taut.BDF2(), h=0.1, until=1.0, stop=stopping_after(3))
     with pytest.raises(taut.RunError, match="'law tie' differs"):
         resume(tmp_path, system(power=4), taut.BDF2())
+    with pytest.raises(taut.RunError, match="'law blow' differs"):
+        resume(tmp_path, system(way=2.0), taut.BDF2())
     with pytest.raises(taut.RunError, match="'constraints' differs"):
         resume(tmp_path, system(speed=2.0), taut.BDF2())
     assert resume(tmp_path, system(), taut.BDF2()).outcome == "finished"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from taut.errors import LawError, SingularState
 from taut.formula.bound import Bound
+from taut.formula.expression import fingerprint
 from taut.formula.interpret import evaluate
 from taut.formula.parameters import Resolved
 from taut.formula.trace import trace_load
@@ -28,6 +29,11 @@ class PlacedLoad(Resolved):
         self._fields = fields  # parameters that depend on the place
         super().__init__(bound, rest, mass, flat=flat)
         self._forces = trace_load(f"'{self.law.name}'", self.law.formula, self.particles, self.widths)
+
+    @property
+    def digest(self) -> str:
+        """Of the formula."""
+        return " ".join(map(fingerprint, self._forces))
 
     def _evaluated(self, name: str, t: float, x: Float | None) -> Any:
         if name not in self._fields:

@@ -35,7 +35,7 @@ def fingerprint(system: System, times: tuple[float, ...] = (0.0,)) -> dict[str, 
     }
     for placed in (system.placed, system.placed_damping, system.placed_loads):
         for name, law in placed.items():
-            formula = law.variant(law.form).digest if isinstance(law, Placed) else law.law.name
+            formula = law.variant(law.form).digest if isinstance(law, Placed) else law.digest
             breaking = law.breaking_strain if isinstance(law, Placed) and law.breaking_strain is not None else np.zeros(0)
             parts[f"law {name}"] = _digest(law.elements, breaking, *(law.packed(t) for t in times), text=formula)
     if system.rayleigh is not None:

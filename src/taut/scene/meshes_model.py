@@ -72,7 +72,7 @@ def _field(argument: Argument) -> tuple[Any, Any]:
     }  # fmt: skip
     kind: Any = kinds.get(argument.annotation, Extent)
     default = list(argument.default) if isinstance(argument.default, tuple) else argument.default
-    return kind, Field(... if default is REQUIRED else default, description=argument.says or "see the generator")
+    return kind, Field(... if default is REQUIRED else default, description=argument.says)
 
 
 def _models() -> dict[str, type[MeshBase]]:

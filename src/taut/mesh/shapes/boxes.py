@@ -19,6 +19,7 @@ _ODD = ((1, 2, 3, 6), (0, 1, 3, 4), (1, 6, 4, 5), (3, 4, 6, 7), (1, 3, 4, 6))
 def block(nx: int, ny: int, nz: int, size: Any = 1.0, *, cells: str = "hex") -> Mesh:
     """A box of nx × ny × nz cubes with a corner at the origin.
 
+    nx, ny, nz : number of cubes along each side
     size : side lengths [m], one for all or three
     cells : "hex", or "tet" for five tetrahedra in each cube, mirrored from one to the next
 

@@ -19,6 +19,9 @@ BRACES = ("none", "face", "body", "all")
 def rope(n: int, start: ArrayLike = (0, 0, 0), end: ArrayLike = (1, 0, 0)) -> Mesh:
     """A rope, chain or rod of n equal segments between two points [m]; its ends are the groups "start" and "end".
 
+    n : number of segments
+    start, end : its ends [m]
+
     >>> rope(4).rod_hinges.tolist()
     [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
     """
@@ -36,6 +39,7 @@ def _chain(n: int) -> Int:
 def ring(n: int, radius: float = 1.0, *, plane: str = "xy") -> Mesh:
     """A closed loop of n lines around the origin.
 
+    n : number of lines
     radius : [m]
     plane : "xy", "xz" (horizontal) or "yz"
 
@@ -50,6 +54,7 @@ def ring(n: int, radius: float = 1.0, *, plane: str = "xy") -> Mesh:
 def net(nx: int, ny: int, size: Any = 1.0, *, plane: str = "xy") -> Mesh:
     """A net of lines with nx × ny square meshes and a corner at the origin.
 
+    nx, ny : number of meshes along each side
     size : side lengths [m], one for both or (width, height)
     plane : "xy", "xz" (horizontal) or "yz"
 
@@ -69,6 +74,7 @@ def net(nx: int, ny: int, size: Any = 1.0, *, plane: str = "xy") -> Mesh:
 def lattice(nx: int, ny: int, nz: int, size: Any = 1.0, *, braces: str = "face") -> Mesh:
     """Lines along the edges of nx × ny × nz boxes with a corner at the origin, braced by diagonals.
 
+    nx, ny, nz : number of boxes along each side
     size : side lengths [m], one for all or three
     braces : diagonals of the "face"s, of the "body", "all" of them, or "none"
 
@@ -84,6 +90,7 @@ def lattice(nx: int, ny: int, nz: int, size: Any = 1.0, *, braces: str = "face")
 def truss(bays: int, length: float = 1.0, height: float = 0.2) -> Mesh:
     """A plane Warren truss in xy: a lower chord of `bays` members along x from the origin, an upper chord and diagonals between.
 
+    bays : number of members of the lower chord
     length, height : [m]
 
     It has 4·bays - 1 members on 2·bays + 1 joints: just enough to stand on a hinge and a roller. Its ends are the groups "left" and

@@ -20,6 +20,7 @@ Int = NDArray[np.int64]
 def sheet(nx: int, ny: int, size: Any = 1.0, *, pattern: str = "quad", plane: str = "xy") -> Mesh:
     """A rectangle of nx × ny cells with a corner at the origin, and texture coordinates from 0 to 1.
 
+    nx, ny : number of cells along each side
     size : side lengths [m], one for both or (width, height)
     pattern : "quad", "one-diagonal", "alternating", or "equilateral": ny rows of equilateral triangles of side width/nx, whose
         left and right sides are zigzag and whose height follows
@@ -66,6 +67,7 @@ def _equilateral(nx: int, ny: int, width: float) -> tuple[Float, dict[str, Int]]
 def disc(rings: int, radius: float = 1.0, *, plane: str = "xy") -> Mesh:
     """A disc of triangles around the origin: ring k has 6k points at equal distances.
 
+    rings : number of rings of triangles
     radius : [m]
     plane : as for `sheet`
 
@@ -103,6 +105,7 @@ def _ring(k: int) -> Int:
 def cylinder(around: int, along: int, radius: float = 1.0, height: float = 1.0, *, pattern: str = "quad") -> Mesh:
     """An open tube about the y axis, from y = 0 up, of around × along cells.
 
+    around, along : number of cells
     radius, height : [m]
     pattern : "quad", "one-diagonal" or "alternating"
 
@@ -121,6 +124,7 @@ def cylinder(around: int, along: int, radius: float = 1.0, height: float = 1.0, 
 def torus(around: int, across: int, radius: float = 1.0, tube: float = 0.3, *, pattern: str = "quad") -> Mesh:
     """A torus about the y axis of around × across cells.
 
+    around, across : number of cells
     radius : of the centre line [m]
     tube : radius of the tube [m], less than `radius`
     pattern : "quad", "one-diagonal" or "alternating"
@@ -143,6 +147,7 @@ def torus(around: int, across: int, radius: float = 1.0, tube: float = 0.3, *, p
 def sphere(n: int, radius: float = 1.0) -> Mesh:
     """A sphere around the origin: an icosahedron whose edges are divided into n parts, 20 n² triangles and 10 n² + 2 points.
 
+    n : number of parts of each edge
     radius : [m]
 
     >>> sphere(4)
