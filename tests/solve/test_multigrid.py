@@ -188,3 +188,31 @@ def test_one_thread_two_threads_and_a_new_solver_give_the_same_bits():
     finally:
         numba.set_num_threads(before)
     assert len(set(found)) == 1
+
+
+def test_what_is_kept_for_a_matrix_that_is_near_changes_no_more_than_the_work():
+    """The smoothing of a soft cloth serves a stiff one after some overshooting, and a fresh start forgets it."""
+    (soft, _), (stiff, b) = step_of_cloth(40), step_of_cloth(40, 100.0)
+    limits, fresh, kept = np.full(len(b), 1e-8 * np.abs(b).max()), Multigrid(), Multigrid()
+    assert fresh.factor(stiff)
+    wanted = fresh.solve(b, limits)
+    assert kept.factor(soft)
+    assert kept.factor(stiff, near=True)
+    found = kept.solve(b, limits)
+    assert found.definite
+    assert (found.residuals <= limits).all()
+    assert found.iterations < 3 * wanted.iterations
+    assert kept.factor(stiff)
+    assert kept.solve(b, limits).x.tobytes() == wanted.x.tobytes()
+
+
+def test_nothing_is_kept_of_a_matrix_that_was_refused():
+    """Nor of what came before it: a run that is resumed has not seen that."""
+    (soft, _), (stiff, b) = step_of_cloth(40), step_of_cloth(40, 100.0)
+    bad = BlockMatrix(stiff.pattern, -stiff.data)
+    fresh, used, limits = Multigrid(), Multigrid(), np.full(len(b), 1e-8 * np.abs(b).max())
+    assert used.factor(soft)
+    for solver in (fresh, used):
+        assert not solver.factor(bad)
+        assert solver.factor(stiff, near=True)
+    assert used.solve(b, limits).x.tobytes() == fresh.solve(b, limits).x.tobytes()

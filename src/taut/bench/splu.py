@@ -44,7 +44,7 @@ class Splu:
     def analyse(self, pattern: Pattern) -> None:
         """Nothing to do: splu orders each matrix anew."""
 
-    def factor(self, matrix: BlockMatrix) -> bool:
+    def factor(self, matrix: BlockMatrix, *, near: bool = False) -> bool:
         self._matrix, self._factors = matrix, factorised(matrix.to_scipy())
         self._definite = bool((self._factors.U.diagonal() > 0.0).all())
         return self._definite

@@ -74,10 +74,10 @@ class Auto:
             self._pattern = pattern
         self._solver.analyse(pattern)
 
-    def factor(self, matrix: BlockMatrix) -> bool:
+    def factor(self, matrix: BlockMatrix, *, near: bool = False) -> bool:
         self.analyse(matrix.pattern)
         self._matrix, self._gave_up = matrix, False
-        return self._solver.factor(matrix)
+        return self._solver.factor(matrix, near=near)
 
     def solve(self, b: Float, targets: Float) -> Solution:
         solution = self._solver.solve(b, targets)

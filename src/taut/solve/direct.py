@@ -42,7 +42,7 @@ class Direct:
         self._upper = csc_array((np.ones(len(kept)), rows[self._take].astype(np.int32), indptr), shape=(size, size))
         self._pattern, self._factor = pattern, None
 
-    def factor(self, matrix: BlockMatrix) -> bool:
+    def factor(self, matrix: BlockMatrix, *, near: bool = False) -> bool:
         import qdldl
         from scipy.sparse import csc_matrix
 

@@ -43,8 +43,11 @@ class LinearSolver(Protocol):
     def analyse(self, pattern: Pattern) -> None:
         """Do what depends on the pattern alone; cheap if the pattern is the same as before."""
 
-    def factor(self, matrix: BlockMatrix) -> bool:
-        """Prepare for solving with these values. False: the matrix is not positive definite."""
+    def factor(self, matrix: BlockMatrix, *, near: bool = False) -> bool:
+        """Prepare for solving with these values. False: the matrix is not positive definite.
+
+        near : the matrix is much like the last one, as in the iterations of one step: what only makes solves quick may be kept
+        """
 
     def solve(self, b: Float, targets: Float) -> Solution:
         """Solve until each particle's residual is at most its target (n,), or as far as it goes: the Solution says how far."""

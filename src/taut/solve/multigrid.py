@@ -51,12 +51,13 @@ class Multigrid:
         self.patience = patience
         self._pattern: Pattern | None = None
         self._matrix: BlockMatrix | None = None
+        self._damped = False  # whether ω is that of a matrix like the one at hand
 
     def analyse(self, pattern: Pattern) -> None:
         if pattern is self._pattern:
             return
         h = self._levels = Hierarchy.of(pattern)
-        self._pattern, self._matrix = pattern, None
+        self._pattern, self._matrix, self._damped = pattern, None, False
         self._diagonals = [h.diagonal[h.rows[k] : h.rows[k + 1]] - h.blocks[k] for k in range(h.levels)]
         self._squares = np.add.outer([0, 4, 8], 9 * pattern.diagonal)  # where the diagonal's own numbers lie
         total, n = int(h.rows[-1]), pattern.n
@@ -75,10 +76,10 @@ class Multigrid:
             up.indptr, up.indices, up.weights.astype(np.float32), down.indptr, down.indices, down.weights.astype(np.float32),
         )  # fmt: skip
 
-    def factor(self, matrix: BlockMatrix) -> bool:
+    def factor(self, matrix: BlockMatrix, *, near: bool = False) -> bool:
         self.analyse(matrix.pattern)
         h, loops = self._levels, kernels("taut.solve.level_kernels")
-        self._matrix = None
+        self._matrix, self._damped = None, near and self._damped
         largest = float(matrix.data.reshape(-1).take(self._squares).max(initial=0.0))
         if not 0.0 < largest < np.inf:
             return False
@@ -97,10 +98,11 @@ class Multigrid:
                 fine = coarse
         if loops.cholesky(h.coarsest.indptr, h.coarsest.indices, fine, scale, self._factor):
             return False
-        unused = np.zeros((matrix.pattern.n, 3))
-        table = self._table(matrix, unused, unused, unused)
-        kernels("taut.solve.multigrid_kernels").damping(h.rows, self._omega, self._sums, table)
-        self._matrix = matrix
+        if not self._damped:
+            unused = np.zeros((matrix.pattern.n, 3))
+            table = self._table(matrix, unused, unused, unused)
+            kernels("taut.solve.multigrid_kernels").damping(h.rows, self._omega, self._sums, table)
+        self._matrix, self._damped = matrix, True
         return True
 
     def _table(self, a: BlockMatrix, y: Float, residual: Float, targets2: Float) -> NDArray[np.int64]:

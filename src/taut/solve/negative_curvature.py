@@ -50,14 +50,14 @@ def _along(solver: LinearSolver, aims: Float, m: Minimum) -> Float:
 def _factor(solver: LinearSolver, matrix: BlockMatrix) -> bool:
     """Factor; where rounding keeps the matrix from being positive definite, add to its diagonal as little as helps."""
     solver.analyse(matrix.pattern)
-    if solver.factor(matrix):
+    if solver.factor(matrix, near=True):
         return True
     diagonal = matrix.data[matrix.pattern.diagonal].copy()
     size = np.abs(np.trace(diagonal, axis1=1, axis2=2))
     size = np.maximum(size, 1e-10 * size.max())
     for part in 10.0 ** np.arange(-12.0, 0.0, 2.0):
         matrix.data[matrix.pattern.diagonal] = diagonal + (part * size)[:, None, None] * np.eye(3)
-        if solver.factor(matrix):
+        if solver.factor(matrix, near=True):
             return True
     return False
 

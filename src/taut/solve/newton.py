@@ -118,7 +118,7 @@ def _direction(objective: Objective, solver: LinearSolver, aims: Float, m: Minim
         matrix = objective.hessian(m.point.y, project=False)
     with m.timed("solving"):
         solver.analyse(matrix.pattern)
-        if not solver.factor(matrix):
+        if not solver.factor(matrix, near=m.iterations > 1):
             return None
         solution = solver.solve(-m.point.gradient, aims)
     m.linear_iterations += solution.iterations
@@ -135,7 +135,7 @@ def _root_step(objective: Objective, solver: LinearSolver, aims: Float, m: Minim
     with m.timed("assembling"):
         matrix = objective.hessian(m.point.y, project=False)
     with m.timed("solving"):
-        solver.factor(matrix)
+        solver.factor(matrix, near=True)
         solution = solver.solve(-m.point.gradient, aims)
     m.linear_iterations += solution.iterations
     trial = m.tried(objective, m.point.y + solution.x) if np.isfinite(solution.x).all() else None

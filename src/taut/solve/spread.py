@@ -34,12 +34,12 @@ class Spread:
     def analyse(self, pattern: Pattern) -> None:
         self.inner.analyse(pattern)
 
-    def factor(self, matrix: BlockMatrix) -> bool:
+    def factor(self, matrix: BlockMatrix, *, near: bool = False) -> bool:
         self._ranks = [rank for rank in matrix.spread if rank.weight != 0.0 and rank.vector.any()]
         self._matrix, self._work = matrix, 0
         if not self._ranks:
-            return self.inner.factor(matrix)
-        definite = self.inner.factor(BlockMatrix(matrix.pattern, matrix.data, held=matrix.held))
+            return self.inner.factor(matrix, near=near)
+        definite = self.inner.factor(BlockMatrix(matrix.pattern, matrix.data, held=matrix.held), near=near)
         self._columns = []
         for rank in self._ranks:
             solution = self.inner.solve(rank.vector, np.full(len(rank.vector), ACCURACY * lengths(rank.vector).max()))

