@@ -6,7 +6,7 @@ import pytest
 import taut
 from taut import laws, scene
 from taut.run.record import record
-from taut.show.subject import of_run, of_scene, of_system
+from taut.show.subject import Piece, of_run, of_scene, of_system
 
 BEAM = """
 [time]
@@ -98,3 +98,11 @@ def test_a_system_shows_its_springs():
     )
     found = of_system(system)
     assert (found.pieces[0].lines.tolist(), found.held.tolist()) == ([[0, 1], [1, 2]], [2])
+
+
+def test_a_face_that_the_file_has_too_is_drawn_once():
+    block = taut.mesh.block(1, 1, 1)
+    both = block.with_(cells={**block.cells, "quad": block.boundary_faces["quad"][:2, ::-1]})
+    found = Piece("both", both, 0, 8).faces["quad"]
+    assert len(found) == 6
+    assert found[:2].tolist() == block.boundary_faces["quad"][:2, ::-1].tolist()

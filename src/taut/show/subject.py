@@ -50,11 +50,14 @@ class Piece:
 
     @cached_property
     def faces(self) -> Cells:
-        """Faces as they are, and the boundary of solids, facing outwards: {"triangle": (k, 3), "quad": (l, 4)…}."""
-        found: dict[str, list[Int]] = {}
-        for kind, cells in [*((k.name, c) for k, c in self.mesh.blocks(2)), *self.mesh.boundary_faces.items()]:
-            found.setdefault(kind, []).append(cells)
-        return {kind: np.concatenate(blocks) for kind, blocks in found.items()}
+        """Faces as they are, and the boundary of solids, facing outwards, where the mesh has no face yet: {"triangle": (k, 3)…}."""
+        found = {kind.name: cells for kind, cells in self.mesh.blocks(2)}
+        for kind, cells in self.mesh.boundary_faces.items():
+            own = found.get(kind, cells[:0])
+            known = {tuple(row) for row in np.sort(own, axis=1).tolist()}
+            new = np.array([tuple(row) not in known for row in np.sort(cells, axis=1).tolist()], dtype=bool)
+            found[kind] = np.concatenate([own, cells[new]])
+        return {kind: cells for kind, cells in found.items() if len(cells)}
 
     @cached_property
     def triangles(self) -> Int:

@@ -49,7 +49,7 @@ def packed(mesh: Mesh) -> bytes:
     cells = {kind: mesh.cells[kind] for kind in _MODES if kind in mesh.cells}
     origin, coordinates = np.arange(mesh.n), None
     if mesh.uv is not None and "triangle" in cells and "triangle" in mesh.uv.corners:
-        cells["triangle"], origin, coordinates = _split(cells["triangle"], mesh.uv, mesh.n)
+        cells["triangle"], origin, coordinates = split(cells["triangle"], mesh.uv, mesh.n)
     buffer = Buffer()
     points = _single(mesh.positions, "the positions")[origin]
     low, high = (f(points, axis=0).tolist() if mesh.n else [0.0] * 3 for f in (np.min, np.max))
@@ -129,7 +129,7 @@ def _groups(mesh: Mesh, origin: Int) -> dict[str, dict[str, list[int]]]:
     return found
 
 
-def _split(triangles: Int, uv: UV, n: int) -> tuple[Int, Int, NDArray[np.float32]]:
+def split(triangles: Int, uv: UV, n: int) -> tuple[Int, Int, NDArray[np.float32]]:
     """Triangles on points with one texture coordinate each, the point that each of them was, and the coordinates."""
     corner, point = uv.corners["triangle"].ravel(), triangles.ravel()
     table = _single(np.vstack([uv.coordinates, np.zeros((1, 2))]) * [1, -1] + [0, 1], "the texture coordinates")

@@ -1,0 +1,57 @@
+"""`taut export` as a user meets it."""
+
+import sys
+
+import pytest
+
+from taut.cli.main import main
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch, capsys):
+    """Run a command in an empty folder: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["taut", *map(str, words)])
+        try:
+            main()
+            code = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+def test_a_file(command, run, tmp_path):
+    code, out, err = command("export", run, "-o", "x.glb", "--every", 2)
+    assert code == 0, err
+    assert out == "x.glb: 3 of 6 frames, t = 0 s to 0.08 s\n"
+    assert "taut export: x.glb …" in err
+    assert (tmp_path / "x.glb").read_bytes()[:4] == b"glTF"
+    code, _, err = command("export", run, "-o", "x.glb")
+    assert (code, "--overwrite" in err) == (4, True)
+    assert command("export", run, "-o", "x.glb", "--overwrite", "--quiet") == (0, "", "")
+
+
+def test_a_sequence(command, run):
+    code, out, err = command("export", run, "-o", "all/x.obj", "--start", 0.02, "--stop", 0.08, "--frames", 2)
+    assert code == 0, err
+    assert out == "all/x_0000.obj to all/x_0001.obj (2 files): 2 of 6 frames, t = 0.02 s to 0.08 s\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["nowhere", "-o", "x.glb"], 4, "nowhere"),
+        (["RUN", "-o", "x.gbl"], 4, "did you mean '.glb'?"),
+        (["RUN"], 2, "--output"),
+        (["RUN", "-o", "x.glb", "--every", "0"], 2, "--every"),
+    ],
+)
+def test_bad_input(command, run, words, code, said):
+    found, out, err = command("export", *(run if word == "RUN" else word for word in words))
+    assert (found, out) == (code, "")
+    assert said in err

@@ -1,0 +1,58 @@
+"""PC2, taken apart by hand; and the OBJ beside it, read by our own reader."""
+
+import struct
+
+import numpy as np
+import pytest
+
+from taut.mesh import read
+from taut.show.export import export
+from tests.show.export.scenes import BODIES, PLAIN, cloth, fine, positions, recorded
+
+USED = [range(7), range(6), range(1, 5), range(3), range(16)]  # the first point of the jelly is inside: no face has it
+
+
+def cache(path):
+    """The header, and points (samples, points, 3)."""
+    data = path.read_bytes()
+    word, version, points, start, sampling, samples = struct.unpack_from("<12siiffi", data)
+    assert (word, version, start) == (b"POINTCACHE2\0", 1, 0.0)
+    assert len(data) == 32 + samples * points * 12
+    return sampling, np.frombuffer(data, "<f4", offset=32).reshape(samples, points, 3)
+
+
+@pytest.mark.parametrize("body", range(5))
+def test_points_of_each_body(run, where, tmp_path, body):
+    done = export(run, tmp_path / "x.pc2")
+    assert [file.name for file in done.files] == [f"x_{name}.{end}" for name in PLAIN for end in ("pc2", "obj")]
+    sampling, x = cache(done.files[2 * body])
+    assert sampling == 1.0
+    np.testing.assert_array_equal(x, np.array([frame[body][list(USED[body])] for frame in where]).astype(np.float32))
+
+
+def test_the_mesh_beside_it_is_that_of_the_first_sample(run, where, tmp_path):
+    export(run, tmp_path / "x.pc2", start=0.02)
+    for name, body, mesh in (("cloth", 0, cloth()), ("jelly_cube_2", 4, fine())):
+        found = read(tmp_path / f"x_{name}.obj")
+        np.testing.assert_array_equal(found.points, where[1][body])
+        assert {kind: c.tolist() for kind, c in found.cells.items()} == {kind: c.tolist() for kind, c in mesh.cells.items()}
+        for kind, corners in mesh.uv.corners.items():
+            np.testing.assert_array_equal(found.uv.coordinates[found.uv.corners[kind]], mesh.uv.coordinates[corners])
+    assert read(tmp_path / "x_Jelly_cube.obj").n == cache(tmp_path / "x_Jelly_cube.pc2")[1].shape[1] == 4
+
+
+def test_sampling_in_frames_of_the_other_program(run, tmp_path):
+    export(run, tmp_path / "x.pc2", fps=25, every=2)
+    assert cache(tmp_path / "x_cloth.pc2")[0] == np.float32(25 * 0.04)
+
+
+def test_one_body_has_one_cache_by_the_plain_name(tmp_path):
+    folder = recorded(tmp_path / "run", BODIES[: BODIES.index("[[body]]", 10)])
+    done = export(folder, tmp_path / "x.pc2")
+    assert [file.name for file in done.files] == ["x.pc2", "x.obj"]
+    np.testing.assert_array_equal(cache(done.files[0])[1], np.float32([frame[0] for frame in positions(folder)]))
+
+
+def test_frames_that_do_not_follow_evenly_are_named(run, tmp_path, log):
+    export(run, tmp_path / "x.pc2", frames=4)  # 0, 2, 3, 5
+    assert "do not follow each other in equal times" in log.text
