@@ -2,6 +2,7 @@
 
 import logging
 import os
+import sys
 
 import numba
 import pytest
@@ -25,3 +26,23 @@ def log(caplog):
     with caplog.at_level("INFO", logger="taut"):
         yield caplog
     logger.removeHandler(caplog.handler)
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch, capsys):
+    """Run a command of taut in an empty folder: exit code, standard output, standard error."""
+    from taut.cli.main import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["taut", *map(str, words)])
+        try:
+            main()
+            code = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run

@@ -1,24 +1,20 @@
 """`taut scenes`, `new`, `check`, `schema` and `info`."""
 
 import json
-import sys
 
 import pytest
 
-from taut.cli.main import main
 from taut.scene import names
 
 
 @pytest.fixture
-def said(monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
+def said(command):
+    """What a command that ends well prints."""
 
     def run(*words):
-        monkeypatch.setattr(sys, "argv", ["taut", *words])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        assert not stop.value.code
-        return capsys.readouterr().out
+        code, out, err = command(*words)
+        assert code == 0, err
+        return out
 
     return run
 
@@ -30,17 +26,14 @@ def test_scenes(said):
     assert list(json.loads(said("scenes", "--json"))) == list(names())
 
 
-def test_a_new_scene_checks_and_is_not_overwritten(said, tmp_path, monkeypatch, capsys):
+def test_a_new_scene_checks_and_is_not_overwritten(said, command, tmp_path):
     assert said("new", "spring").startswith("# ")
     assert "wrote mine.toml" in said("new", "spring", "-o", "mine.toml")
     assert "2 particles" in said("check", "mine.toml")
     found = json.loads(said("check", "mine.toml", "--json"))
     assert (found["particles"], found["springs"]) == (2, 1)
-    monkeypatch.setattr(sys, "argv", ["taut", "new", "cloth", "-o", "mine.toml"])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    assert stop.value.code == 2
-    assert "exists" in capsys.readouterr().err
+    code, _, err = command("new", "cloth", "-o", "mine.toml")
+    assert (code, "exists" in err) == (2, True)
     assert (tmp_path / "mine.toml").read_text() == said("new", "spring")
 
 

@@ -1,28 +1,6 @@
 """`taut export` as a user meets it."""
 
-import sys
-
 import pytest
-
-from taut.cli.main import main
-
-
-@pytest.fixture
-def command(tmp_path, monkeypatch, capsys):
-    """Run a command in an empty folder: exit code, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["taut", *map(str, words)])
-        try:
-            main()
-            code = 0
-        except SystemExit as stop:
-            code = stop.code or 0
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return run
 
 
 def test_a_file(command, run, tmp_path):
