@@ -1,0 +1,129 @@
+"""From Young's modulus to springs on any mesh: k = Σ E t A/l² (Van Gelder), fitted until the body has the modulus asked for,
+which is measured here by a stretch test of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from taut import laws
+from taut.materials.springs import springs
+from taut.mesh.mesh import Mesh
+from taut.mesh.shapes.boxes import block
+from taut.mesh.shapes.nets import rope
+from taut.mesh.shapes.surfaces import sheet
+from taut.step.statics import equilibrium
+from taut.system.mass import areal_mass
+from taut.validate.bodies import TIGHT, body
+from taut.validate.case import Curve, Found
+from taut.validate.registry import case
+from taut.validate.stretching import compliance, irregular, young
+
+GELDER = "Van Gelder, J. Graphics Tools 3 (1998) 21"
+
+
+ANGLES = np.linspace(0, np.pi, 24, endpoint=False)
+AROUND = np.column_stack([np.cos(ANGLES), np.sin(ANGLES)])
+E, THICK = 3e6, 2e-3
+
+
+def stretched(mesh: Mesh) -> Found:
+    made = springs(mesh, young=E, thickness=THICK)
+    by_direction = young(compliance(mesh, made.pairs, made.k, 2), AROUND) / THICK
+    curve = Curve(np.degrees(ANGLES), by_direction / 1e6, np.full(24, E / 1e6), "direction [°]", "E [MPa]")
+    return Found(1 / np.mean(1 / by_direction), curve)
+
+
+SCALED = "springs are scaled to have the modulus, measured on the mesh to the residual 1e-6 of its stretch test"
+
+
+@case(
+    "young-irregular-sheet", formula="mean of 1/E(n) over directions = 1/E", source=f"{GELDER}; fitted", unit="Pa", expected=E,
+    tolerance=1e-6, why=SCALED,
+)  # fmt: skip
+def irregular_sheet() -> Found:
+    """Springs for 3 MPa on irregular triangles, pulled in all directions; the curve: by direction, a few per cent apart."""
+    return stretched(irregular(16, seed=1))
+
+
+@case(
+    "young-alternating-sheet", formula="mean of 1/E(n) over directions = 1/E", source=f"{GELDER}; fitted", unit="Pa", expected=E,
+    tolerance=1e-6, why=SCALED,
+)  # fmt: skip
+def alternating_sheet() -> Found:
+    """Springs for 3 MPa on a grid cut by alternating diagonals, pulled in all directions."""
+    return stretched(sheet(12, 12, pattern="alternating"))
+
+
+SOLID = 1e5
+
+
+@case(
+    "young-irregular-solid", formula="mean of 1/E(n) over directions = 1/E", source=f"{GELDER}; fitted", unit="Pa", expected=SOLID,
+    tolerance=1e-6, why=SCALED,
+)  # fmt: skip
+def irregular_solid() -> Found:
+    """Springs for 0.1 MPa on irregular tetrahedra, pulled in all directions of space; the curve: in the plane of two axes."""
+    mesh = block(5, 5, 5, cells="tet")
+    inner = np.setdiff1d(np.arange(mesh.n), mesh.boundary)
+    points = mesh.points.copy()
+    points[inner] += np.random.default_rng(2).uniform(-0.2, 0.2, (len(inner), 3)) / 5
+    mesh = mesh.with_(points=points)
+    made = springs(mesh, young=SOLID)
+    s = compliance(mesh, made.pairs, made.k, 3)
+    trace, whole = np.array([1.0, 0, 0, 1, 0, 1]), np.trace(s)
+    mean = (trace @ s @ trace + 2 * whole) / 15  # of 1/E over the sphere
+    by_direction = young(s, np.column_stack([AROUND, np.zeros(24)]))
+    return Found(1 / mean, Curve(np.degrees(ANGLES), by_direction / 1e3, np.full(24, SOLID / 1e3), "direction [°]", "E [kPa]"))
+
+
+@case(
+    "young-one-triangle", formula="k = E t A/l²", source=GELDER, unit="N/m", expected=[10.0, 2.5, 2.0], tolerance=1e-14,
+    why="the formula itself: some roundings",
+)  # fmt: skip
+def one_triangle() -> Found:
+    """A single triangle with the sides 1, 2 and √5 m, of Et = 10 N/m; the curve: k over the length."""
+    made = springs(Mesh([[0, 0], [1, 0], [0, 2]], {"triangle": [[0, 1, 2]]}), membrane=10.0, fit=False)
+    k = np.sort(made.k)[::-1]
+    lengths, fine = np.array([1, 2, np.sqrt(5)]), np.linspace(0.9, 2.4, 60)
+    return Found(k, Curve(lengths, k, 10 / fine**2, "l [m]", "k [N/m]", at=fine))
+
+
+WIRE, SECTION = 2e9, 1e-6
+
+
+@case(
+    "young-wire", formula="u = F L/(E A)", source="Hooke 1678", unit="m", expected=50.0 * 1.6 / (WIRE * SECTION), tolerance=1e-13,
+    why="forces are balanced to 1e-13 of 50 N; 0.04 m is the difference of places that are rounded by 2e-16 m",
+)  # fmt: skip
+def wire() -> Found:
+    """A wire of unequal pieces, hung with 50 N: how much longer it gets; the curve: along it."""
+    places = np.concatenate([[0], np.cumsum(np.geomspace(1, 6, 12))])
+    places *= 1.6 / places[-1]
+    line = Mesh(np.outer(places, [0, -1, 0]), {"line": rope(12).edges})
+    made = springs(line, young=WIRE, area=SECTION)
+    system = body(line.points, mass=1.0, fixed=[0], energies=[laws.spring(made.pairs, k=made.k), laws.force([12], f=(0, -50.0, 0))])
+    moved = line.points[:, 1] - equilibrium(system, tolerance=TIGHT).state.q[:, 1]
+    return Found(moved[-1], Curve(places, moved, 50.0 * places / (WIRE * SECTION), "place [m]", "displacement [m]"))
+
+
+LONG, DEEP = 4.0, 16
+SHEAR = 10 * (1 + 1 / 3) / (12 + 11 / 3) / (2 * (1 + 1 / 3))  # κG by E, ν = 1/3
+SAG = 12 * LONG**4 / 8 + LONG**2 / (2 * SHEAR)
+
+
+@case(
+    "beam-of-squares", formula="δ = wL⁴/8EI + wL²/2κGA", source="Timoshenko 1921; κ of Cowper 1966", unit="m", expected=1e-6 * SAG,
+    tolerance=2 / DEEP**2 + 6e-3,
+    why="n rows bend up to 1 + 2/n² times as stiffly; measured: 0.6% stays on ever finer squares, as the clamped end cannot narrow",
+)  # fmt: skip
+def beam() -> Found:
+    """A beam of squares with diagonals, 16 deep, for one modulus, sags under a small weight: its end; the curve: along it."""
+    mesh = sheet(4 * DEEP, DEEP, size=(LONG, 1.0))
+    made = springs(mesh, membrane=1.0)
+    clamped = np.flatnonzero(mesh.points[:, 0] < 1e-9)
+    energies = [laws.spring(made.pairs, k=made.k), laws.gravity(g=(0, -1e-6, 0))]
+    system = body(mesh.points[:, :2], mass=areal_mass(mesh, 1.0), fixed=clamped, energies=energies)
+    axis = np.flatnonzero(np.isclose(mesh.points[:, 1], 0.5))
+    x, sag = mesh.points[axis, 0], mesh.points[axis, 1] - equilibrium(system, tolerance=TIGHT).state.q[axis, 1]
+    theory = 12 * x**2 * (x**2 - 4 * LONG * x + 6 * LONG**2) / 24 + (LONG * x - x**2 / 2) / SHEAR
+    return Found(sag[-1], Curve(x, 1e3 * sag, 1e-3 * theory, "x [m]", "sag [mm]"))

@@ -1,0 +1,139 @@
+"""One particle on a spring, and two: m x'' + c x' + k x = 0 free, damped, critically damped and driven, and the reduced mass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from taut import laws
+from taut.run.simulate import simulate
+from taut.step.rk4 import RK4
+from taut.step.vibration import modes
+from taut.system.constraints import scripted
+from taut.system.system import System
+from taut.validate.bodies import body
+from taut.validate.case import Curve, Float, Found
+from taut.validate.registry import case
+
+M, K, X0, V0, REST = 1.5, 60.0, 0.3, -0.8, 2.0
+OMEGA = np.sqrt(K / M)
+H, END = 0.01, 3.0
+TIMES = H * np.arange(1, round(END / H) + 1)
+C = 1.8  # N s/m, of the damped one
+RATE = C / (2 * M)  # 1/T, T = 2m/c
+SLOWED = np.sqrt(OMEGA**2 - RATE**2)
+AMPLITUDE = np.hypot(X0, V0 / OMEGA)
+LAG = OMEGA * END * (OMEGA * H) ** 4 / 120  # of RK4, whose phase is short by (hω)⁵/120 a step
+BOOK = "Landau and Lifshitz, Mechanics"
+
+
+def moved(system: System) -> Float:
+    """Displacements of particle 1 along x at TIMES [m], by the method of Runge and Kutta."""
+    return np.array([state.q[1, 0] - REST for state, _ in simulate(system, RK4(), H, END)])
+
+
+def oscillator(**more: Any) -> System:
+    """A particle on a spring along x."""
+    places = [[0, 0, 0], [REST, 0, 0]]
+    begin = {"fixed": [0], "pose": [[0, 0, 0], [REST + X0, 0, 0]], "velocity": [[0, 0, 0], [V0, 0, 0]]}
+    return body(places, mass=M, energies=[laws.spring([[0, 1]], k=K)], **{**begin, **more})
+
+
+def drawn(got: Float, theory: Float) -> Found:
+    return Found(got, Curve(TIMES, got, theory, "t [s]", "x [m]"))
+
+
+FREE = X0 * np.cos(OMEGA * TIMES) + V0 / OMEGA * np.sin(OMEGA * TIMES)
+
+
+@case(
+    "oscillator-free", formula="x = x₀ cos ωt + (v₀/ω) sin ωt, ω = √(k/m)", source=f"{BOOK}, §21", unit="m", expected=FREE,
+    scale=AMPLITUDE, tolerance=1.2 * LAG, why="RK4 lags by ωt(hω)⁴/120; a fifth for the next order",
+)  # fmt: skip
+def free() -> Found:
+    """A particle on a spring, displaced and pushed: the whole trajectory."""
+    return drawn(moved(oscillator()), FREE)
+
+
+DAMPED = np.exp(-RATE * TIMES) * (X0 * np.cos(SLOWED * TIMES) + (V0 + RATE * X0) / SLOWED * np.sin(SLOWED * TIMES))
+
+
+@case(
+    "oscillator-damped", formula="x = e^{-t/T}(x₀ cos ωt + (v₀ + x₀/T)/ω sin ωt), T = 2m/c, ω = √(k/m - 1/T²)",
+    source=f"{BOOK}, §25", unit="m", expected=DAMPED, scale=AMPLITUDE, tolerance=1.2 * LAG,
+    why="no more than RK4 lags without damping, ωt(hω)⁴/120",
+)  # fmt: skip
+def damped() -> Found:
+    """A damper beside the spring: the amplitude falls to a sixth."""
+    return drawn(moved(oscillator(damping=[laws.spring_damping([[0, 1]], c=C)])), DAMPED)
+
+
+CRITICAL = np.exp(-OMEGA * TIMES) * (X0 + (V0 + OMEGA * X0) * TIMES)
+
+
+@case(
+    "oscillator-critical", formula="x = e^{-ωt}(x₀ + (v₀ + ωx₀)t), c = 2√(km)", source=f"{BOOK}, §25", unit="m",
+    expected=CRITICAL, scale=X0, tolerance=(OMEGA * H) ** 4 / 120 * 2,
+    why="RK4 misses e^{-ωt} by (hω)⁴ ωt e^{-ωt}/120 at most, about as much again for the factor t",
+)  # fmt: skip
+def critical() -> Found:
+    """Critical damping: back as fast as it goes without overshooting."""
+    return drawn(moved(oscillator(damping=[laws.spring_damping([[0, 1]], c=2 * np.sqrt(K * M))])), CRITICAL)
+
+
+SWING, DRIVE = 0.05, 4.0  # amplitude [m] and angular frequency [rad/s] of the support
+STEADY = SWING * OMEGA**2 / (OMEGA**2 - DRIVE**2)
+DRIVEN = STEADY * np.sin(DRIVE * TIMES)
+
+
+@case(
+    "oscillator-driven", formula="x = A ω²/(ω² - Ω²) sin Ωt", source=f"{BOOK}, §22", unit="m", expected=DRIVEN, scale=STEADY,
+    tolerance=LAG, why="RK4 errs by less than it lags at its own frequency, ωt(hω)⁴/120",
+)  # fmt: skip
+def driven() -> Found:
+    """The support moves as A sin Ωt below resonance, and the particle with it, by the amplified amplitude."""
+    support = scripted([0], lambda t: (SWING * np.sin(DRIVE * t), 0.0, 0.0))
+    begin = {"fixed": [], "pose": None, "velocity": [[0, 0, 0], [STEADY * DRIVE, 0, 0]]}
+    return drawn(moved(oscillator(constraints=[support], **begin)), DRIVEN)
+
+
+MASSES = np.array([1.0, 3.0])
+REDUCED = MASSES.prod() / MASSES.sum()
+
+
+@case(
+    "two-body-frequency", formula="ω = √(k/μ), μ = m₁m₂/(m₁ + m₂)", source=f"{BOOK}, §13", unit="rad/s",
+    expected=np.sqrt(K / REDUCED), tolerance=1e-13, why="an eigenvalue, to some hundred roundings",
+)  # fmt: skip
+def two_body_frequency() -> Found:
+    """Two free particles of unequal mass on a spring vibrate with the reduced mass; the curve: for other ratios of the masses."""
+
+    def omega(masses: Any) -> float:
+        pair = body([[0, 0, 0], [0, REST, 0]], mass=masses, energies=[laws.spring([[0, 1]], k=K)])
+        return float(modes(pair).omega[5])
+
+    ratios = np.linspace(0.25, 6.0, 12)
+    theory = np.sqrt(K * (1 + ratios) / ratios)
+    return Found(omega(MASSES), Curve(ratios, [omega([1.0, r]) for r in ratios], theory, "m₂/m₁", "ω [rad/s]"))
+
+
+LONG = 1.25 * REST  # the pair turns with its spring stretched by a quarter
+TURNING = np.sqrt(K * (LONG - REST) / (LONG * REDUCED))
+
+
+@case(
+    "two-body-orbit", formula="φ = t √(k(l - l₀)/(μl))", source=f"{BOOK}, §13: the centrifugal force μω²l is the spring's",
+    unit="rad", expected=TURNING * TIMES, scale=TURNING * END, tolerance=(H**2 * K / REDUCED) ** 2 / 120,
+    why="RK4: about (hω)⁴/120 of the turn, with the fastest frequency, √(k/μ)",
+)  # fmt: skip
+def two_body_orbit() -> Found:
+    """Two particles turn about each other at the speed at which the spring's force keeps their distance."""
+    lever = LONG * MASSES[::-1] / MASSES.sum() * [-1, 1]
+    pair = body(
+        [[0, 0, 0], [REST, 0, 0]], mass=MASSES, energies=[laws.spring([[0, 1]], k=K)],
+        pose=np.outer(lever, [1, 0, 0]), velocity=np.outer(TURNING * lever, [0, 1, 0]),
+    )  # fmt: skip
+    apart = np.array([state.q[1] - state.q[0] for state, _ in simulate(pair, RK4(), H, END)])
+    turn = np.unwrap(np.arctan2(apart[:, 1], apart[:, 0]))
+    return Found(turn, Curve(TIMES, turn, TURNING * TIMES, "t [s]", "φ [rad]"))
