@@ -13,8 +13,8 @@ import taut
 
 SOURCE = Path(taut.__file__).parent
 PIPELINE = [
-    "errors", "extras", "progress", "threads", "mesh", "materials", "formula", "laws", "system", "solve", "step", "run", "scene", "show",
-    "validate", "bench", "cli",
+    "errors", "extras", "progress", "threads", "mesh", "materials", "formula", "laws", "system", "solve", "step", "run", "scene",
+    "show", "validate", "bench", "cli",
 ]  # fmt: skip
 FILES = sorted(SOURCE.rglob("*.py"))
 

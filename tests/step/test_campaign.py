@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 
 import taut
-from benchmarks.campaign import SOLVED, Result, campaign, main, run, scene, summary
+from benchmarks.campaign import main
+from taut.bench.reliability.random_scenes import scene
+from taut.bench.reliability.random_steps import SOLVED, Result, campaign, run, summary
 
 
 def test_a_hundred_scenes():

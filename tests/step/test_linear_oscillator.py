@@ -56,18 +56,6 @@ def test_the_recurrence_is_followed(name, damper):
     np.testing.assert_allclose(got, expected(name, 100), atol=1e-12)
 
 
-def test_symplectic_euler_keeps_its_own_energy():
-    """cos ω̃h = 1 - h²ω²/2 and v² + ω²x² - hω²xv constant, for kick then drift."""
-    omega, h = 3.0, 0.1
-    system = taut.System([[0, 0, 0]], mass=2.0, energies=[laws.pin(k=2 * omega**2)], pose=[[0.3, 0, 0]], velocity=[[0.2, 0, 0]])
-    states = [system.initial_state(), *(s for s, _ in taut.simulate(system, taut.SymplecticEuler(), h, 100.0))]
-    x, v = np.array([s.q[0, 0] for s in states]), np.array([s.v[0, 0] for s in states])
-    kept = v**2 + omega**2 * x**2 - h * omega**2 * x * v
-    assert np.abs(kept / kept[0] - 1).max() <= 1e-12
-    cosine = 1 - h * h * omega**2 / 2
-    assert np.abs(x[2:] - 2 * cosine * x[1:-1] + x[:-2]).max() <= 1e-13
-
-
 def test_bdf2_with_changing_steps_is_exact_for_a_parabola():
     """q = t², v = 2t under a constant force, however the step changes: the variable formula is of second order."""
     system = taut.System([[0, 0, 0]], mass=1.0, energies=[laws.force(f=(2.0, 0, 0))])

@@ -33,7 +33,7 @@ def test_lbfgs_factorises_once_for_each_length_of_step(monkeypatch):
     from taut.solve.direct import Direct
 
     factored, plain = [], Direct.factor
-    monkeypatch.setattr(Direct, "factor", lambda self, matrix: factored.append(1) or plain(self, matrix))
+    monkeypatch.setattr(Direct, "factor", lambda self, matrix, **more: factored.append(1) or plain(self, matrix, **more))
     for _ in taut.simulate(cloth(6), taut.ImplicitEuler(minimiser="lbfgs"), 0.02, 0.2):
         pass
     assert len(factored) == 1

@@ -13,7 +13,8 @@ def hanging(*constraints):
     """Two balls joined by a spring; the lower one swings."""
     return taut.System(
         [[0, 0, 0], [1, 0, 0]], mass=[1.0, 2.0], energies=[laws.spring([[0, 1]], k=200.0), laws.gravity()],
-        damping=[laws.spring_damping([[0, 1]], c=0.3), laws.drag(alpha=0.1)], constraints=constraints, velocity=[[0, 0, 0], [0, 0, 1]],
+        damping=[laws.spring_damping([[0, 1]], c=0.3), laws.drag(alpha=0.1)], constraints=constraints,
+        velocity=[[0, 0, 0], [0, 0, 1]],
     )  # fmt: skip
 
 
