@@ -22,6 +22,7 @@ from taut.system.constraints import Constraint
 from taut.system.constraints import fixed as hold
 from taut.system.hold import Constraints
 from taut.system.particles import masses, particle_indices, positions
+from taut.system.sketch import system_html
 from taut.system.slopes import scaled_slopes
 from taut.system.state import State, checked_masks
 from taut.system.terms import Inputs, Term
@@ -104,7 +105,7 @@ class System:
                 )
         held = [hold(self.fixed)] if len(self.fixed) else []
         self.hold = Constraints(self.pose, [*held, *self.constraints], flat=self.flat)
-        self.loosened = -np.inf if _known is None else _known.loosened  # when a constraint has last ended [s]
+        self.loosened: float = -np.inf if _known is None else _known.loosened  # when a constraint has last ended [s]
         self._reusable = _known if _known is not None and _known.same_particles(self) else None
         self.placed: dict[str, Placed] = self._place(self.energies, set())
         taken = {*self.placed, *(["rayleigh"] if any(isinstance(d, Rayleigh) for d in self.damping) else [])}
@@ -140,6 +141,8 @@ class System:
     def __repr__(self) -> str:
         laws = ", ".join(f"{name} ({len(p.elements)})" for group in self._groups() for name, p in group.items())
         return f"<system of {self.n} particles: {laws or 'no laws'}>"
+
+    _repr_html_ = system_html
 
     def with_(self, **changes: Any) -> System:
         """The same system with some of its arguments changed; what does not change is not worked out again."""
