@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from taut.run.ledger import Ledger as Ledger
     from taut.run.opening import open_run as open_run
     from taut.run.simulate import simulate as simulate
+    from taut.show import plot as plot
     from taut.solve.tolerance import Tolerance as Tolerance
     from taut.step.adaptive import Adaptive as Adaptive
     from taut.step.bdf2 import BDF2 as BDF2
@@ -94,14 +95,16 @@ _HOME = {
     "areal_mass": "system.mass", "line_mass": "system.mass", "volume_mass": "system.mass", "Members": "system.members",
     "members": "system.members", "rest_length": "system.members", "State": "system.state", "System": "system.system",
 }  # fmt: skip
-_MODULES = ("formula", "laws", "materials", "mesh", "scene")
+_MODULES = {
+    "formula": "formula", "laws": "laws", "materials": "materials", "mesh": "mesh", "plot": "show.plot", "scene": "scene",
+}  # fmt: skip
 
 __all__ = ["__version__", *_MODULES, *_HOME]
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return import_module(f"taut.{name}")
+        return import_module(f"taut.{_MODULES[name]}")
     if name not in _HOME:
         from taut.errors import did_you_mean
 

@@ -193,7 +193,7 @@ def test_without_matplotlib_the_summary_says_so(tmp_path, monkeypatch):
     done = record(tmp_path, ball(), taut.BDF2(), h=0.1, until=0.5)
     assert not (tmp_path / "energy.png").exists()
     [note] = done.notes
-    assert "matplotlib is not installed" in note
+    assert note == "energy.png was not drawn: plots need the package matplotlib: pip install 'taut[plot]'"
     assert json.loads((tmp_path / "summary.json").read_text())["notes"] == [note]
 
 

@@ -9,17 +9,14 @@ from typing import Any
 import numpy as np
 
 from taut.bench.row import Row
-from taut.errors import ModelError
+from taut.extras import extra
 
 STYLE: Any = {"svg.fonttype": "none", "svg.hashsalt": "bench", "font.size": 9, "font.family": "sans-serif"}
 
 
 def require_matplotlib() -> None:
     """Refuse early: before minutes of measuring."""
-    from importlib.util import find_spec
-
-    if find_spec("matplotlib") is None:
-        raise ModelError("pictures need matplotlib: pip install 'taut[plot]'")
+    extra("plot", "matplotlib", "pictures")
 
 
 def draw(rows: Sequence[Row], folder: Path) -> list[Path]:

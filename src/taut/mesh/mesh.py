@@ -28,6 +28,7 @@ from taut.mesh.parts import (
 )
 from taut.mesh.selection.corners import corners
 from taut.mesh.selection.select import select
+from taut.mesh.sketch import card, sketch
 from taut.mesh.triangulate import triangulate
 
 Float = NDArray[np.float64]
@@ -85,6 +86,15 @@ class Mesh:
     def __repr__(self) -> str:
         counts = [f"{len(c)} {name}" for name, c in self.cells.items()]
         return f"Mesh({', '.join([f'{self.n} points' + (' in the plane' if self.flat else ''), *counts])})"
+
+    def _repr_html_(self) -> str:
+        """The mesh in a notebook: what there is of it, and a drawing."""
+        size = " × ".join(f"{side:.4g}" for side in np.ptp(self.points, axis=0)) if self.n else "0"
+        facts: list[tuple[str, object]] = [("points", f"{self.n:,}"), *((name, f"{len(c):,}") for name, c in self.cells.items())]
+        counted = {name: ", ".join(f"{len(i):,} {kind}" for kind, i in group.items()) for name, group in self.groups.items()}
+        facts += [("size", f"{size} m"), *((f"group {name}", text) for name, text in list(counted.items())[:8])]
+        outside = triangulate(self.positions, list(self.boundary_faces.values()))
+        return card("Mesh", facts, [sketch(self.positions, faces=self.triangles, outside=outside, lines=self._of("line", 2))])
 
     @property
     def flat(self) -> bool:

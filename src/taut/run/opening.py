@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any
@@ -12,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import RunError
+from taut.mesh.sketch import card, sketch, spark
 from taut.run.database import Database
+from taut.run.entry import Entry
 from taut.run.frames import Frames
 from taut.run.ledger import columns
 from taut.run.schema import LEDGER, REPORT
@@ -20,6 +23,7 @@ from taut.system.state import State
 
 Columns = dict[str, NDArray[Any]]
 _DTYPES = {"TEXT": np.str_, "INTEGER": np.int64, "REAL": np.float64}
+SHOWN = 20_000  # steps: the energy of a longer run takes too long to read just to be looked at
 log = logging.getLogger("taut")
 
 
@@ -57,6 +61,22 @@ class Run:
 
     def __repr__(self) -> str:
         return f"<run of {self.n} particles in {self.steps} steps: {self.folder}>"
+
+    def _repr_html_(self) -> str:
+        """The run in a notebook: how far it is, its last frame, and T + V over time (of runs that are not too long to be read)."""
+        facts: list[tuple[str, object]] = [("folder", self.folder), ("particles", f"{self.n:,}"), ("integrator", self.integrator)]
+        pictures: list[str] = []
+        try:
+            facts += [("step", f"{self.step:,} of {self.steps:,}, h = {self.h:g} s"), ("status", self.status)]
+            facts += [("frames", f"{len(self.frames):,}"), ("at", f"t = {self.frames[-1].t:g} s")]
+            pictures.append(sketch(self.frames[-1].q))
+            if 0 < self.step <= SHOWN:
+                energy = [entry.kinetic + sum(entry.stored.values()) for entry in self.entries()]
+                facts.append(("T + V", f"{min(energy):.4g} to {max(energy):.4g} J"))
+                pictures.append(spark(energy))
+        except (RunError, IndexError) as error:  # a run that was closed or damaged is told, not hidden behind a traceback
+            facts.append(("cannot be read", error))
+        return card("Run", facts, pictures)
 
     def close(self) -> None:
         """Let go of the file; frames cannot be read any more."""
@@ -99,6 +119,10 @@ class Run:
             f"{group} {name}": np.array([getattr(e, group).get(name, 0.0) for e in entries], dtype=np.float64)
             for group, name in columns(entries)
         }
+
+    def entries(self) -> Iterator[Entry]:
+        """The same line by line, one for each step, read as they are asked for (see `taut.Ledger`)."""
+        return (entry for _, entry in self._database.entries(self.step))
 
     def state(self) -> State:
         """The State in the last good checkpoint: a simulation can begin from it."""

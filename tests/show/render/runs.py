@@ -1,0 +1,44 @@
+"""Small runs to draw."""
+
+from taut.run.record import record
+from taut.scene import load, read_text
+
+HANGING = """
+title = "Hanging"
+[time]
+h = 0.02
+duration = 0.4
+[[body]]
+name = "cloth"
+mesh = { shape = "sheet", nx = 6, ny = 6, size = 1.0 }
+density = 0.2
+[[body.law]]
+law = "spring"
+on = "edges"
+k = 12.0
+[[body.hold]]
+where = "y == max"
+[[law]]
+law = "gravity"
+"""
+
+
+def recorded(folder, scene):
+    """Run a scene into a folder."""
+    built = scene.build()
+    record(
+        folder, built.system, built.integrator, h=built.h, until=built.until, every=built.every, state=built.state,
+        scene=scene.resolved(), inputs=scene.inputs(),
+    )  # fmt: skip
+    return folder
+
+
+def hanging(folder, text=HANGING):
+    """Twenty steps of a sheet held at its upper edge, in the plane z = 0."""
+    return recorded(folder, read_text(text))
+
+
+def tearing(folder):
+    """A small sheet that tears in two."""
+    changes = [("body.cloth.mesh.nx", 12), ("body.cloth.mesh.ny", 6), ("time.duration", 1.0), ("output.every", 4)]
+    return recorded(folder, load("tear", overrides=changes))
