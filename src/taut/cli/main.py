@@ -13,16 +13,21 @@ import sys
 import typer
 
 from taut.cli.bench import bench
+from taut.cli.export import export
 from taut.cli.info import info
+from taut.cli.plot import plot
+from taut.cli.render import render
 from taut.cli.run import resume, run
 from taut.cli.scenes import check, new, scenes, schema
+from taut.cli.validate import validate
+from taut.cli.view import view
 from taut.errors import NotConverged, RunError, TautError, plain
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None,
     help="Mass-spring systems, from one formula per force to a certified step.",
 )  # fmt: skip
-for command in (run, resume, scenes, new, check, schema, bench, info):
+for command in (run, resume, scenes, new, check, schema, view, render, plot, export, validate, bench, info):
     app.command()(command)
 
 
@@ -40,6 +45,13 @@ def main() -> None:
             app()
         finally:
             sys.stdout.flush()
+    except SystemExit as stop:
+        cause: BaseException | None = stop
+        while cause is not None and not isinstance(cause, KeyboardInterrupt):
+            cause = cause.__context__
+        if cause is not None:
+            print(f"\ntaut: {str(cause) or 'interrupted'}", file=sys.stderr)
+        raise
     except TautError as error:
         print("taut: " + "\n".join(plain(line) for line in str(error).split("\n")), file=sys.stderr)
         sys.exit(4 if isinstance(error, RunError) else 3 if isinstance(error, NotConverged) else 2)

@@ -1,0 +1,169 @@
+"""A run that was recorded, played back in a thread of its own: frames at the pace of their own time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taut.errors import ModelError, RunError
+from taut.run.opening import Run, open_run
+from taut.show.view.curves import of_run
+from taut.show.view.snapshot import Snapshot, seen
+from taut.step.report import Report
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+LOOK, TICK = 1.0, 0.01  # seconds between looks at a run that is still being written, and at the clock while it plays
+
+
+@dataclass(frozen=True)
+class _Wish:
+    playing: bool = False
+    speed: float = 1.0
+    frame: int = 0
+    orders: int = 0  # how often a frame was asked for
+
+
+class Replay:
+    """The frames of a run folder.
+
+    folder : of the run, which may still be being written; held : particles that are held in it, (k,)
+    curves : the plots of the whole run (see `taut.show.view.curves`)
+
+    >>> import tempfile, taut
+    >>> from taut.run.record import record
+    >>> ball = taut.System([[0, 10, 0]], mass=1.0, energies=[taut.laws.gravity()])
+    >>> folder = tempfile.mkdtemp()
+    >>> _ = record(folder, ball, taut.ImplicitEuler(), h=0.1, until=1.0, every=5)
+    >>> replay = Replay(folder, np.empty(0, np.int64))
+    >>> replay.start()
+    >>> replay.seek(2)
+    >>> now = replay.wait(lambda now: now.frame == 2)
+    >>> now.step, round(now.t, 9), now.frames
+    (10, 1.0, 3)
+    >>> replay.close()
+    """
+
+    def __init__(self, folder: str | Path, held: Int) -> None:
+        self.folder, self.held = folder, held
+        self._lock, self._changed, self._ended = threading.Lock(), threading.Event(), False
+        self._wish = self._first = _Wish()
+        with open_run(folder) as run:
+            self.h = run.h * run.every
+            self._reports = run.reports
+            self.curves = of_run(run.ledger, self._reports)
+            first = run.frames[0]
+            self._newest = Snapshot(0, 0, first.step, first.t, self.h, first.q, held, frames=len(run.frames))
+        self._thread = threading.Thread(target=self._run, name="taut replay", daemon=True)
+
+    @property
+    def newest(self) -> Snapshot:
+        """The newest snapshot; reading it waits for nothing."""
+        return self._newest
+
+    def start(self) -> None:
+        """Begin, paused."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._ended = True
+        self._changed.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def wait(self, until: Callable[[Snapshot], bool], *, seconds: float = 60.0) -> Snapshot:
+        """The first snapshot from now on that fulfils a condition; ModelError if none does for so long."""
+        return seen(self, until, seconds)
+
+    def _order(self, **changes: Any) -> None:
+        with self._lock:
+            self._wish = replace(self._wish, **changes, orders=self._wish.orders + 1)
+        self._changed.set()
+
+    def play(self) -> None:
+        """Go on by itself; from the beginning, if it is at the end."""
+        now = self._newest
+        at_end = now.frame >= now.frames - 1
+        self._order(playing=True, frame=0 if at_end else now.frame)
+
+    def pause(self) -> None:
+        """Stay at the frame that is shown."""
+        self._order(playing=False, frame=self._newest.frame)
+
+    def step(self) -> None:
+        """The next frame, and pause."""
+        self._order(playing=False, frame=self._newest.frame + 1)
+
+    def reset(self) -> None:
+        """Back to the first frame, paused."""
+        self._order(playing=False, frame=0)
+
+    def seek(self, frame: int) -> None:
+        """Show a frame; it plays on from there if it was playing."""
+        if frame < 0:
+            raise ModelError(f"there is no frame {frame}")
+        self._order(frame=frame)
+
+    def pace(self, speed: float) -> None:
+        """Seconds of the run in a second of ours."""
+        if not 0.0 < speed < float("inf"):
+            raise ModelError(f"the speed is {speed!r}; it must be a positive, finite number")
+        self._order(speed=speed, frame=self._newest.frame)
+
+    def _run(self) -> None:
+        with open_run(self.folder) as run:  # one of this thread's own
+            begun, since, done = time.perf_counter(), self._newest.t, self._first
+            while not self._ended:
+                self._changed.clear()
+                wish = self._wish
+                try:
+                    if wish is not done:
+                        self._show(run, wish.frame, wish.playing)
+                        begun, since, done = time.perf_counter(), self._newest.t, wish
+                    elif wish.playing:
+                        self._go_on(run, since + (time.perf_counter() - begun) * wish.speed)
+                    elif len(run.frames) != self._newest.frames:
+                        self._show(run, self._newest.frame, wish.playing)
+                except RunError as error:
+                    done = wish
+                    self._newest = replace(self._newest, number=self._newest.number + 1, note=str(error))
+                if self._wish is wish:
+                    self._changed.wait(min(TICK, self.h / wish.speed) if wish.playing else LOOK)
+
+    def _go_on(self, run: Run, until: float) -> None:
+        """Show the last frame that is not after `until` [s]; pause at the end."""
+        now = self._newest
+        frame = now.frame + max(0, int((until - now.t) / self.h + 1e-9)) if self.h > 0.0 else now.frame + 1
+        if frame > now.frame:
+            self._show(run, frame, True)
+        if self._newest.frame >= len(run.frames) - 1 and run.status != "running":
+            with self._lock:
+                self._wish = replace(self._wish, playing=False, frame=self._newest.frame)
+
+    def _show(self, run: Run, frame: int, playing: bool) -> None:
+        frames, now = len(run.frames), self._newest
+        which = min(frame, frames - 1)
+        now = replace(now, number=now.number + 1, frame=which, frames=frames, playing=playing)
+        try:
+            found = run.frames[which]
+        except RunError as error:  # the others can be looked at
+            self._newest = replace(now, note=str(error))
+            return
+        report = self._report(found.step)
+        seconds = 0.0 if report is None else report.seconds
+        self._newest = replace(now, step=found.step, t=found.t, q=found.q, report=report, note="", seconds=seconds)
+
+    def _report(self, step: int) -> Report | None:
+        """What was reported of a step, or None if that is not known."""
+        row = int(np.searchsorted(self._reports["step"], step))
+        if row >= len(self._reports["step"]) or self._reports["step"][row] != step:
+            return None
+        return Report(**{name: column[row].item() for name, column in self._reports.items() if name != "step"})

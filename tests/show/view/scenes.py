@@ -1,0 +1,43 @@
+"""Small scenes to look at."""
+
+from taut.run.record import record
+from taut.scene import read_text
+
+CLOTH = """
+title = "A small cloth"
+[time]
+h = 0.01
+duration = 0.3
+[[body]]
+name = "cloth"
+mesh = { shape = "sheet", nx = 8, ny = 8 }
+density = 0.2
+[[body.law]]
+law = "spring"
+on = "edges"
+k = 40.0
+[[body.law]]
+law = "spring_damping"
+on = "edges"
+c = 0.05
+[[body.hold]]
+where = "y == max"
+[[law]]
+law = "gravity"
+"""
+
+
+def cloth(text=CLOTH):
+    """The scene."""
+    return read_text(text)
+
+
+def recorded(folder, text=CLOTH, every=2):
+    """The scene, run into a folder."""
+    scene = cloth(text)
+    built = scene.build()
+    record(
+        folder, built.system, built.integrator, h=built.h, until=built.until, every=every, state=built.state,
+        scene=scene.resolved(), inputs=scene.inputs(),
+    )  # fmt: skip
+    return folder

@@ -1,0 +1,53 @@
+"""Runs, saved pages and tokens in a real browser."""
+
+import numpy as np
+
+from taut.run.opening import open_run
+from taut.show.subject import of_run
+from taut.show.view.viewer import save_run, view_run, view_scene
+from tests.show.view.browser import opened, until
+from tests.show.view.scenes import CLOTH, cloth, recorded
+
+
+def test_after_scrubbing_a_replay_the_browser_holds_the_frame(chromium, tmp_path):
+    folder = recorded(tmp_path / "run")
+    with view_run(folder, port=0) as viewer, opened(chromium, viewer.url) as page, open_run(folder) as run:
+        piece = viewer.subject.pieces[0]
+        page.holds(piece, run.frames[0].q)
+        slider = page.slider("frame")
+        slider.press("End")
+        viewer.source.wait(lambda now: now.frame == len(run.frames) - 1)
+        page.holds(piece, run.frames[-1].q)
+        for _ in range(3):
+            slider.press("ArrowLeft")
+        viewer.source.wait(lambda now: now.frame == len(run.frames) - 4)
+        page.holds(piece, run.frames[len(run.frames) - 4].q)
+        assert page.errors == []
+
+
+def test_a_saved_run_shows_its_frames_from_the_disk(chromium, tmp_path):
+    folder = recorded(tmp_path / "run", CLOTH.replace("0.3", "0.1"), every=5)
+    count = save_run(folder, tmp_path / "run.html")
+    with opened(chromium, (tmp_path / "run.html").as_uri(), offline=True) as page, open_run(folder) as run:
+        piece = of_run(run).pieces[0]
+        frames = [piece.positions(frame.q).astype(np.float32).tobytes() for frame in run.frames]
+        assert count == len(frames) == 3
+
+        def at_end():  # it plays round and round: whatever it shows is a frame, and in the end the last one
+            now = page.vertices(piece.triangles, piece.mesh.n)
+            return now is not None and frames.index(now.tobytes()) == 2
+
+        until(at_end, "the last frame was not seen")
+        assert page.errors == []
+
+
+def test_beyond_this_machine_the_page_needs_its_token(chromium):
+    with view_scene(cloth(), host="0.0.0.0", port=0) as viewer:
+        here = viewer.url.replace(f"//{viewer.url.split('/')[2].split(':')[0]}:", "//127.0.0.1:")
+        with opened(chromium, here) as page:
+            page.holds(viewer.subject.pieces[0], viewer.source.newest.q)
+            assert page.errors == []
+        context = chromium.new_context()
+        answer = context.new_page().goto(here.partition("?")[0])
+        assert answer.status == 403
+        context.close()

@@ -1,0 +1,77 @@
+"""`taut view` as a command."""
+
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+
+import pytest
+
+from taut.cli.main import main
+from tests.show.view.scenes import CLOTH, recorded
+
+pytest.importorskip("viser", reason="the extra view is not installed")
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """The command in this process: its exit code, and what it says on either stream."""
+
+    def called(*arguments):
+        monkeypatch.setattr(sys, "argv", ["taut", "view", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code, *capsys.readouterr()
+
+    return called
+
+
+@pytest.mark.parametrize("what", ["scene", "run"])
+def test_it_prints_its_address_serves_and_ends_at_ctrl_c(tmp_path, what):
+    if what == "run":
+        target = recorded(tmp_path / "run", CLOTH.replace("0.3", "0.02"))
+    else:
+        target = tmp_path / "scene.toml"
+        target.write_text(CLOTH)
+    command = [sys.executable, "-m", "taut.cli", "view", str(target), "--no-browser", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            title, _, url = process.stdout.readline().strip().partition(": ")
+            assert title == "A small cloth"
+            with urllib.request.urlopen(url) as answer:
+                assert answer.status == 200
+            os.kill(process.pid, signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == 0
+    assert "Traceback" not in err
+    assert "viser" not in out + err
+
+
+def test_a_run_is_saved_as_a_page(tmp_path, run):
+    folder = recorded(tmp_path / "run", CLOTH.replace("0.3", "0.02"))
+    assert run(folder, "--save", tmp_path / "a.html") == (0, f"wrote {tmp_path / 'a.html'}: 2 frames\n", "")
+    code, _, said = run(folder, "--save", tmp_path / "a.html")
+    assert code == 4
+    assert "--overwrite" in said
+
+
+def test_without_the_extra_it_says_which_to_install(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "viser", None)
+    assert run("spring") == (2, "", "taut: viewers need the package viser: pip install 'taut[view]'\n")
+
+
+def test_what_cannot_be_meant_is_told(tmp_path, run):
+    folder = recorded(tmp_path / "run", CLOTH.replace("0.3", "0.02"))
+    for arguments, words in (
+        ((folder, "--set", "time.h=1"), "change scenes, before they are run"),
+        ((folder, "--young", "1e5"), "change scenes, before they are run"),
+        (("cloth", "--save", tmp_path / "a.html"), "is not the folder of a run"),
+        (("no-such-scene",), "no built-in scene"),
+        (("spring", "--no-browser", "--host", "no.such.host.invalid"), "cannot be listened on"),
+    ):
+        code, _, said = run(*arguments)
+        assert code == 2
+        assert words in said

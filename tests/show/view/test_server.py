@@ -1,0 +1,333 @@
+"""Who is let in and what may be said: everything else is refused, and nothing of it troubles the others."""
+
+import gc
+import socket
+import threading
+
+import numpy as np
+import pytest
+
+pytest.importorskip("viser", reason="the extra view is not installed")
+
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from taut.errors import TautError
+from taut.show.view import door
+from taut.show.view.admission import Admission
+from taut.show.view.server import Server
+from taut.show.view.viewer import view_scene
+from tests.show.view.browser import until
+from tests.show.view.clients import CAMERA, PROTOCOL, asked, farewell, joined, packed
+from tests.show.view.scenes import cloth
+
+
+@pytest.fixture(scope="module")
+def viewer():
+    with view_scene(cloth(), port=0) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def guarded():
+    """One that others than this machine can reach."""
+    server = Server("0.0.0.0", 0)
+    yield server
+    server.close()
+
+
+def refused(server, **options):
+    """The status with which a web socket is refused."""
+    with pytest.raises(InvalidStatus) as caught, joined(server, **options):
+        pass
+    return caught.value.response.status_code
+
+
+def test_it_listens_on_this_machine_alone(viewer):
+    host, port = viewer.server.address
+    assert host == "127.0.0.1"
+    assert viewer.url == f"http://127.0.0.1:{port}/"
+    with pytest.raises(OSError, match="refused"), socket.create_connection(("127.0.0.2", port)):  # another address of this machine
+        pass
+
+
+def test_our_own_page_is_let_in(viewer):
+    port = viewer.server.door.admission.port
+    status, answer = asked(port, "GET / HTTP/1.1", f"Host: 127.0.0.1:{port}")
+    assert status == 200
+    assert b"X-Frame-Options: DENY" in answer
+    assert asked(port, "GET / HTTP/1.1", f"Host: localhost:{port}")[0] == 200
+    with joined(viewer.server) as client:
+        assert len(client.recv(timeout=30)) > 100
+
+
+HOSTS = [
+    "evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "127.0.0.1.evil.example:{port}", "127.0.0.1:{port}x", "",
+    "localhost.evil.example:{port}", "192.168.1.7:{port}", "127.0.0.1:{port}@evil.example", "evil.example#127.0.0.1:{port}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_foreign_host_is_refused(viewer, host):
+    port = viewer.server.door.admission.port
+    host = host.format(port=port)
+    assert asked(port, "GET / HTTP/1.1", f"Host: {host}")[0] == 403
+    upgrade = [
+        "Upgrade: websocket",
+        "Connection: Upgrade",
+        "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+    ]
+    lines = [f"Host: {host}", f"Origin: http://{host}", f"Sec-WebSocket-Protocol: {PROTOCOL}", *upgrade]
+    assert asked(port, "GET / HTTP/1.1", *lines)[0] == 403
+
+
+def test_two_hosts_are_one_too_many(viewer):
+    port = viewer.server.door.admission.port
+    assert asked(port, "GET / HTTP/1.1", f"Host: 127.0.0.1:{port}", "Host: evil.example")[0] == 403
+    assert asked(port, "GET / HTTP/1.1", "X-Other: 1")[0] == 403
+
+
+ORIGINS = [
+    None, "null", "http://evil.example", "https://127.0.0.1:{port}", "http://127.0.0.1:1", "http://127.0.0.1",
+    "http://localhost:{port}", "file://",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_a_web_socket_of_another_origin_is_refused(viewer, origin):
+    port = viewer.server.door.admission.port
+    before = viewer.server.door.counts["let in"]
+    assert refused(viewer.server, origin=origin and origin.format(port=port)) == 403
+    if origin is not None:
+        assert asked(port, "GET / HTTP/1.1", f"Host: 127.0.0.1:{port}", f"Origin: {origin.format(port=port)}")[0] == 403
+    assert viewer.server.door.counts["let in"] == before
+
+
+@pytest.mark.parametrize("protocol", [None, "viser-v0.0.1", "chat"])
+def test_another_protocol_is_refused(viewer, protocol):
+    assert refused(viewer.server, protocol=protocol) == 403
+
+
+def test_beyond_this_machine_a_token_is_needed(guarded):
+    port, token = guarded.door.admission.port, guarded.door.admission.token
+    assert len(token) >= 32
+    host = f"Host: 127.0.0.1:{port}"
+    assert asked(port, "GET / HTTP/1.1", host)[0] == 403
+    assert asked(port, "GET /?token= HTTP/1.1", host)[0] == 403
+    assert asked(port, f"GET /?token={token[:-1]} HTTP/1.1", host)[0] == 403
+    assert asked(port, f"GET /?token={token}x HTTP/1.1", host)[0] == 403
+    assert asked(port, "GET /?token=%ff%00é HTTP/1.1", host)[0] in (400, 403)
+    status, answer = asked(port, f"GET /?token={token} HTTP/1.1", host)
+    assert status == 200
+    assert f"Set-Cookie: taut_{port}={token}; Path=/; HttpOnly; SameSite=Strict".encode() in answer
+    assert asked(port, "GET / HTTP/1.1", host, f"Cookie: taut_{port}={token}")[0] == 200
+    assert asked(port, "GET / HTTP/1.1", "Host: evil.example", f"Cookie: taut_{port}={token}")[0] == 403
+
+
+def test_beyond_this_machine_a_web_socket_needs_it_too(guarded):
+    port, token = guarded.door.admission.port, guarded.door.admission.token
+    assert refused(guarded) == 403
+    assert refused(guarded, path="/?token=wrong") == 403
+    assert refused(guarded, additional_headers={"Cookie": f"taut_{port}=wrong"}) == 403
+    assert refused(guarded, additional_headers={"Cookie": f"taut_{port + 1}={token}"}) == 403
+    assert refused(guarded, path=f"/?token={token}", origin="http://evil.example") == 403
+    with joined(guarded, additional_headers={"Cookie": f"a=b; taut_{port}={token}"}) as client:
+        assert client.recv(timeout=30)
+
+
+def test_each_start_has_a_token_of_its_own():
+    tokens = {Admission.on("0.0.0.0", 80).token for _ in range(20)}
+    assert len(tokens) == 20
+    assert Admission.on("::1", 80).token is None
+
+
+def test_what_a_page_says_is_heard(viewer):
+    """The control for the refusals below: the same messages, well-formed, act."""
+    uuid = next(uuid for uuid, handle in sliders(viewer).items() if handle.label == "stiffness ×")
+    with joined(viewer.server) as client:
+        client.send(packed(CAMERA))
+        until(lambda: len(viewer.server.viser.get_clients()) == 1, "the client was not seen")
+        client.send(packed({"type": "GuiUpdateMessage", "uuid": uuid, "updates": {"value": 2.5}}))
+        until(lambda: viewer.source._wish.knobs.stiffness == 2.5, "the slider was not heard")
+        client.send(packed(drag("start")))
+        until(lambda: viewer.source.newest.pulled, "the drag was not heard")
+    until(lambda: not viewer.source.newest.pulled, "one who leaves does not let go")
+    viewer.source.turn(stiffness=1.0)
+
+
+def sliders(viewer):
+    return viewer.server.viser.gui._gui_input_handle_from_uuid
+
+
+def drag(phase, **changes):
+    return {
+        "type": "SceneNodeDragMessage", "phase": phase, "name": "/surface 0", "instance_index": None,
+        "start_position": [0.5, 0.5, 0.0], "start_screen_pos": [0.5, 0.5], "end_position": [0.5, 0.5, 0.1],
+        "end_screen_pos": [0.5, 0.5], "button": "left", "modifier": None, "owner": "", **changes,
+    }  # fmt: skip
+
+
+def hostile(viewer):
+    """Messages that no page of ours sends: kind → bytes or text."""
+    uuid = next(uuid for uuid, handle in sliders(viewer).items() if handle.label == "stiffness ×")
+    button = next(uuid for uuid, handle in sliders(viewer).items() if handle.label in ("Play", "Pause"))
+
+    def value(given, of=uuid):
+        return packed({"type": "GuiUpdateMessage", "uuid": of, "updates": given})
+
+    return {
+        "text": "hello", "nothing": b"", "noise": b"\xc1\xff\x00", "cut": packed(CAMERA)[:-5], "a number": packed(7),
+        "a list": packed([1]),
+        "no type": packed({"a": 1}), "a type that is no word": packed({"type": ["x"]}), "unknown": packed({"type": "Nonsense"}),
+        "of the base": packed({"type": "Message"}), "a tunnel": packed({"type": "ShareUrlRequest"}),
+        "its end": packed({"type": "ShareUrlDisconnect"}), "script": packed({"type": "RunJavascriptMessage", "source": "alert(1)"}),
+        "an upload": packed({"type": "FileTransferStartUpload", "source_component_uuid": uuid, "transfer_uuid": "a",
+                             "filename": "b", "mime_type": "c", "part_count": 10**9, "size_bytes": 10**12}),
+        "a picture": packed({"type": "GetRenderResponseMessage", "payload": b"x" * 1000}),
+        "not finite": packed({**CAMERA, "fov": float("nan")}), "infinite": packed({**CAMERA, "position": [0, float("inf"), 0]}),
+        "too few": packed({**CAMERA, "wxyz": [1.0]}), "words for numbers": packed({**CAMERA, "fov": "0.7"}),
+        "a field too many": packed({**CAMERA, "more": 1}), "a field less": packed({"type": "ViewerCameraMessage"}),
+        "deep": b"\x81\xa4type" + b"\x91" * 5000 + b"\xc0", "long": b"\xc4" + b"x" * 20_000, "huge": b"\xdb\xff\xff\xff\xff",
+        "other property": value({"removed": True}), "two properties": value({"value": 1.0, "removed": True}),
+        "its callbacks": value({"update_cb": []}), "no property": value({}), "out of range": value({"value": 1e6}),
+        "below": value({"value": -1.0}), "a word": value({"value": "x" * 10_000}), "a list for a value": value({"value": [1.0]}),
+        "truth": value({"value": True}), "nan": value({"value": float("nan")}), "another control": value({"value": 1.0}, "no-such"),
+        "not of a button": value({"value": "x"}, button), "a huge number": value({"value": 2**63}),
+        "unknown phase": packed(drag("begin")), "far away": packed(drag("start", end_position=[1e300, 0, 0])),
+        "a long name": packed(drag("start", name="/" + "x" * 1000)),
+        "a negative instance": packed(drag("start", instance_index=-1)),
+        "an odd button": packed(drag("start", button="back")), "an odd modifier": packed(drag("start", modifier=["shift"])),
+    }  # fmt: skip
+
+
+def test_hostile_messages_end_the_connection_and_change_nothing(viewer, capfd, recwarn):
+    uuid = next(uuid for uuid, handle in sliders(viewer).items() if handle.label == "stiffness ×")
+    before, wish = sliders(viewer)[uuid].value, viewer.source._wish
+    with joined(viewer.server) as good:
+        good.send(packed(CAMERA))
+        for kind, message in hostile(viewer).items():
+            with joined(viewer.server) as client:
+                client.send(message)
+                assert farewell(client) in (1008, 1009), kind
+        assert sliders(viewer)[uuid].value == before
+        assert not sliders(viewer)[uuid]._impl.removed
+        assert viewer.source._wish == wish
+        viewer.source.step()
+        good.recv(timeout=30)  # the others still see what happens
+    assert viewer.server.viser._share_tunnel is None
+    out, err = capfd.readouterr()
+    assert (out, err) == ("", "")
+
+
+def test_drags_of_what_cannot_be_dragged_do_nothing(viewer):
+    wish = viewer.source._wish
+    with joined(viewer.server) as client:
+        client.send(packed(CAMERA))
+        for message in (drag("update"), drag("end"), drag("start", name="/nothing"), drag("start", name="/ground"),
+                        drag("start", button="right"), drag("start", owner="somebody")):  # fmt: skip
+            client.send(packed(message))
+        client.send(packed(CAMERA))
+        until(lambda: len(viewer.server.viser.get_clients()) == 1, "the client was dropped")
+    assert viewer.source._wish.pulls == {}
+    assert viewer.source._wish.clicks == wish.clicks
+
+
+def test_who_talks_too_much_is_dropped(viewer):
+    with joined(viewer.server) as client:
+        try:
+            for _ in range(int(door.BURST) + 2000):
+                client.send(packed(CAMERA))
+        except ConnectionClosed:
+            pass
+        assert farewell(client) == 1008
+    assert viewer.server.door.counts["too many messages"] >= 1
+
+
+def test_there_is_room_for_so_many(viewer, monkeypatch):
+    until(lambda: viewer.server.door.clients == 0, "somebody is still there")
+    monkeypatch.setattr(door, "MOST_CLIENTS", 2)
+    with joined(viewer.server), joined(viewer.server):
+        assert refused(viewer.server) == 403
+    until(lambda: viewer.server.door.clients == 0, "those who left are still counted")
+
+
+def test_there_is_no_tunnel(viewer):
+    kinds = {kind.__name__ for kind in viewer.server.viser._websock_server._incoming_handlers}
+    assert not kinds & {"ShareUrlRequest", "ShareUrlDisconnect"}
+    with pytest.raises(TautError, match="tunnel"):
+        viewer.server.viser.request_share_url()
+
+
+def test_a_port_that_is_taken_is_told():
+    server = Server(port=0)
+    taken = server.door.admission.port
+    with pytest.raises(TautError, match=f"port {taken}: it cannot be listened on"):
+        Server(port=taken)
+    server.close()
+
+
+def test_without_a_door_nothing_is_served(monkeypatch):
+    import viser.infra._infra as infra
+
+    real = infra.websockets
+
+    monkeypatch.setattr(infra.WebsockServer, "_background_worker", _otherwise(infra.WebsockServer._background_worker, infra, real))
+    with pytest.raises(TautError, match="unguarded"):
+        Server(port=0)
+
+
+def _otherwise(worker, infra, real):
+    """The worker of a viser that takes its web server from elsewhere."""
+
+    def background(self, ready):
+        infra.websockets = real
+        self._port = 0  # ours is taken by us
+        worker(self, ready)
+
+    return background
+
+
+def test_those_who_do_not_read_cost_little_and_hold_nobody_up():
+    """Five clients stop reading; a hundred pictures later the server keeps one of each node, and others get the newest."""
+    with view_scene(cloth(), port=0) as viewer:
+        server = viewer.server.viser._websock_server
+        stalled = [joined(viewer.server, max_queue=1, close_timeout=0.1) for _ in range(5)]
+        for client in stalled:
+            client.__enter__().send(packed(CAMERA))
+        until(lambda: len(viewer.server.viser.get_clients()) == 5, "they are not there")
+        viewer.source.pace(1e6)
+        viewer.source.play()
+        until(lambda: viewer.broadcaster.sent > 30, "nothing is sent")
+        messages = len(server._broadcast_buffer.message_from_id)
+        until(lambda: viewer.broadcaster.sent > 130, "the broadcaster is held up")
+        assert len(server._broadcast_buffer.message_from_id) <= messages + 20
+        waiting = [c.transport.get_write_buffer_size() for c in server._live_connections.values()]
+        assert max(waiting) < 1_000_000
+        with joined(viewer.server) as late:
+            late.recv(timeout=30)
+        step = viewer.source.newest.step
+        viewer.source.wait(lambda now: now.step > step)
+        for client in stalled:
+            client.__exit__(None, None, None)
+
+
+def test_closing_ends_all_threads():
+    gc.collect()
+    before = {thread.name for thread in threading.enumerate() if thread.name.startswith("taut")}
+    viewer = view_scene(cloth(), port=0)
+    viewer.source.play()
+    viewer.source.wait(lambda now: now.step > 2)
+    viewer.close()
+    assert {thread.name for thread in threading.enumerate() if thread.name.startswith("taut")} == before
+    with pytest.raises(OSError, match="refused"):
+        asked(viewer.server.address[1], "GET / HTTP/1.1", "Host: localhost")
+
+
+def test_the_picture_is_of_the_newest_state():
+    with view_scene(cloth(), port=0) as viewer:
+        viewer.source.play()
+        viewer.source.wait(lambda now: now.step >= 5)
+        viewer.source.pause()
+        now = viewer.source.wait(lambda now: not now.playing)
+        wanted = viewer.subject.pieces[0].positions(now.q).astype(np.float32)
+        until(lambda: np.array_equal(viewer.stage.surfaces[0].vertices, wanted), "it was not shown")

@@ -1,0 +1,152 @@
+"""What is drawn where, and which particle a pointer means."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("viser", reason="the extra view is not installed")
+
+import taut
+from taut import laws
+from taut.errors import RunError
+from taut.run.record import record
+from taut.show.subject import of_run
+from taut.show.view.picking import meant, met
+from taut.show.view.strain import Scale, lines_of, springs_of
+from taut.show.view.viewer import save_run, view_run, view_scene, view_system
+from tests.show.view.browser import until
+from tests.show.view.scenes import CLOTH, cloth, recorded
+
+TORN = CLOTH.replace("k = 40.0", "k = 40.0\nbreaking_strain = 0.02").replace("A small cloth", "A *weak* <cloth>")
+
+
+@pytest.fixture(scope="module")
+def viewer():
+    with view_scene(cloth(), port=0) as made:
+        yield made
+
+
+def test_a_ray_meets_the_first_triangle_on_its_way():
+    points = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 1.0]])
+    both = np.array([[0, 1, 2], [3, 4, 5]])
+    assert met((0.2, 0.3, 9.0), (0, 0, -2.0), points, both).tolist() == [0.2, 0.3, 1.0]
+    assert met((0.2, 0.3, -9.0), (0, 0, 1.0), points, both).tolist() == [0.2, 0.3, 0.0]
+    assert met((0.2, 0.3, 9.0), (0, 0, 1.0), points, both) is None  # behind the eye
+    assert met((0.9, 0.9, 9.0), (0, 0, -1.0), points, both) is None  # beside it
+    assert met((5.0, 0.2, 0.0), (-1.0, 0, 0), points, both) is None  # along its plane
+
+
+def test_a_ray_means_the_nearest_particle_of_what_it_meets():
+    points = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.85, 0.05, 5.0]])
+    faces = np.array([[0, 1, 2]])
+    assert meant((0.8, 0.1, 9.0), (0, 0, -1.0), points, faces, points[:3]) == 1
+    assert meant((0.8, 0.1, 9.0), (0, 0, -1.0), points, faces[:0], points) == 3  # no surface: the one nearest to the ray
+
+
+def test_strains_are_those_of_the_formula_and_their_colours_are_symmetric():
+    rope = taut.System([[0, 0, 0], [2, 0, 0], [2, 1, 0]], mass=1.0, energies=[laws.spring([[0, 1], [1, 2]], k=1.0)])
+    springs = springs_of(rope)
+    strains = springs.strains(np.array([[0, 0, 0], [2.5, 0, 0], [2.5, 0.75, 0]]))
+    assert strains.tolist() == pytest.approx([0.25, -0.25], abs=1e-15)
+    scale = Scale()
+    longer, shorter = scale.colours(strains)
+    assert scale.limit == 0.5
+    assert longer[0] > longer[2]
+    assert shorter[2] > shorter[0]
+    assert Scale().colours(np.zeros(1)).std() < 5  # grey
+
+
+def test_pinning_by_a_click_along_a_ray(viewer):
+    q = viewer.source.newest.q
+    particle = 40
+    viewer.mouse.click("/surface 0", None, q[particle] + np.array([0.01, 0.01, 3.0]), (0.0, 0.0, -1.0))
+    viewer.source.wait(lambda now: particle in now.held)
+    viewer.mouse.click("/particles", particle, (0, 0, 0), (0, 0, 1))
+    viewer.source.wait(lambda now: particle not in now.held)
+    viewer.mouse.click("/particles", 10**6, (0, 0, 0), (0, 0, 1))
+    viewer.mouse.click("/nothing", None, (0, 0, 0), (0, 0, 1))
+    assert viewer.source._wish.clicks == {particle: 2}
+
+
+def test_a_drag_moves_the_target_as_far_as_the_pointer(viewer):
+    q = viewer.source.newest.q
+    start = q[40] + [0.01, 0.0, 0.0]
+    viewer.mouse.drag(7, "start", "/surface 0", None, start, start)
+    viewer.mouse.drag(7, "update", "/surface 0", None, start, start + np.array([0.1, 0.2, 0.3]))
+    now = viewer.source.wait(lambda now: bool(now.pulled) and now.pulled[0][1][2] > 0.2)
+    assert now.pulled[0][0] == 40
+    assert now.pulled[0][1] == pytest.approx(q[40] + [0.1, 0.2, 0.3])
+    viewer.mouse.drag(7, "end", "/surface 0", None, start, start)
+    viewer.source.wait(lambda now: not now.pulled)
+
+
+def test_layers_are_shown_and_hidden_with_their_newest_positions(viewer):
+    viewer.stage.toggle("surface", False)
+    viewer.source.step()
+    now = viewer.source.wait(lambda now: now.step >= 1)
+    until(lambda: viewer.stage.shown.number >= now.number, "it was not shown")
+    viewer.stage.toggle("surface", True)
+    piece = viewer.subject.pieces[0]
+    assert viewer.stage.surfaces[0].visible
+    assert np.array_equal(viewer.stage.surfaces[0].vertices, piece.positions(now.q).astype(np.float32))
+    viewer.stage.toggle("particles", True)
+    assert np.array_equal(viewer.stage._spheres.batched_positions, now.q.astype(np.float32))
+    viewer.stage.toggle("particles", False)
+
+
+def test_torn_springs_and_their_faces_are_left_out(tmp_path):
+    with view_scene(cloth(TORN), port=0) as viewer:
+        whole = len(viewer.stage.surfaces[0].faces)
+        viewer.source.pace(1e6)
+        viewer.source.turn(gravity=30.0)
+        viewer.source.play()
+        viewer.source.wait(lambda now: any(not mask.all() for mask in now.active.values()))
+        viewer.source.pause()
+        now = viewer.source.wait(lambda now: not now.playing)
+        until(lambda: len(viewer.stage.surfaces[0].faces) < whole, "all faces are still there")
+        until(lambda: len(viewer.stage._lines.points) == now.active["spring"].sum(), "torn springs are still there")
+        assert "\\*weak\\* \\<cloth\\>" in viewer.panel.words.content  # a title is text, not markup
+
+
+def test_a_body_of_lines_can_be_taken_by_its_particles():
+    chain = taut.System(
+        [[0.1 * i, 0, 0] for i in range(5)], mass=0.1, fixed=[0], energies=[laws.spring([[i, i + 1] for i in range(4)], k=10.0)]
+    )
+    with view_system(chain, taut.ImplicitEuler(), 0.01, title="chain", port=0) as viewer:
+        assert viewer.stage.visible["particles"]
+        assert list(viewer.stage.pickable()) == ["/particles"]
+        assert viewer.stage._lines.points.shape == (4, 2, 3)
+        viewer.mouse.drag(1, "start", "/particles", 3, (0, 0, 0), (0, 0, 0.1))
+        assert viewer.source.wait(lambda now: bool(now.pulled)).pulled[0][0] == 3
+
+
+def test_a_run_without_a_scene_shows_its_particles(tmp_path):
+    ball = taut.System([[0, 10, 0], [1, 10, 0]], mass=1.0, energies=[laws.gravity()])
+    record(tmp_path / "run", ball, taut.ImplicitEuler(), h=0.1, until=0.5)
+    with view_run(tmp_path / "run", port=0) as viewer:
+        assert len(viewer.stage.springs) == 0
+        viewer.source.seek(5)
+        now = viewer.source.wait(lambda now: now.frame == 5)
+        until(lambda: np.array_equal(viewer.stage._spheres.batched_positions, now.q.astype(np.float32)), "it was not shown")
+
+
+def test_a_page_is_not_written_over_another(tmp_path):
+    folder, file = recorded(tmp_path / "run", CLOTH.replace("0.3", "0.02")), tmp_path / "a.html"
+    file.write_text("mine")
+    with pytest.raises(RunError, match="overwrite"):
+        save_run(folder, file)
+    assert file.read_text() == "mine"
+    assert save_run(folder, file, overwrite=True) == 2
+    assert "<title>A small cloth</title>" in file.read_text()
+    assert [entry.name for entry in tmp_path.iterdir() if entry.suffix == ".html" or entry.name.startswith(".")] == ["a.html"]
+    with pytest.raises(RunError, match="cannot be written"):
+        save_run(folder, tmp_path / "no" / "a.html")
+
+
+def test_lines_stand_in_for_springs_that_are_not_known(tmp_path):
+    from taut.run.opening import open_run
+
+    folder = recorded(tmp_path / "run", CLOTH.replace("0.3", "0.02"))
+    with open_run(folder) as run:
+        subject = of_run(run)
+    assert len(lines_of(subject)) == 0  # a sheet of faces has no lines
+    assert len(springs_of(subject.system)) == len(subject.pieces[0].mesh.edges)
