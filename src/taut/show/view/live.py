@@ -8,9 +8,8 @@ the state as it was, and says why.
 from __future__ import annotations
 
 import math
-import threading
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +22,8 @@ from taut.run.ledger import entry_of
 from taut.show.view.hand import Hand
 from taut.show.view.holding import held_otherwise
 from taut.show.view.knobs import Tuning
-from taut.show.view.snapshot import Snapshot, seen
+from taut.show.view.snapshot import Snapshot
+from taut.show.view.source import Source
 from taut.show.view.wish import Wish
 from taut.step.integrator import Integrator
 from taut.step.report import Report
@@ -35,7 +35,7 @@ Int = NDArray[np.int64]
 MOST_PULLS = 64  # hands at a time
 
 
-class Live:
+class Live(Source):
     """A system that is stepped as long as it plays.
 
     system, integrator : what is stepped, and how; h : step [s]; state : where it begins (default: the system's initial state)
@@ -60,42 +60,19 @@ class Live:
         self.start_state = system.initial_state() if state is None else state
         self.publishing, self.working = 0.0, 0.0  # seconds that the thread has spent on snapshots, and on everything
         self._hand = Hand(system)
-        self._lock, self._changed = threading.Lock(), threading.Event()
         self._wish = self._obeyed = Wish(self.tuning.start)
         self._pinned: dict[int, Float] = {}  # where the pinned particles are
         self._released: frozenset[int] = frozenset()  # particles that the constraints of the scene have lost
         self._held_of: tuple[System, Int] | None = None  # the particles that are not free, of which system
-        self._ended = False
         self._steps_done = 0  # of the single steps asked for
         self._state, self._step, self._report, self._total, self._note = self.start_state, 0, *self._fresh()
         self._seconds = self._slept = 0.0
         self._system, self._pulled_system = self._made(self._wish)
-        self._newest = Snapshot(0, 0, 0, self._state.t, h, self._state.q, self._held(), self._state.active)
-        self._thread = threading.Thread(target=self._run, name="taut live", daemon=True)
+        super().__init__("taut live", Snapshot(0, 0, 0, self._state.t, h, self._state.q, self._held(), self._state.active))
 
     @staticmethod
     def _fresh() -> tuple[Report | None, Entry | None, str]:
         return None, None, ""
-
-    @property
-    def newest(self) -> Snapshot:
-        """The newest snapshot; reading it waits for nothing."""
-        return self._newest
-
-    def start(self) -> None:
-        """Begin, paused unless it was told to play."""
-        self._thread.start()
-
-    def close(self) -> None:
-        """End the thread, after the step at hand."""
-        self._ended = True
-        self._changed.set()
-        if self._thread.is_alive():
-            self._thread.join()
-
-    def wait(self, until: Callable[[Snapshot], bool], *, seconds: float = 60.0) -> Snapshot:
-        """The first snapshot from now on that fulfils a condition; ModelError if none does for so long."""
-        return seen(self, until, seconds)
 
     def _order(self, **changes: Any) -> None:
         with self._lock:

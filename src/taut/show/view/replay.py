@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,8 @@ from numpy.typing import NDArray
 from taut.errors import ModelError, RunError
 from taut.run.opening import Run, open_run
 from taut.show.view.curves import of_run
-from taut.show.view.snapshot import Snapshot, seen
+from taut.show.view.snapshot import Snapshot
+from taut.show.view.source import Source
 from taut.step.report import Report
 
 Float = NDArray[np.float64]
@@ -31,7 +30,7 @@ class _Wish:
     orders: int = 0  # how often a frame was asked for
 
 
-class Replay:
+class Replay(Source):
     """The frames of a run folder.
 
     folder : of the run, which may still be being written; held : particles that are held in it, (k,)
@@ -53,35 +52,13 @@ class Replay:
 
     def __init__(self, folder: str | Path, held: Int) -> None:
         self.folder, self.held = folder, held
-        self._lock, self._changed, self._ended = threading.Lock(), threading.Event(), False
         self._wish = self._first = _Wish()
         with open_run(folder) as run:
             self.h = run.h * run.every
             self._reports = run.reports
             self.curves = of_run(run.ledger, self._reports)
             first = run.frames[0]
-            self._newest = Snapshot(0, 0, first.step, first.t, self.h, first.q, held, frames=len(run.frames))
-        self._thread = threading.Thread(target=self._run, name="taut replay", daemon=True)
-
-    @property
-    def newest(self) -> Snapshot:
-        """The newest snapshot; reading it waits for nothing."""
-        return self._newest
-
-    def start(self) -> None:
-        """Begin, paused."""
-        self._thread.start()
-
-    def close(self) -> None:
-        """End the thread."""
-        self._ended = True
-        self._changed.set()
-        if self._thread.is_alive():
-            self._thread.join()
-
-    def wait(self, until: Callable[[Snapshot], bool], *, seconds: float = 60.0) -> Snapshot:
-        """The first snapshot from now on that fulfils a condition; ModelError if none does for so long."""
-        return seen(self, until, seconds)
+            super().__init__("taut replay", Snapshot(0, 0, first.step, first.t, self.h, first.q, held, frames=len(run.frames)))
 
     def _order(self, **changes: Any) -> None:
         with self._lock:

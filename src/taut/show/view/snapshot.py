@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.errors import ModelError
 from taut.run.entry import Entry
 from taut.step.report import Report
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
-POLL = 0.002  # seconds between looks of one who waits
-
-
-class Source(Protocol):
-    """What publishes snapshots."""
-
-    @property
-    def newest(self) -> Snapshot:
-        """The newest snapshot; reading it waits for nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,13 +54,3 @@ class Snapshot:
         how = "playing" if self.playing else "paused"
         note = f"; {self.note}" if self.note else ""
         return f"<snapshot {self.number} of {len(self.q)} particles: step {self.step}, t = {self.t:g} s, {how}{note}>"
-
-
-def seen(source: Source, until: Callable[[Snapshot], bool], seconds: float) -> Snapshot:
-    """The first snapshot from now on that fulfils a condition; ModelError if none does for so long [s]."""
-    end = time.monotonic() + seconds
-    while not until(found := source.newest):
-        if time.monotonic() > end:
-            raise ModelError(f"nothing of the kind was to be seen for {seconds:g} s; the last was {found}")
-        time.sleep(POLL)
-    return found
