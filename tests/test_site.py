@@ -1,0 +1,116 @@
+"""The documentation site: built without a warning, whole, with every public name, and with the figures of its sources."""
+
+import os
+import re
+import subprocess
+import sys
+from html import unescape
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import taut
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
+MODULES = [name for name in taut.__all__ if type(getattr(taut, name)).__name__ == "module"]
+NAMES = [f"taut.{name}" for name in taut.__all__ if name not in MODULES and name != "__version__"]
+NAMES += [f"taut.{module}.{name}" for module in MODULES for name in import_module(getattr(taut, module).__name__).__all__]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The folder of the built site. mkdocs runs by itself: it changes the logging of the process."""
+    for package in ("mkdocs", "material", "mkdocstrings"):
+        pytest.importorskip(package, reason="the site is built with the extra docs")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    )
+    assert done.returncode == 0, done.stderr
+    assert "WARNING" not in done.stderr, done.stderr
+    return folder
+
+
+def _words(html: str) -> str:
+    """The text of a page, on one line."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", "", html)).split())
+
+
+def test_every_page_is_in_the_navigation(site):
+    """A link in the text would not do: it is the list of all pages, which each page has, that is looked at."""
+    home = (site / "index.html").read_text()
+    listed = set(re.findall(r'<a href="([^"#]+)" class="md-nav__link', home))
+    assert {page.removesuffix(".md") + ".html" for page in PAGES} - {"index.html"} <= listed
+    assert all((site / target).is_file() for target in listed if target not in ("./", "."))
+
+
+def test_every_public_name_has_its_place_in_the_reference(site):
+    pages = {page.stem: page.read_text() for page in (site / "api").glob("*.html")}
+    headings = {
+        _words(heading).split()[0]  # "dataclass" may follow
+        for page in pages.values()
+        for heading in re.findall(r"<h3[^>]*>(.*?)</h3>", page, re.DOTALL)
+    }
+    assert [name for name in NAMES if name not in headings] == []
+    overview = _words(pages["index"])
+    assert [name for name in (f"taut.{n}" for n in taut.__all__) if name not in overview] == []
+
+
+def test_the_reference_says_what_the_docstrings_say(site):
+    said = " ".join(_words(page.read_text()) for page in (site / "api").glob("*.html"))
+    missing = []
+    for name in NAMES:
+        module, _, last = name.rpartition(".")
+        thing = getattr(import_module(getattr(taut, module.partition(".")[2]).__name__) if module != "taut" else taut, last)
+        own = thing.__doc__ if thing.__doc__ != type(thing).__doc__ else ""  # a dict has that of all dicts
+        first = (own or "").strip().partition("\n")[0]
+        missing += [name] * (" ".join(first.replace("`", "").split()) not in said)
+    assert missing == []
+
+
+def test_laws_are_shown_as_they_are_called(site):
+    assert "spring(elements, *, k, l0=...)" in _words((site / "api/laws.html").read_text())
+
+
+def test_nothing_is_fetched_from_elsewhere(site):
+    """Scripts, styles, fonts and pictures come with the site."""
+    fetched = re.compile(r'<(?:script|img|iframe|source)[^>]*\ssrc="(https?:)?//|<link[^>]*rel="(?:stylesheet|preconnect)"[^>]*//')
+    assert [page.name for page in site.rglob("*.html") if fetched.search(page.read_text())] == []
+    assert [sheet.name for sheet in site.rglob("*.css") if re.search(r"url\(\s*[\"']?(https?:)?//", sheet.read_text())] == []
+
+
+def test_figures_of_the_choice_are_those_of_the_guide():
+    """`docs/choosing.md` rounds what the blocks of `docs/guide/time.md` print, and `tests/test_docs.py` runs these."""
+    guide = (DOCS / "guide/time.md").read_text()
+    printed = {}
+    for name, error, energy in re.findall(r"^(\w+) +(-?\d+\.\d\d) +(-?\d+\.\d\d)(?: +\d+ +\d+)?$", guide, re.MULTILINE):
+        printed.setdefault(name, []).extend([float(error), float(energy)])
+    rows = re.findall(r"^\| `(\w+)` \| (.*? mm .*?) \|$", (DOCS / "choosing.md").read_text(), re.MULTILINE)
+    assert len(rows) == 8
+    for name, cells in rows:
+        told = re.findall(r"(-?\d+(?:\.(\d+))?) m[mJ]", cells)
+        assert len(told) == len(printed[name]), name
+        for (number, digits), exact in zip(told, printed[name], strict=True):
+            assert float(number) == pytest.approx(exact, abs=0.51 * 10.0 ** -len(digits)), (name, number, exact)
+
+
+def test_the_house_has_the_rooms_there_are():
+    space = {"__name__": "house", "__file__": str(DOCS / "pictures/house.py")}
+    exec((DOCS / "pictures/house.py").read_text(), space)
+    rooms = {name for floor in space["FLOORS"] for name, _ in floor} | {space["ROOF"][0]}
+    assert rooms == {folder.name for folder in (ROOT / "src/taut").iterdir() if (folder / "__init__.py").is_file()}
+    assert set(space["GROUND"]) == {file.stem for file in (ROOT / "src/taut").glob("*.py")} - {"__init__"}
+    assert space["house"]() == (DOCS / "pictures/house.svg").read_text(), "python docs/pictures/house.py draws it"
+
+
+def test_every_theory_page_has_as_many_answers_as_exercises():
+    for page in sorted((DOCS / "theory").glob("*.md")):
+        _, _, rest = page.read_text().partition("\n## Exercises\n")
+        asked, _, answered = rest.partition("<details")
+        count = len(re.findall(r"^\d+\. ", asked, re.MULTILINE))
+        assert count >= 5, page.name
+        assert count == len(re.findall(r"^\d+\. ", answered, re.MULTILINE)), page.name
