@@ -43,6 +43,21 @@ def run() -> dict[str, float]:
     }
 
 
+def picture(figure, result) -> None:
+    """The column past the critical load, and its deflection by load: none, then by the root."""
+    left, right = figure.subplots(1, 2, width_ratios=[2, 1])
+    factors = (0.95, 1.005, 1.02, 1.06, 1.12)
+    shapes = [pressed(free, factor * result["found"]).state.q for factor in factors]
+    for factor, q in zip(factors, shapes, strict=True):
+        left.plot(q[:, 0], np.abs(q[:, 1]), "o-", ms=2, lw=1, label=f"{factor:g} P")
+    left.set(title="the column", xlabel="x [m]", ylabel="y [m]", aspect="equal", ylim=(-0.02, 0.5))
+    left.legend(frameon=False, fontsize=7, ncols=3, loc="upper left")
+    right.plot(factors, [np.abs(q[:, 1]).max() for q in shapes], "o")
+    past = np.linspace(0, 0.13, 40)
+    right.plot([0.93, 1.0, *(1 + past)], [0, 0, *(np.sqrt(8 * past) / np.pi)], color="0.6", lw=1)
+    right.set(title="deflection [m]", xlabel="load/P")
+
+
 if __name__ == "__main__":
     result = run()
     print(f"critical load found   {result['found']:.9f} N")

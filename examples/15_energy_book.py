@@ -56,6 +56,19 @@ def run() -> dict[str, dict[str, float]]:
     return books
 
 
+def picture(figure, books) -> None:
+    """What becomes of the work of the support in one period, by method."""
+    axes, base = figure.subplots(), [0.0] * len(books)
+    for item in ("drag", "numerical"):
+        amounts = [1000 * b[item] for b in books.values()]
+        axes.barh(list(books), amounts, left=base, height=0.6, label=item)
+        base = amounts
+    axes.plot([1000 * b["scripted"] for b in books.values()], list(books), "|", ms=16, color="k", label="work of the support")
+    axes.axvline(1000 * books["RK4"]["exact"], color="0.5", ls="--", lw=1, label="drag, exactly")
+    axes.set(title="one period of a shaken spring, 32 steps", xlabel="energy [mJ]")
+    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.02, 0.5))
+
+
 if __name__ == "__main__":
     books = run()
     print(f"in one period, {STEPS} steps, drag takes π m α Ω X² = {1000 * books['RK4']['exact']:.4f} mJ\n")

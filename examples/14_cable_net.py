@@ -4,7 +4,7 @@ The net spans a square rim that lies on the saddle z = x y/25. With equal force 
 Cables cut to the rest lengths of the found forces stand where the form stands. Under snow the net sags and pulls harder, and what
 the rim holds then is the weight of the snow.
 
-    python examples/04_cable_net.py [FILE.csv]      writes the table of members
+    python examples/14_cable_net.py [FILE.csv]      writes the table of members
 """
 
 import sys
@@ -42,6 +42,19 @@ def run() -> dict[str, object]:
         "held": float(loaded.reactions[:, 2].sum()),
         "sag": float((form.points[:, 2] - loaded.state.q[:, 2]).max()),
     }
+
+
+def picture(figure, result) -> None:
+    """The form found, and how it hangs under snow; heights twice as large as they are."""
+    view = np.array([[0.9, -0.35], [0.55, 0.5], [0.0, 2.0]])
+    axes = figure.subplots()
+    for q, colour, label in ((result["form"].points, "0.7", "found"), (result["loaded"].state.q, "tab:blue", "under snow")):
+        pen = np.pad((q @ view)[net.edges], ((0, 0), (0, 1), (0, 0)), constant_values=np.nan)  # nan lifts the pen
+        axes.plot(*pen.reshape(-1, 2).T, lw=0.8, color=colour, label=label)
+    axes.plot(*(result["form"].points @ view)[RIM].T, "o", ms=2, color="tab:red", label="held")
+    axes.set(aspect="equal")
+    axes.axis("off")
+    axes.legend(frameon=False)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """A soft body from any mesh: the springs are its edges, the mass comes from its cells, and the highest points are held.
 
-    python examples/02_any_mesh.py [FILE]
+    python examples/06_any_mesh.py [FILE]
 
 Without a file it is taut's own bunny, hung by its ears. A closed surface is filled with tetrahedra first. When the body has come
 to rest, what holds it carries its weight: the sum of the forces on the held points is -M g, which is compared.
@@ -32,14 +32,33 @@ def body(mesh: taut.mesh.Mesh) -> taut.System:
     )
 
 
-def run(mesh: taut.mesh.Mesh) -> dict[str, float]:
+def run(mesh: taut.mesh.Mesh | None = None) -> dict[str, object]:
     """Let it settle; returns the force on the held points and the weight [N], how far it sank [m] and its speed [m/s]."""
+    mesh = taut.mesh.bunny(spacing=0.015) if mesh is None else mesh
     system = body(mesh)
-    *_, (state, report) = taut.simulate(system, taut.ImplicitEuler(), h=0.1, until=3.0)
+    *_, (state, _) = taut.simulate(system, taut.ImplicitEuler(), h=0.1, until=3.0)
     held = -float(system.f(state)[system.fixed, 1].sum())
     sank = float((mesh.positions[:, 1] - state.q[:, 1]).max())
     speed = float(np.linalg.norm(state.v, axis=1).max())
-    return {"held": held, "weight": 9.81 * float(system.mass.sum()), "sank": sank, "speed": speed, "residual": report.residual}
+    weight = 9.81 * float(system.mass.sum())
+    return {"held": held, "weight": weight, "sank": sank, "speed": speed, "system": system, "mesh": mesh, "q": state.q}
+
+
+def picture(figure, result) -> None:
+    """The surface as it was and as it hangs, tenfold sunk; its held points."""
+    view = np.array([[0.9, -0.1], [0.0, 1.0], [-0.4, -0.25]])
+    mesh, sunk = result["mesh"], result["mesh"].positions + 10 * (result["q"] - result["mesh"].positions)
+    for axes, q, title in zip(
+        figure.subplots(1, 2, sharey=True), (mesh.positions, sunk), ("as it was", "hung, displacements × 10"), strict=True
+    ):
+        faces = mesh.boundary_faces["triangle"]
+        (ax, ay), (bx, by) = (((q @ view)[faces[:, i]] - (q @ view)[faces[:, 0]]).T for i in (1, 2))
+        front = faces[ax * by > ay * bx]  # those that face us run counterclockwise
+        pairs = np.unique(np.sort(front[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1), axis=0)
+        axes.plot(*np.pad((q @ view)[pairs], ((0, 0), (0, 1), (0, 0)), constant_values=np.nan).reshape(-1, 2).T, lw=0.5)
+        axes.plot(*(q @ view)[result["system"].fixed].T, "o", ms=2, color="tab:red")
+        axes.set(title=title, aspect="equal")
+        axes.axis("off")
 
 
 if __name__ == "__main__":
