@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import taut
-from benchmarks import hostile
+from taut.bench.reliability import hostile_meshes as hostile
 from taut.mesh import UV, Mesh
 from taut.mesh.reading import FORMATS, format_module
 from tests.mesh.meshes import real

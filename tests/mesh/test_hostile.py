@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import taut
-from benchmarks import heavy, hostile
+from taut.bench.reliability import heavy_meshes as heavy
+from taut.bench.reliability import hostile_meshes as hostile
 from taut.mesh.reading import FORMATS
 
 SAMPLES = hostile.samples()

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import taut
-from benchmarks.hostile import spoil
+from taut.bench.reliability.spoil import spoil
 from taut.mesh import Mesh
 from taut.mesh.files import vtk, vtu
 

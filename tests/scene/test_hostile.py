@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import taut
-from benchmarks import scenes
 from taut import scene
+from taut.bench.reliability import hostile_scenes as scenes
 from taut.scene import bounds
 
 GOOD = scenes.samples()

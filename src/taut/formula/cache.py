@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from taut.errors import CacheError
@@ -46,8 +47,17 @@ def check_ours(path: Path) -> None:
         raise CacheError(f"the kernel cache {path} belongs to another user (uid {info.st_uid}); set TAUT_CACHE_DIR")
     if info.st_mode & 0o077:
         raise CacheError(
-            f"the kernel cache {path} is open to others (mode {info.st_mode & 0o777:o}); chmod 700 it, or set TAUT_CACHE_DIR"
+            f"the kernel cache {path} is open to others (mode {info.st_mode & 0o777:o}), who may have put code there; "
+            "delete it, or set TAUT_CACHE_DIR"
         )
+
+
+def check_files(paths: Iterable[Path]) -> None:
+    """Refuse links, and files that somebody else owns: they are from a time when the folder was open to others."""
+    for path in paths:
+        info = path.lstat()
+        if stat.S_ISLNK(info.st_mode) or (os.name == "posix" and info.st_uid != os.geteuid()):
+            raise CacheError(f"{path} in the kernel cache is a link or belongs to another user; delete the cache")
 
 
 def write_whole(path: Path, text: str) -> None:

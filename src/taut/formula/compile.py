@@ -23,7 +23,7 @@ from types import ModuleType
 from typing import Any
 
 from taut.errors import CacheError
-from taut.formula.cache import cache_directory, check_ours, write_whole
+from taut.formula.cache import cache_directory, check_files, check_ours, write_whole
 
 SLOW = 0.7  # seconds after which a compilation is announced
 log = logging.getLogger("taut")
@@ -121,6 +121,8 @@ def _numba_config() -> Any:
 
 
 def _import(name: str, path: Path) -> ModuleType:
+    compiled = path.parent / "__pycache__"
+    check_files([path, *([compiled] if os.path.lexists(compiled) else []), *compiled.glob(f"{name}.*")])
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise CacheError(f"cannot import {path}")

@@ -9,6 +9,7 @@ run.lock                               held by the process that writes
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
@@ -130,20 +131,29 @@ def put(folder: Path, files: Mapping[str, bytes]) -> None:
 def check_names(folder: Path, inputs: Mapping[str, bytes]) -> None:
     """Refuse files that would lie outside the folder, or in place of the run's own."""
     for name, data in inputs.items():
-        path = PurePosixPath(name)
-        if path.is_absolute() or ".." in path.parts or not path.parts or "\\" in name or ":" in name or "\0" in name:
-            raise RunError(f"{folder}: the input {name!r} would not lie in the folder of the run")
+        path = _inside(folder, name)
         if path.parts[0].lower() in (*OWN, LOCK):
             raise RunError(f"{folder}: the input {name!r} has a name that the run needs itself")
         if not isinstance(data, bytes):
             raise RunError(f"{folder}: the input {name!r} is {type(data).__name__}, not bytes")
 
 
+def _inside(folder: Path, name: str) -> PurePosixPath:
+    """The name as a path below the folder."""
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or not path.parts or "\\" in name or ":" in name or "\0" in name:
+        raise RunError(f"{folder}: the input {name[:100]!r} would not lie in the folder of the run")
+    return path
+
+
 def check_unchanged(folder: Path, digests: Mapping[str, str]) -> None:
-    """Refuse a run whose scene or inputs have changed since it began."""
+    """Refuse a run whose scene or inputs have changed since it began; what never ends (a pipe, a device) is not opened."""
     for name, digest in digests.items():
+        path = folder / _inside(folder, name)
         try:
-            data = (folder / name).read_bytes()
+            if not stat.S_ISREG(os.stat(path).st_mode):
+                raise RunError(f"{folder}: {name} is not a file")
+            data = path.read_bytes()
         except OSError as error:
             raise RunError(f"{folder}: cannot read {name}: {reason(error)}") from error
         if sha256(data).hexdigest() != digest:

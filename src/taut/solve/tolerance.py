@@ -65,13 +65,15 @@ def _number(value: object) -> float:
 
 
 def lengths(vectors: Float) -> Float:
-    """The length of each of the vectors (n, 3); a sum along so short an axis would take numpy four times as long.
+    """The length of each of the vectors (n, 3), infinite where its square is; a sum along so short an axis would take numpy four
+    times as long.
 
     >>> lengths(np.array([[3.0, 4.0, 0.0]]))
     array([5.])
     """
-    squares = vectors * vectors
-    return np.asarray(np.sqrt(squares[:, 0] + squares[:, 1] + squares[:, 2]))
+    with np.errstate(over="ignore"):  # what a solver gives for a matrix that is all but singular may be as large
+        squares = vectors * vectors
+        return np.asarray(np.sqrt(squares[:, 0] + squares[:, 1] + squares[:, 2]))
 
 
 def magnitudes(vectors: Float) -> Float:

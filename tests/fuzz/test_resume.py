@@ -1,0 +1,71 @@
+"""Run folders made to harm who resumes them: names of files that never end, or lie elsewhere, are refused before they are read."""
+
+import json
+import os
+import shutil
+import sqlite3
+import sys
+
+import pytest
+
+import taut
+from taut.bench.reliability.watch import in_time
+from taut.cli.run import resume
+from taut.run.codec import checksum
+from taut.run.connection import FILE
+from taut.run.opening import open_run
+from taut.run.record import record
+from taut.scene import load
+from tests.run.recordings import stopping_after
+
+SCENE = """
+[time]
+h = 0.1
+duration = 1.0
+[[body]]
+name = "a"
+mesh = { shape = "rope", n = 2 }
+mass = 1.0
+[[law]]
+law = "gravity"
+"""
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory):
+    """A run that was stopped after two steps."""
+    folder = tmp_path_factory.mktemp("stopped")
+    (folder / "scene.toml").write_text(SCENE)
+    scene = load(str(folder / "scene.toml"))
+    built = scene.build()
+    more = {"scene": scene.resolved(), "inputs": scene.inputs(), "stop": stopping_after(2)}
+    record(folder / "run", built.system, built.integrator, h=built.h, until=built.until, state=built.state, **more)
+    return folder / "run"
+
+
+def with_inputs(folder, inputs):
+    """Let the run say that these files belong to it, with a checksum that fits."""
+    with sqlite3.connect(folder / FILE) as connection:
+        text = json.dumps(inputs)
+        connection.execute("UPDATE meta SET value = ?, checksum = ? WHERE key = 'inputs'", (text, checksum("meta", "inputs", text)))
+    connection.close()
+
+
+def test_the_run_itself_goes_on(stopped, tmp_path):
+    shutil.copytree(stopped, tmp_path / "run")
+    resume(tmp_path / "run", quiet=True)
+    with open_run(tmp_path / "run") as run:
+        assert run.finished
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/dev/zero")
+@pytest.mark.parametrize(
+    "name", ["/dev/zero", "../../../../../../../dev/zero", "a\0b", "x" * 5000, "link", "pipe", ".", "../run/x"]
+)
+def test_files_that_never_end_or_lie_elsewhere(stopped, tmp_path, name):
+    shutil.copytree(stopped, tmp_path / "run")
+    (tmp_path / "run" / "link").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "run" / "pipe")
+    with_inputs(tmp_path / "run", {name: "0" * 64})
+    with in_time(2), pytest.raises(taut.RunError, match="run"):
+        resume(tmp_path / "run", quiet=True)

@@ -1,0 +1,102 @@
+"""Run databases from somebody else: values, tables and triggers changed by SQL, not by chance; noticed or without effect.
+
+Flipped and cut bytes are in tests/run/test_damage.py.
+"""
+
+import shutil
+import sqlite3
+import sys
+from contextlib import suppress
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import taut
+from taut.run.opening import open_run
+from taut.run.record import record
+from taut.run.schema import TABLES
+from tests.run.recordings import ball, bits
+
+VALUES = st.one_of(
+    st.none(), st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False), st.text(max_size=20), st.binary(max_size=60),
+    st.sampled_from([0, -1, 1e308, "running", "finished", '{"a": 1}', "[" * 5000, "{}", b"\x80\x04]", "../../x"]),
+)  # fmt: skip
+STRANGE = [
+    "CREATE TRIGGER t AFTER INSERT ON frames BEGIN DELETE FROM checkpoints; END", "DROP TABLE reports", "DELETE FROM checkpoints",
+    "CREATE TABLE other(x)", "ALTER TABLE frames RENAME TO pictures", "DELETE FROM meta WHERE key = (SELECT min(key) FROM meta)",
+    "CREATE VIEW v AS SELECT load_extension('x')", "PRAGMA user_version = 99", "PRAGMA application_id = 1", "DELETE FROM progress",
+    "DROP TABLE frames; CREATE VIEW frames AS SELECT 0 AS step, 0.0 AS t, x'' AS checksum, zeroblob(900000000) AS q, x'' AS v",
+    "UPDATE frames SET q = zeroblob(5000000)", "UPDATE meta SET value = printf('%.*c', 3000000, '[')",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """A short run, and everything in it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "matplotlib.figure", None)
+        folder = tmp_path_factory.mktemp("fuzz") / "run"
+        record(folder, ball(), taut.BDF2(), h=0.02, until=0.1, every=2, scene="# a scene\n")
+    return folder, contents(folder)
+
+
+def contents(folder):
+    """Each part of a run that can be read."""
+    found = {}
+    with open_run(folder) as run:
+        found["header"] = (run.scene, run.integrator, run.n, run.h, run.steps, run.every, dict(run.versions), dict(run.inputs))
+        parts = {"progress": lambda: (run.step, run.status), "state": lambda: bits(run.state()), "count": lambda: len(run.frames)}
+        parts |= {name: lambda name=name: {k: v.tolist() for k, v in getattr(run, name).items()} for name in ("reports", "ledger")}
+        parts |= {i: lambda i=i: (run.frames[i].step, run.frames[i].t, run.frames[i].q.tobytes()) for i in range(4)}
+        for name, read in parts.items():
+            try:
+                found[name] = read()
+            except (taut.RunError, IndexError):
+                continue
+    return found
+
+
+def changed(recorded, work):
+    """A copy of the run after some SQL; what can be read of it must be what was written."""
+    folder, whole = recorded
+    copy = folder.parent / "copy"
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(folder, copy)
+    with sqlite3.connect(copy / "run.sqlite") as connection:
+        work(connection)
+    connection.close()
+    try:
+        found = contents(copy)
+    except taut.RunError as error:
+        assert str(copy) in str(error)  # noqa: PT017
+        return
+    found.pop("count", None)
+    for name, value in found.items():
+        if name == "state":
+            continue  # an older checkpoint is as good; it has a checksum of its own
+        assert value == whole[name], name
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(data=st.data())
+def test_any_value_in_any_cell(recorded, data):
+    table = data.draw(st.sampled_from(sorted(TABLES)))
+    value, row = data.draw(VALUES), data.draw(st.integers(0, 5))
+
+    def work(connection):
+        columns = [name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")]
+        column = data.draw(st.sampled_from(columns))
+        keys = [name for _, name, _, _, _, key in connection.execute(f"PRAGMA table_info({table})") if key]
+        rows = connection.execute(f"SELECT {', '.join(keys)} FROM {table}").fetchall()
+        if rows:
+            where = " AND ".join(f"{key} = ?" for key in keys)
+            with suppress(sqlite3.IntegrityError):  # a key takes integers alone
+                connection.execute(f'UPDATE OR IGNORE {table} SET "{column}" = ? WHERE {where}', (value, *rows[row % len(rows)]))
+
+    changed(recorded, work)
+
+
+@pytest.mark.parametrize("sql", STRANGE)
+def test_strange_schemas(recorded, sql):
+    changed(recorded, lambda connection: connection.executescript(sql))

@@ -1,0 +1,109 @@
+"""What the package may not do: unpickle, evaluate, import by a name from a file, or start a shell. The exceptions are listed here.
+
+SECURITY.md says why they are safe.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import taut
+
+SOURCE = Path(taut.__file__).parent
+MODULES = {
+    "pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "yaml", "runpy", "code", "pty",
+    "xml.etree", "xml.dom", "xml.sax",
+}  # fmt: skip
+BUILTINS = {"eval", "exec", "compile", "__import__"}
+OF_OS = {"system", "popen", "execv", "execve", "execvp", "spawnv", "spawnl", "fork", "forkpty", "startfile"}
+METHODS = {
+    "exec_module", "load_module", "spec_from_file_location", "import_module", "enable_load_extension", "load_extension", "CDLL",
+    "executescript", "read_pickle", "Popen", "check_output", "check_call", "getoutput", "urlopen",
+}  # fmt: skip
+ALLOWED = {
+    "__init__.py import_module": "names of the package's own modules, from a table in it",
+    "bench/peers.py import_module": "the package's own modules",
+    "bench/processes.py subprocess.run": "this Python, with code of the package",
+    "bench/reliability/determinism.py Popen": "this Python, with code of the package",
+    "bench/reliability/faults.py CDLL": "the library that it has built from its own source",
+    "bench/reliability/faults.py fork": "trials of the campaign",
+    "bench/reliability/faults.py subprocess.run": "the C compiler on its own source, and this Python",
+    "bench/reliability/heavy_meshes.py subprocess.run": "this Python, with code of the package",
+    "bench/reliability/kill.py fork": "trials of the campaign",
+    "bench/reliability/run.py subprocess.run": "this Python, with code of the package",
+    "bench/yardstick.py subprocess.run": "the C++ compiler on its own source, and what that gives",
+    "extras.py import_module": "packages named in the code of the package",
+    "formula/compile.py exec_module": "kernels from the cache, whose folder must be this user's alone",
+    "formula/compile.py spec_from_file_location": "the same",
+    "mesh/files/vtu.py xml.sax.saxutils.quoteattr": "writes XML; what is read goes through expat, without document types",
+    "mesh/filling/fill.py import_module": "pytetwild, in the child process",
+    "mesh/isolated.py import_module": "functions named in the code of the package, in the child process",
+    "mesh/isolated.py subprocess.run": "this Python, with code of the package, for the libraries of others",
+    "mesh/reading.py import_module": "the package's own readers, by a table of extensions",
+    "scene/catalogue.py import_module": "the package itself",
+    "scene/law_of.py exec_module": "laws of Python files beside a scene, only with --allow-code",
+    "scene/law_of.py spec_from_file_location": "the same",
+    "show/render/gl.py CDLL": "the system's own OpenGL libraries, by names in the code",
+    "threads.py CDLL": "the library of the tbb package",
+    "threads.py import_module": "numba's threading layers",
+    "validate/registry.py import_module": "the package's own modules",
+}
+
+
+def found_in(path: Path, source: Path = SOURCE) -> Iterator[str]:
+    """What a file does of all that, as "file what"."""
+    place = path.relative_to(source).as_posix()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (f"{place} {alias.name}" for alias in node.names if _forbidden(alias.name))
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{place} {node.module}.{a.name}" for a in node.names if _forbidden(f"{node.module}.{a.name}"))
+        elif isinstance(node, ast.Call):
+            yield from (f"{place} {what}" for what in _called(node))
+
+
+def _forbidden(module: str) -> bool:
+    return any(f"{module}.".startswith(f"{name}.") for name in MODULES)
+
+
+def _called(node: ast.Call) -> Iterator[str]:
+    name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+    owner = getattr(node.func.value, "id", "") if isinstance(node.func, ast.Attribute) else ""
+    if name in METHODS or (name in BUILTINS and isinstance(node.func, ast.Name)) or (owner == "os" and name in OF_OS):
+        yield name
+    if owner == "subprocess" and name == "run":
+        yield "subprocess.run"
+    given = {k.arg: k.value.value for k in node.keywords if isinstance(k.value, ast.Constant)}
+    if owner in ("np", "numpy") and name == "load" and given.get("allow_pickle") is not False:
+        yield "np.load"
+    if given.get("shell") or given.get("allow_pickle"):
+        yield "shell or allow_pickle"
+
+
+def test_nothing_is_unpickled_evaluated_or_given_to_a_shell():
+    found = {what for path in SOURCE.rglob("*.py") for what in found_in(path)}
+    assert sorted(found - set(ALLOWED)) == []
+    assert sorted(set(ALLOWED) - found) == [], "take these out of the list"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import pickle",
+        "from yaml import load",
+        "eval('1')",
+        "os.system('x')",
+        "call('x', shell=True)",
+        "np.load('x')",
+        "np.load('x', allow_pickle=True)",
+        "from xml.etree import ElementTree",
+        "from xml import sax",
+        "__import__('os')",
+        "connection.enable_load_extension(True)",
+    ],
+)
+def test_the_search_finds_what_it_should(text, tmp_path):
+    (tmp_path / "x.py").write_text(text)
+    assert list(found_in(tmp_path / "x.py", tmp_path))
