@@ -21,9 +21,10 @@ def extra(name: str, module: str, what: str) -> Any:
 
     >>> extra("plot", "no_such_module", "plots")
     Traceback (most recent call last):
-    taut.errors.MissingExtra: plots need the package matplotlib: pip install 'taut[plot]'
+    taut.errors.MissingExtra: plots need the package no_such_module: pip install 'taut[plot]'
     """
     try:
         return import_module(module)
     except ImportError as error:
-        raise MissingExtra(f"{what} need the package {EXTRAS[name]}: pip install 'taut[{name}]'") from error
+        missing = getattr(error, "name", None) or module
+        raise MissingExtra(f"{what} need the package {missing.partition('.')[0]}: pip install 'taut[{name}]'") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from typing import TextIO
@@ -38,13 +39,16 @@ class Progress:
             self._line(f"{name} …")
 
     def at(self, step: int, text: str, *, total: int | None = None, left: float | None = None) -> None:
-        """A step of the part is done, of `total` if that was not known before; left : seconds to come (default: as so far)."""
+        """A step of the part is done, of `total` if that was not known before.
+
+        left : seconds to come (default: as so far; nan: not known)
+        """
         now = time.perf_counter()
         self._total = total or self._total
         if self._total and step and left is None:
             left = (now - self._begun) / step * (self._total - step)
         count = f"{step}/{self._total}" if self._total else ""
-        words = [count, "" if left is None else f"{_duration(left)} left", text]
+        words = [count, "" if left is None or math.isnan(left) else f"{_duration(left)} left", text]
         if self._bar:
             full = WIDTH * step // self._total if self._total else 0
             bar = [f"[{'█' * full}{'·' * (WIDTH - full)}]"] if self._total else []

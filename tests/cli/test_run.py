@@ -54,7 +54,7 @@ def test_json(command):
         (["run", "spring", "--young", "1e5"], 2, "young is for mesh files"),
         (["run", "nothing.toml"], 2, "nothing.toml"),
         (["run", "nothing.obj"], 2, "nothing.obj"),
-        (["resume", "nowhere"], 4, "nowhere"),
+        (["resume", "nowhere"], 2, "nowhere"),
         (["new", "cloht"], 2, "did you mean 'cloth'?"),
         (["check", "spring", "--set", "time.h=-1"], 2, "time.h"),
     ],

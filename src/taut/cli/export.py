@@ -16,7 +16,7 @@ LINES = 5.0  # seconds between lines of progress where there is no terminal
 
 
 def export(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run, finished or not.")],
+    folder: options.RunFolder,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="File to write: .usdc, .usda, .usd, .glb, .vtkhdf, .obj, .ply or .pc2.")
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,6 +20,7 @@ Changes = Annotated[
 Outside = Annotated[bool, typer.Option("--allow-outside", help="Let the scene read files outside of its folder.")]
 Code = Annotated[bool, typer.Option("--allow-code", help="Let the scene take laws from Python files beside it: their code is run.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+RunFolder = Annotated[Path, typer.Argument(metavar="DIR", exists=True, file_okay=False, help="The folder of a run.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 Fix = Annotated[str | None, typer.Option(help='Of a mesh file: which points are held, such as "y > 0.95*max(y)".')]
 Young = Annotated[float | None, typer.Option(help="Of a mesh file: Young's modulus [Pa].")]

@@ -7,11 +7,13 @@ from typing import Annotated
 
 import typer
 
+from taut.cli import options
+
 WORDS = ("energy", "convergence")
 
 
 def plot(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run.")],
+    folder: options.RunFolder,
     what: Annotated[str, typer.Option(metavar="WHAT", help="energy or convergence.")] = "energy",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The file: .png, .svg or .pdf (default: WHAT.svg).")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it is there.")] = False,
@@ -23,7 +25,7 @@ def plot(
     from taut.show.render.files import check_free
 
     if what not in WORDS:
-        raise ModelError(f"there is no plot '{what}'{did_you_mean(what, WORDS)}; there are {', '.join(WORDS)}")
+        raise ModelError(f"there is no plot '{what}'; there are {', '.join(WORDS)}{did_you_mean(what, WORDS)}")
     path = Path(f"{what}.svg") if output is None else output
     check_free(path, overwrite=overwrite)
     with open_run(folder) as run:

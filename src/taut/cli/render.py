@@ -14,7 +14,7 @@ LINES = 5.0  # seconds between lines of progress where there is no terminal
 
 
 def render(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run.")],
+    folder: options.RunFolder,
     output: Annotated[Path, typer.Option("--output", "-o", help="The picture or video: .png, .gif or .mp4.")],
     colour: Annotated[
         str, typer.Option(metavar="WHAT", help="plain, strain, speed, stress, or the name of an energy law.")

@@ -77,7 +77,7 @@ def run(
 
 
 def resume(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run that was stopped.")],
+    folder: options.RunFolder,
     allow_code: options.Code = False,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,

@@ -21,6 +21,7 @@ class Progress:
     durable : the last step that is on the disk
     frame : whether this step has a frame, which then is on the disk
     seconds : of wall-clock time since the run was started or resumed; left : the same still to come, if it goes on like this
+        (not a number after the first step, which may have compiled)
 
     >>> Progress(5, 20, 0.5, Report("RK4", 0.5, 0.1, "explicit"), 4, False, 1.0, 3.0).share
     0.25

@@ -10,6 +10,7 @@ in the same bits as one that was not: frames after the last good checkpoint are 
 from __future__ import annotations
 
 import logging
+import math
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -172,6 +173,7 @@ def _run(
     try:
         header, plan, summary, rows = store.header, store.header.plan, Summary(), list[Row]()
         begun, first, kept = time.perf_counter(), step, step
+        paced = begun
         while step < plan.steps:
             try:
                 done = integrator.advance(system, state, plan.length(step))
@@ -190,8 +192,10 @@ def _run(
                 store.save(step, state, rows, checkpoint=checkpoint, status="interrupted" if stopped else "running")
                 rows, kept = [], step if checkpoint else kept
             if tell is not None:
-                taken = time.perf_counter() - begun
-                left = taken / (step - first) * (plan.steps - step)
+                now = time.perf_counter()
+                paced = now if step == first + 1 else paced  # the first step may have compiled: it says nothing of the others
+                taken, since = now - begun, step - first - 1
+                left = (now - paced) / since * (plan.steps - step) if since else math.nan
                 tell(Progress(step, plan.steps, state.t, done.report, store.durable, header.is_frame(step), taken, left))
             if stopped:
                 return Recorded(store.folder, "interrupted", step, plan.steps, state, summary)

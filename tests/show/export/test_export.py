@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import taut
-from taut.errors import MissingExtra, RunError
+from taut.errors import MissingExtra, ModelError, RunError
 from taut.run.record import record
 from taut.show.export import export
 from taut.show.export.clip import clip_of
@@ -77,7 +77,7 @@ def test_thinning_is_even_and_keeps_both_ends(tmp_path):
     ],
 )
 def test_refused(run, tmp_path, path, options, said):
-    with pytest.raises(RunError) as caught:
+    with pytest.raises(ModelError) as caught:
         export(run, tmp_path / path if isinstance(path, str) else path, **options)
     assert said in str(caught.value)
     assert list(tmp_path.iterdir()) == []
@@ -114,7 +114,7 @@ def test_what_is_there_stays_unless_told(run, tmp_path, suffix):
     assert sorted(path.parent.iterdir()) == sorted(files)  # nothing else is left there
     before = [file.read_bytes() for file in files]
     files[-1].write_bytes(b"mine")
-    with pytest.raises(RunError, match="already; it is overwritten only if you say so"):
+    with pytest.raises(ModelError, match="already; it is overwritten only if you say so"):
         export(run, path, tell=lambda *_: pytest.fail("it is refused before the work begins"))
     assert files[-1].read_bytes() == b"mine"
     assert export(run, path, overwrite=True).files == files
@@ -202,7 +202,7 @@ def test_a_folder_that_cannot_be_made(run, tmp_path):
     with pytest.raises(RunError, match="cannot write"):
         export(run, tmp_path / "file/x.glb")
     (tmp_path / "x.glb").mkdir()
-    with pytest.raises(RunError, match="is a folder; name a file"):
+    with pytest.raises(ModelError, match="is a folder; name a file"):
         export(run, tmp_path / "x.glb", overwrite=True)
 
 

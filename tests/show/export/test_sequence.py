@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from taut.errors import RunError
+from taut.errors import ModelError
 from taut.mesh import UV, Mesh, read
 from taut.show.export import export
 from taut.show.export.faces import faced, polygons
@@ -88,9 +88,9 @@ def test_texture_is_at_the_same_corners(files):
 
 def test_a_longer_sequence_is_not_mixed_with_a_shorter_one(run, tmp_path):
     export(run, tmp_path / "x.ply")
-    with pytest.raises(RunError, match=r"x_0000\.ply, x_0001\.ply, x_0002\.ply and 3 more already"):
+    with pytest.raises(ModelError, match=r"x_0000\.ply, x_0001\.ply, x_0002\.ply and 3 more already"):
         export(run, tmp_path / "x.ply")
-    with pytest.raises(RunError, match=r"x_0003\.ply, x_0004\.ply, x_0005\.ply would be read with the new files"):
+    with pytest.raises(ModelError, match=r"x_0003\.ply, x_0004\.ply, x_0005\.ply would be read with the new files"):
         export(run, tmp_path / "x.ply", every=2, overwrite=True)
     assert len(export(run, tmp_path / "x.ply", overwrite=True).files) == 6
     assert len(list(tmp_path.iterdir())) == 6

@@ -19,7 +19,7 @@ def test_pictures_and_videos(command, hanging_run, tmp_path):
 def test_errors_have_their_codes(command, hanging_run, tmp_path):
     (tmp_path / "a.png").write_text("mine")
     code, _, err = command("render", hanging_run, "-o", "a.png")
-    assert (code, err) == (4, "taut: a.png is there already; --overwrite replaces it\n")
+    assert (code, err) == (2, "taut: a.png is there already; --overwrite replaces it\n")
     assert (tmp_path / "a.png").read_text() == "mine"
     for size in ("160", "0x10", "axb", "160x120x3", "-160x120"):
         code, _, err = command("render", hanging_run, "-o", "b.png", f"--size={size}")

@@ -13,9 +13,9 @@ from taut.errors import MissingExtra, ModelError, RunError
 from taut.run.opening import open_run
 from taut.run.record import record
 from taut.show.colours import bytes_of, table
+from taut.show.held import held_until
 from taut.show.render import gl, render
 from taut.show.render.cameras import framing
-from taut.show.render.held import held_until
 from taut.show.render.stage import BACKGROUND, Stage
 from taut.show.subject import of_run
 from tests.show.render.runs import HANGING, hanging
@@ -179,7 +179,7 @@ def test_a_run_without_a_scene_shows_particles(tmp_path):
 def test_nothing_is_overwritten_unless_told(hanging_run, tmp_path, monkeypatch):
     path = tmp_path / "a.png"
     path.write_text("mine")
-    with pytest.raises(RunError, match="is there already"):
+    with pytest.raises(ModelError, match="is there already"):
         render(hanging_run, path, size=SMALL)
     assert path.read_text() == "mine"
     render(hanging_run, path, size=SMALL, overwrite=True)
@@ -197,7 +197,7 @@ def test_nothing_is_overwritten_unless_told(hanging_run, tmp_path, monkeypatch):
                 render(hanging_run, path, size=SMALL, overwrite=True)
         assert path.read_text() == "mine"
     assert not list(tmp_path.glob(".taut-*"))
-    with pytest.raises(RunError, match="no folder"):
+    with pytest.raises(ModelError, match="no folder"):
         render(hanging_run, tmp_path / "none/a.png")
 
 
@@ -249,8 +249,8 @@ def test_a_disk_that_is_full_leaves_what_was_there(tmp_path):
         ("a.gif", {"fps": 60.0}, "up to 50, not 60"),
         ("a.mp4", {"fps": float("nan")}, "fps is a positive number"),
         ("a.gif", {"turntable": float("inf")}, "turntable is an angle"),
-        ("a.png", {"camera": "frnt"}, "no camera 'frnt'; did you mean 'front'"),
-        ("a.png", {"colour": "sped"}, "no colour 'sped'; did you mean 'speed'"),
+        ("a.png", {"camera": "frnt"}, "no camera 'frnt'; there are .*; did you mean 'front'"),
+        ("a.png", {"colour": "sped"}, "no colour 'sped'; there are .*; did you mean 'speed'"),
     ],
 )
 def test_bad_wishes_are_refused(hanging_run, tmp_path, name, options, words):

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.errors import RunError
+from taut.errors import ModelError
 from taut.run.frames import Frame
 from taut.run.opening import Run
 from taut.show.export.names import distinct
@@ -92,15 +92,15 @@ def clip_of(
     """
     for name, value, least in (("every", every, 1), ("frames", most, 1)):
         if value is not None and (not isinstance(value, int | np.integer) or value < least):
-            raise RunError(f"{name} is {value}; it is a whole number, at least {least}")
+            raise ModelError(f"{name} is {value}; it is a whole number, at least {least}")
     if rate is not None and not 0.0 < rate < np.inf:
-        raise RunError(f"fps is {rate}; it is more than 0")
+        raise ModelError(f"fps is {rate}; it is more than 0")
     times = _times(run)
     slack = SAME * run.h
     low, high = (times[0] if start is None else start), (times[-1] if stop is None else stop)
     numbers = np.flatnonzero((times >= low - slack) & (times <= high + slack))[::every]
     if not len(numbers):
-        raise RunError(f"{run.folder}: no frame from {low:g} s to {high:g} s; there are {times[0]:g} s to {times[-1]:g} s")
+        raise ModelError(f"{run.folder}: no frame from {low:g} s to {high:g} s; there are {times[0]:g} s to {times[-1]:g} s")
     thinned = most is not None and len(numbers) > most
     if most is not None and thinned:
         numbers = numbers[np.round(np.linspace(0, len(numbers) - 1, most)).astype(np.int64)]

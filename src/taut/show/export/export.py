@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from taut.errors import RunError, did_you_mean
+from taut.errors import ModelError, did_you_mean
 from taut.run.opening import Run, open_run
 from taut.show.export import glb, point_cache, sequence, usd, vtkhdf
 from taut.show.export.clip import Clip, Tell, clip_of
@@ -112,9 +112,9 @@ def _format(path: str | os.PathLike[str]) -> tuple[Path, Format]:
     try:
         file = Path(path)
     except TypeError as error:
-        raise RunError(f"the file to write is a path, not {path!r}") from error
+        raise ModelError(f"the file to write is a path, not {path!r}") from error
     suffix = file.suffix.lower()
     if suffix not in FORMATS or not file.stem:
         hint = did_you_mean(suffix, FORMATS)
-        raise RunError(f"{file}: its ending says what to write; there are {', '.join(FORMATS)}{hint}")
+        raise ModelError(f"{file}: its ending says what to write; there are {', '.join(FORMATS)}{hint}")
     return file, FORMATS[suffix]

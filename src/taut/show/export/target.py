@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 
-from taut.errors import RunError
+from taut.errors import ModelError
 from taut.run.folder import sync_folder, writing
 
 MOST_SHOWN = 3
@@ -55,16 +55,16 @@ def refuse_longer(folder: Path, pattern: str, names: Sequence[str]) -> None:
     old = [path.name for path in folder.iterdir() if re.fullmatch(pattern, path.name)] if folder.is_dir() else []
     left = sorted(set(old) - kept)
     if left:
-        raise RunError(f"{folder}: {_some(left)} would be read with the new files; move them away, or take another name")
+        raise ModelError(f"{folder}: {_some(left)} would be read with the new files; move them away, or take another name")
 
 
 def _refuse(folder: Path, names: Sequence[str], *, overwrite: bool) -> None:
     there = [name for name in names if os.path.lexists(folder / name)]
     for name in there:
         if (folder / name).is_dir():
-            raise RunError(f"{folder / name} is a folder; name a file")
+            raise ModelError(f"{folder / name} is a folder; name a file")
     if there and not overwrite:
-        raise RunError(f"{folder}: there is {_some(there)} already; it is overwritten only if you say so (--overwrite)")
+        raise ModelError(f"{folder}: there is {_some(there)} already; it is overwritten only if you say so (--overwrite)")
 
 
 def _some(names: Sequence[str]) -> str:

@@ -62,7 +62,7 @@ def view(name: str) -> tuple[float, float]:
     (90.0, 0.0)
     """
     if name not in VIEWS:
-        raise ModelError(f"there is no camera '{name}'{did_you_mean(name, VIEWS)}; there are {', '.join(VIEWS)}")
+        raise ModelError(f"there is no camera '{name}'; there are {', '.join(VIEWS)}{did_you_mean(name, VIEWS)}")
     return VIEWS[name]
 
 

@@ -24,8 +24,8 @@ from taut.errors import ModelError, did_you_mean
 from taut.mesh.measure import to_corners
 from taut.mesh.mesh import Mesh
 from taut.run.frames import Frame
-from taut.show.render.torn import Torn
 from taut.show.subject import Piece, Subject
+from taut.show.torn import Torn
 from taut.system.members import Members, members
 from taut.system.state import State
 
@@ -98,7 +98,7 @@ def field(name: str, subject: Subject, torn: Torn, meshes: Callable[[], Sequence
     placed = subject.system.placed
     if name not in placed:
         known = ("plain", "strain", "speed", "stress", *placed)
-        raise ModelError(f"there is no colour '{name}'{did_you_mean(name, known)}; there are {', '.join(known)}")
+        raise ModelError(f"there is no colour '{name}'; there are {', '.join(known)}{did_you_mean(name, known)}")
     return Field(f"energy of {name}", "J", False, _carried(subject, lambda frame: _energy(subject, name, torn, frame)))
 
 

@@ -20,16 +20,16 @@ from taut.run.frames import Frame
 from taut.run.opening import Run, open_run
 from taut.scene import read_text
 from taut.show.colours import coloured, table
+from taut.show.held import SAME, held_until
 from taut.show.render.cameras import Camera, view
 from taut.show.render.fields import PLAIN, Field, field
 from taut.show.render.files import check_free, kind_of, write_gif, write_mp4, write_png
-from taut.show.render.held import held_until
 from taut.show.render.legend import legend, stamped
 from taut.show.render.seen import Seen, Tell, cameras, measured
 from taut.show.render.stage import Stage
 from taut.show.render.timing import real_time
-from taut.show.render.torn import Torn, torn_in
 from taut.show.subject import Subject, of_run
+from taut.show.torn import Torn, torn_in
 
 Float = NDArray[np.float64]
 Bytes = NDArray[np.uint8]
@@ -38,7 +38,6 @@ RATES = {".png": 1.0, ".gif": 20.0, ".mp4": 30.0}  # pictures a second where non
 SAMPLES = 12  # pictures from which the palette of a GIF is taken
 BAR_COLOURS = 48  # of the bar in a GIF
 BAR = 0.14  # share of the width that is kept for the colour bar
-SAME = 1e-9  # seconds: a hold that ends at the time of a frame is over
 LEAST, MOST = 64, 8192  # pixels of a side
 FASTEST_GIF = 50.0  # pictures a second: browsers slow down faster ones
 
@@ -211,6 +210,8 @@ def _refuse(kind: str, fps: float, *, frame: int | None, every: int | None, spee
         raise ModelError("every, speed and turntable are for videos (.gif, .mp4); a PNG shows one frame")
     if kind != ".png" and frame is not None:
         raise ModelError("frame is for a PNG; a video shows the run")
+    if speed is not None and not 0.0 < speed < np.inf:
+        raise ModelError(f"speed is a positive number, not {speed:g}")
     if every is not None and speed is not None:
         raise ModelError("every takes frames as they are, speed takes them by their times: give one of them")
     if every is not None and every < 1:
