@@ -21,8 +21,8 @@ def plot(
     """Draw the energy ledger of a run, or what its solver reached in each step."""
     from taut.errors import ModelError, did_you_mean
     from taut.run.opening import open_run
+    from taut.show.free import check_free
     from taut.show.plot.files import save
-    from taut.show.render.files import check_free
 
     if what not in WORDS:
         raise ModelError(f"there is no plot '{what}'; there are {', '.join(WORDS)}{did_you_mean(what, WORDS)}")

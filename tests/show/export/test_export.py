@@ -16,8 +16,8 @@ from taut.errors import MissingExtra, ModelError, RunError
 from taut.run.record import record
 from taut.show.export import export
 from taut.show.export.clip import clip_of
-from taut.show.export.export import FORMATS
 from taut.show.export.names import distinct
+from taut.show.export.writing import FORMATS
 from taut.show.subject import of_run
 
 

@@ -11,8 +11,8 @@ from taut.run.frames import Frame
 from taut.run.opening import open_run
 from taut.scene import read_text
 from taut.show.render.fields import drawn, field, spread
-from taut.show.render.torn import NEVER, Torn, torn_in
 from taut.show.subject import Piece, Subject, of_run, of_scene
+from taut.show.torn import NEVER, Torn, torn_in
 
 WHOLE = Torn({}, {})
 
@@ -181,7 +181,7 @@ def test_a_torn_element_carries_nothing(torn_run):
 
 
 def test_what_no_frame_shows_torn_is_torn_in_the_last(torn_run, monkeypatch):
-    monkeypatch.setattr("taut.show.render.torn._beyond", lambda placed, q, t: np.zeros(len(placed.elements), dtype=bool))
+    monkeypatch.setattr("taut.show.torn._beyond", lambda placed, q, t: np.zeros(len(placed.elements), dtype=bool))
     with open_run(torn_run) as run:
         torn, last = torn_in(run, of_run(run)), run.frames[-1].step
         np.testing.assert_array_equal(torn.active(last)["spring"], run.state().active["spring"])
@@ -191,7 +191,7 @@ def test_what_no_frame_shows_torn_is_torn_in_the_last(torn_run, monkeypatch):
 def test_what_is_not_there_is_refused_by_name(hanging_run, tmp_path):
     with open_run(hanging_run) as run:
         subject = of_run(run)
-        with pytest.raises(ModelError, match="no colour 'sprng'; did you mean 'spring'"):
+        with pytest.raises(ModelError, match=r"no colour 'sprng'.*did you mean 'spring'"):
             field("sprng", subject, WHOLE, lambda: [])
     dots = Subject("test", (Piece("body", Mesh(np.zeros((2, 3)), {}), 0, 2),), 2, np.empty(0, np.int64))
     with pytest.raises(ModelError, match="no edges"):

@@ -25,6 +25,20 @@ def test_after_scrubbing_a_replay_the_browser_holds_the_frame(chromium, tmp_path
         assert page.errors == []
 
 
+def test_a_browser_bears_that_all_points_are_let_go_and_held_again(chromium, tmp_path):
+    folder = recorded(
+        tmp_path / "run", CLOTH.replace('where = "y == max"', 'where = "y == max"\nuntil = 0.1').replace("0.3", "0.2")
+    )
+    with view_run(folder, port=0) as viewer, opened(chromium, viewer.url) as page, open_run(folder) as run:
+        piece = viewer.subject.pieces[0]
+        for frame, held in ((0, 9), (len(run.frames) - 1, 0), (1, 9)):
+            viewer.source.seek(frame)
+            assert len(viewer.source.wait(lambda now, frame=frame: now.frame == frame).held) == held
+            page.holds(piece, run.frames[frame].q)
+            assert len(viewer.stage._held.batched_positions) == held
+        assert page.errors == []
+
+
 def test_a_saved_run_shows_its_frames_from_the_disk(chromium, tmp_path):
     folder = recorded(tmp_path / "run", CLOTH.replace("0.3", "0.1"), every=5)
     count = save_run(folder, tmp_path / "run.html")

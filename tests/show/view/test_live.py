@@ -8,6 +8,7 @@ import pytest
 import taut
 from taut import laws
 from taut.errors import ModelError
+from taut.scene import load
 from taut.show.view.hand import Hand
 from taut.show.view.live import Live
 from tests.show.view.scenes import cloth
@@ -213,6 +214,35 @@ def test_a_scripted_point_can_be_pinned_and_the_others_go_on(run):
     now = stepped(live, 2)
     assert now.q[1].tolist() == pytest.approx([1.0, 3 * H, 0.0])
     assert now.held.tolist() == [1]
+
+
+def test_a_ring_that_was_pinned_and_released_is_back_on_its_rail(run):
+    built = load("curtain").build()
+    live = run(built.system, built.integrator, built.h, state=built.state)
+    ring = 567
+    live.flip(ring)
+    live.wait(lambda now: live._pinned.keys() == {ring})
+    pinned = stepped(live, 2)
+    assert np.array_equal(pinned.q[ring], built.state.q[ring])
+    live.flip(ring)
+    now = stepped(live, 5)
+    assert ring in now.held
+    assert np.array_equal(live._system.hold.free[ring], np.diag([1.0, 0.0, 0.0]))  # it slides along x alone, as in the scene
+    assert np.array_equal(now.q[ring, 1:], built.state.q[ring, 1:])  # and has not fallen
+    assert now.q[ring, 0] != built.state.q[ring, 0]  # but slides
+
+
+def test_a_held_point_that_was_released_stays_released_when_a_pin_comes_and_goes(run):
+    live = run(taut.System([[0, 0, 0]], mass=1.0, fixed=[0], energies=[laws.gravity()]))
+    live.flip(0)
+    fallen = stepped(live, 3).q[0]
+    assert fallen[1] == pytest.approx(-9.81 * H**2 * 6, rel=1e-12)  # 1 + 2 + 3 steps of implicit Euler
+    live.flip(0)
+    assert np.array_equal(stepped(live, 2).q[0], fallen)
+    live.flip(0)  # the hold of the scene would pull it back to where it began
+    now = stepped(live)
+    assert now.held.tolist() == []
+    assert now.q[0, 1] - fallen[1] == pytest.approx(-9.81 * H**2, rel=1e-12)  # from rest
 
 
 def test_in_the_plane_points_are_pulled_and_pinned_too(run):

@@ -7,10 +7,14 @@ pytest.importorskip("viser", reason="the extra view is not installed")
 
 import taut
 from taut import laws
-from taut.errors import RunError
+from taut.errors import ModelError, RunError
+from taut.run.opening import open_run
 from taut.run.record import record
 from taut.show.subject import of_run
+from taut.show.view import recording
+from taut.show.view import viewer as viewer_module
 from taut.show.view.picking import meant, met
+from taut.show.view.recording import Recorder, write_page
 from taut.show.view.strain import Scale, lines_of, springs_of
 from taut.show.view.viewer import save_run, view_run, view_scene, view_system
 from tests.show.view.browser import until
@@ -129,22 +133,119 @@ def test_a_run_without_a_scene_shows_its_particles(tmp_path):
         until(lambda: np.array_equal(viewer.stage._spheres.batched_positions, now.q.astype(np.float32)), "it was not shown")
 
 
-def test_a_page_is_not_written_over_another(tmp_path):
+def test_a_page_is_not_written_over_another(tmp_path, monkeypatch):
     folder, file = recorded(tmp_path / "run", CLOTH.replace("0.3", "0.02")), tmp_path / "a.html"
     file.write_text("mine")
-    with pytest.raises(RunError, match="overwrite"):
-        save_run(folder, file)
+    with monkeypatch.context() as patch:
+        patch.setattr(viewer_module, "open_run", None)  # it is refused before anything is read
+        with pytest.raises(ModelError, match="overwrite"):
+            save_run(folder, file)
+        with pytest.raises(ModelError, match="no folder"):
+            save_run(folder, tmp_path / "no" / "a.html")
+        with pytest.raises(ModelError, match="is a folder"):
+            save_run(folder, tmp_path, overwrite=True)
     assert file.read_text() == "mine"
     assert save_run(folder, file, overwrite=True) == 2
     assert "<title>A small cloth</title>" in file.read_text()
-    assert [entry.name for entry in tmp_path.iterdir() if entry.suffix == ".html" or entry.name.startswith(".")] == ["a.html"]
-    with pytest.raises(RunError, match="cannot be written"):
-        save_run(folder, tmp_path / "no" / "a.html")
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["a.html", "run"]
+
+
+def test_a_page_that_cannot_be_written_leaves_what_was_there(tmp_path, monkeypatch):
+    file = tmp_path / "a.html"
+    file.write_text("mine")
+
+    def full(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(RunError, match=r"(?i)no space left"):
+        write_page(file, "yours", overwrite=True)
+    assert file.read_text() == "mine"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.html"]
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """What pages hold of a node and its property: the times and arrays, by (node, property)."""
+    found = {}
+    page = Recorder.page
+
+    def looked(self):
+        buffers = self._serializer._binary_buffers
+        for t, message in self._serializer._messages:
+            for key, value in {**message.get("props", {}), **message.get("updates", {})}.items():
+                if isinstance(value, dict) and "__binary_index" in value:
+                    array = np.frombuffer(buffers[value["__binary_index"]], dtype=value["dtype"])
+                    found.setdefault((message["name"], key), []).append((t, array))
+        found["bytes"] = sum(buffer.nbytes for buffer in buffers)
+        return page(self)
+
+    monkeypatch.setattr(Recorder, "page", looked)
+    return found
+
+
+def test_the_colours_of_a_page_have_one_range(tmp_path, sent):
+    folder = recorded(tmp_path / "run", CLOTH.replace("0.3", "0.1"))
+    save_run(folder, tmp_path / "a.html")
+    with open_run(folder) as run:
+        springs, frames = springs_of(of_run(run).system), list(run.frames)
+    scale = Scale()
+    strains = [springs.strains(frame.q) for frame in frames]
+    scale.reach(np.array(strains))
+    assert np.abs(strains[1]).max() < 0.2 * scale.limit  # a range of its own would paint it otherwise
+    assert len(sent["/springs", "colors"]) == len(frames)
+    for (_, colours), each in zip(sent["/springs", "colors"], strains, strict=True):
+        assert np.array_equal(colours.reshape(-1, 2, 3)[:, 0], scale.colours(each))
+
+
+def test_a_page_has_the_last_frame_and_keeps_to_its_bounds(tmp_path, sent, monkeypatch):
+    folder = recorded(tmp_path / "run", every=1)  # 31 frames
+    with open_run(folder) as run:
+        last = run.frames[-1].q.astype(np.float32)
+    monkeypatch.setattr(viewer_module, "MOST_FRAMES", 20)
+    assert save_run(folder, tmp_path / "a.html") == 20
+    assert np.array_equal(sent["/surface 0", "vertices"][-1][1].reshape(-1, 3), last)
+    sent.clear()
+    for module in (viewer_module, recording):
+        monkeypatch.setattr(module, "MOST_BYTES", 100_000)
+    count = save_run(folder, tmp_path / "b.html")
+    assert 5 < count < 20
+    assert sent["bytes"] < 100_000
+    times = [t for t, _ in sent["/surface 0", "vertices"]]
+    assert times[-1] == pytest.approx(0.3)
+    assert np.diff(times).max() < 2 * np.diff(times).min() + 0.011  # evenly, to a step
+    assert np.array_equal(sent["/surface 0", "vertices"][-1][1].reshape(-1, 3), last)
+
+
+def test_a_page_shows_torn_springs_torn_to_its_end(tmp_path, sent):
+    jerk = 'where = "y == max"\nmove = [[0, 0, 0, 0], [0.1, 0, 0.3, 0], [0.3, 0, -0.4, 0]]'  # up and off, and back to the rest
+    folder = recorded(
+        tmp_path / "run", TORN.replace('where = "y == max"', jerk).replace("duration = 0.3", "duration = 0.18"), every=3
+    )
+    with open_run(folder) as run:
+        subject, ended = of_run(run), run.state().active["spring"]
+        springs, last = springs_of(subject.system), run.frames[-1]
+        by_strain = springs.strains(last.q) <= 0.02
+    assert (~ended).sum() > 0
+    assert (by_strain & ~ended).any()  # some are slack again
+    save_run(folder, tmp_path / "a.html")
+    assert len(sent["/springs", "points"][-1][1]) == 6 * ended.sum()
+
+
+def test_wind_blows_on_what_is_simulated_whatever_is_drawn():
+    block = CLOTH.replace('shape = "sheet", nx = 8, ny = 8', 'shape = "block", nx = 2, ny = 2, nz = 2').replace(
+        "density = 0.2", 'density = 0.2\nrender = { shape = "sphere", n = 4, radius = 0.4, translate = [0.5, 0.5, 0.5] }'
+    )
+    with view_scene(cloth(block), port=0) as viewer:
+        assert viewer.subject.pieces[0].embedding is not None
+        viewer.source.turn(wind=6.0)
+        viewer.source.step()
+        now = viewer.source.wait(lambda now: now.step == 1)
+        begun = viewer.source.start_state.q
+    assert (now.q - begun)[:, 0].mean() > 1e-4  # about ½ρu²A h²/m, with ½ρu² = 22 Pa, A = 1 m², h = 10 ms and m = 0.2 kg, some held
 
 
 def test_lines_stand_in_for_springs_that_are_not_known(tmp_path):
-    from taut.run.opening import open_run
-
     folder = recorded(tmp_path / "run", CLOTH.replace("0.3", "0.02"))
     with open_run(folder) as run:
         subject = of_run(run)

@@ -5,6 +5,6 @@
 One file for each format; `export` picks by the ending of the name.
 """
 
-from taut.show.export.export import Exported, export
+from taut.show.export.writing import Exported, export
 
 __all__ = ["Exported", "export"]

@@ -36,13 +36,13 @@ def convergence(source: Run | Iterable[Report]) -> Any:
     figure = figure_class(figsize=(8, 5), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True)
     above.plot(t, used, ".", markersize=3, color="tab:blue", label="of each step")
-    above.axhline(1.0, color="tab:red", linewidth=1, label="limit")
     if np.any(used > 0):
+        above.axhline(1.0, color="tab:red", linewidth=1, label="limit")
         above.set_yscale("log")
+        above.legend(fontsize="small", frameon=False, loc="lower left")
     else:
         above.text(0.5, 0.5, "nothing had to be solved", transform=above.transAxes, ha="center", color="0.5")
     above.set(ylabel="residual / limit")
-    above.legend(fontsize="small", frameon=False, loc="lower left")
     below.step(t, iterations, where="pre", color="tab:blue", linewidth=1)
     below.set(xlabel="t [s]", ylabel="iterations", ylim=(0, None))
     for axes in (above, below):

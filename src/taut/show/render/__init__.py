@@ -1,5 +1,5 @@
 """Pictures and videos of a run, without a screen."""
 
-from taut.show.render.render import Rendered, render
+from taut.show.render.drawing import Rendered, render
 
 __all__ = ["Rendered", "render"]

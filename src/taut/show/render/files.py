@@ -37,16 +37,6 @@ def kind_of(path: Path) -> str:
     return kind
 
 
-def check_free(path: Path, *, overwrite: bool) -> None:
-    """Refuse a file that is there, unless it shall be replaced, and a place where none can be."""
-    if path.is_dir():
-        raise ModelError(f"{path} is a folder")
-    if not path.parent.is_dir():
-        raise ModelError(f"{path} cannot be written: there is no folder {path.parent}")
-    if os.path.lexists(path) and not overwrite:
-        raise ModelError(f"{path} is there already; --overwrite replaces it")
-
-
 def write_png(path: Path, picture: Bytes) -> None:
     """One picture (height, width, 3)."""
     made = extra("render", "PIL.Image", "pictures").fromarray(picture)

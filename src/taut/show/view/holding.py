@@ -1,7 +1,8 @@
 """Points that are pinned or released by a click: constraints added to those of a system, or taken away.
 
 A pinned particle is led along a path that stands still, b(t) = x, where x is the place at which it was pinned: a real constraint,
-which does not give way. A released one leaves every constraint of the system that names it.
+which does not give way; the constraints of the system that name it wait, and act again when it is pinned no more. A released one
+leaves them for good.
 """
 
 from __future__ import annotations

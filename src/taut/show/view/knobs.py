@@ -3,6 +3,9 @@
     stiffness   every energy's k, EI and c           damping   every dissipation's c, k and alpha, Rayleigh's alpha and beta
     gravity     |g| [m/s²]                           wind      |velocity| of the air [m/s]
 
+Of gravity or wind that changes with time the knob shows the strength |p(t₁)| at the first moment t₁ at which there is any; at s it
+is p(t) s/|p(t₁)| at every moment: in its own direction, with its own course in time, and none at s = 0.
+
 Laws that a knob does not touch stay the same objects, so that a System made of them works nothing out again.
 """
 
@@ -16,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from taut.errors import LawError
 from taut.formula.bound import Bound, Energy, Load
 from taut.laws.gravity import gravity
 from taut.laws.rayleigh import Rayleigh
@@ -25,8 +29,10 @@ from taut.system.system import System
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 Made = dict[tuple[Hashable, float], Any]  # laws that were made of others for a value
-STIFF = ("k", "EI", "E", "c")
+STIFF = ("k", "EI", "c")
 DAMPED = ("c", "k", "alpha")
+LOOKS, STEPS = 65, 1000  # moments at which gravity and wind are looked at, and over how many steps where no end is known
+NOTHING = 0.01  # of the greatest strength: what is less has not begun, and no factor is taken of it
 DOWN, ALONG = np.array([0.0, -1.0, 0.0]), np.array([1.0, 0.0, 0.0])  # of gravity and wind where a scene has none
 
 
@@ -52,6 +58,7 @@ class Tuning:
 
     system : as the scene has it; h : its step [s]
     triangles : where wind blows if the scene has none, (m, 3)
+    until : how long the scene lasts [s], to find wind and gravity that begin later (default: 1000 steps)
 
     >>> import taut
     >>> from taut import laws
@@ -60,13 +67,14 @@ class Tuning:
     (9.81, [[0.0, -1.0, 0.0]])
     """
 
-    def __init__(self, system: System, h: float, triangles: Int | None = None) -> None:
+    def __init__(self, system: System, h: float, triangles: Int | None = None, until: float | None = None) -> None:
         self.system = system
         self.triangles = np.empty((0, 3), np.int64) if triangles is None or system.flat else triangles
         heavy = [p for p in system.placed.values() if p.law is gravity]
         windy = [p for p in system.placed_loads.values() if p.law is wind]
         self.blown = bool(windy) or len(self.triangles) > 0  # whether wind finds anything to blow on
-        self.start = Knobs(_size(heavy, "g"), _size(windy, "velocity"), h)
+        end = STEPS * h if until is None else until
+        self.start = Knobs(_strength(heavy, "g", end), _strength(windy, "velocity", end), h)
         self._made: Made = {}
 
     def laws(self, knobs: Knobs) -> dict[str, list[Any]]:
@@ -129,9 +137,19 @@ def times(value: Any, factor: float) -> Any:
     return lambda t: np.asarray(value(t), dtype=np.float64) * factor
 
 
-def _size(placed: Sequence[Any], name: str) -> float:
-    """The length of a vector parameter at the beginning, averaged over the elements of the first law; 0 if there is none."""
-    if not placed:
-        return 0.0
-    value = np.atleast_2d(placed[0].values_at(0.0)[name])
-    return float(np.sqrt(np.einsum("ij,ij->i", value, value)).mean()) if len(value) else 0.0
+def _strength(placed: Sequence[Any], name: str, end: float) -> float:
+    """The length of a vector parameter of the first law that has any until `end` [s], when it has; 0 if there is none."""
+    return next((size for size in (_first(p, name, end) for p in placed) if size > 0.0), 0.0)
+
+
+def _first(placed: Any, name: str, end: float) -> float:
+    """The length of a vector parameter, averaged over the elements, at the first moment at which it is more than nothing."""
+    sizes: list[float] = []
+    for t in np.linspace(0.0, end, LOOKS).tolist() if name in placed.timed else [0.0]:
+        try:
+            value = np.atleast_2d(placed.values_at(t)[name])
+        except LawError:  # a function that ends before: the step that comes there says so
+            break
+        sizes.append(float(np.sqrt(np.einsum("ij,ij->i", value, value)).mean()) if len(value) else 0.0)
+    least = NOTHING * max(sizes, default=0.0)
+    return next((size for size in sizes if size > least), 0.0)

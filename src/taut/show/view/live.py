@@ -40,6 +40,7 @@ class Live(Source):
 
     system, integrator : what is stepped, and how; h : step [s]; state : where it begins (default: the system's initial state)
     triangles : of the surface, (m, 3), on which the wind slider blows if the system has no wind
+    until : how long the scene lasts [s], for sliders of what begins later (see `Tuning`); it goes on after that
 
     >>> import taut
     >>> ball = taut.System([[0, 10, 0]], mass=1.0, energies=[taut.laws.gravity()])
@@ -53,16 +54,17 @@ class Live(Source):
     """
 
     def __init__(
-        self, system: System, integrator: Integrator, h: float, *, state: State | None = None, triangles: Int | None = None
-    ) -> None:
+        self, system: System, integrator: Integrator, h: float, *, state: State | None = None, triangles: Int | None = None,
+        until: float | None = None,
+    ) -> None:  # fmt: skip
         self.integrator = integrator
-        self.tuning = Tuning(system, h, triangles)
+        self.tuning = Tuning(system, h, triangles, until)
         self.start_state = system.initial_state() if state is None else state
         self.publishing, self.working = 0.0, 0.0  # seconds that the thread has spent on snapshots, and on everything
         self._hand = Hand(system)
         self._wish = self._obeyed = Wish(self.tuning.start)
         self._pinned: dict[int, Float] = {}  # where the pinned particles are
-        self._released: frozenset[int] = frozenset()  # particles that the constraints of the scene have lost
+        self._released: frozenset[int] = frozenset()  # particles that the scene has held still, until they were clicked
         self._held_of: tuple[System, Int] | None = None  # the particles that are not free, of which system
         self._steps_done = 0  # of the single steps asked for
         self._state, self._step, self._report, self._total, self._note = self.start_state, 0, *self._fresh()
@@ -134,7 +136,10 @@ class Live(Source):
         self._changed.set()
 
     def flip(self, particle: int) -> None:
-        """Pin a particle where it is, or release one that is held."""
+        """Pin a particle where it is; take the pin off one that was pinned so; or release one that the scene holds still.
+
+        With the pin off, what the scene asks of the particle applies again, such as a line on which it slides.
+        """
         if not 0 <= particle < self._system.n:
             raise ModelError(f"there is no particle {particle}")
         with self._lock:
@@ -194,13 +199,13 @@ class Live(Source):
         self._publish(wish)
 
     def _rebuild(self, wish: Wish, clicked: list[int]) -> None:
-        """Make the system anew; the particles that were clicked are pinned where they are, or released if they are held."""
+        """Make the system anew; what was clicked loses our pin, or the hold of the scene, or is pinned where it is."""
         was = (self._pinned, self._released, self._state)
         held = np.asarray(self._system.during(self._state.t, wish.knobs.h).hold.held)
         loose = [i for i in clicked if not held[i]]
         kept = {i: place for i, place in self._pinned.items() if i not in clicked}
         self._pinned = kept | {i: np.array(self._state.q[i]) for i in loose}
-        self._released = self._released | frozenset(clicked)
+        self._released = self._released | {i for i in clicked if held[i] and i not in was[0]}
         if loose:
             v = np.array(self._state.v)
             v[loose] = 0.0  # a point that is pinned stands still; the book says what was lost between the steps

@@ -8,18 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from taut.errors import ModelError, RunError
-from taut.run.opening import Run, open_run
+from taut.run.frames import Frame
+from taut.run.opening import Columns, Run, open_run
+from taut.show.held import SAME, held_until
+from taut.show.subject import Subject
+from taut.show.torn import Tearing
 from taut.show.view.curves import of_run
 from taut.show.view.snapshot import Snapshot
 from taut.show.view.source import Source
 from taut.step.report import Report
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
+NONE = np.empty(0, np.int64)
 LOOK, TICK = 1.0, 0.01  # seconds between looks at a run that is still being written, and at the clock while it plays
+PATIENCE = 5.0  # seconds that it waits at the end for more of a run that is being written, or was killed: nobody can tell
+SHARE = 0.1  # of the time at most is spent on what is read anew as such a run grows
 
 
 @dataclass(frozen=True)
@@ -33,15 +37,16 @@ class _Wish:
 class Replay(Source):
     """The frames of a run folder.
 
-    folder : of the run, which may still be being written; held : particles that are held in it, (k,)
+    folder : of the run, which may still be being written; subject : what there is to see of it
     curves : the plots of the whole run (see `taut.show.view.curves`)
 
     >>> import tempfile, taut
     >>> from taut.run.record import record
+    >>> from taut.show.subject import of_system
     >>> ball = taut.System([[0, 10, 0]], mass=1.0, energies=[taut.laws.gravity()])
     >>> folder = tempfile.mkdtemp()
     >>> _ = record(folder, ball, taut.ImplicitEuler(), h=0.1, until=1.0, every=5)
-    >>> replay = Replay(folder, np.empty(0, np.int64))
+    >>> replay = Replay(folder, of_system(ball))
     >>> replay.start()
     >>> replay.seek(2)
     >>> now = replay.wait(lambda now: now.frame == 2)
@@ -50,15 +55,37 @@ class Replay(Source):
     >>> replay.close()
     """
 
-    def __init__(self, folder: str | Path, held: Int) -> None:
-        self.folder, self.held = folder, held
+    def __init__(self, folder: str | Path, subject: Subject) -> None:
+        self.folder = folder
         self._wish = self._first = _Wish()
+        self._came = 0.0  # when there was something new to show
+        self._held, self._tearing = subject.held, Tearing(subject)
         with open_run(folder) as run:
             self.h = run.h * run.every
-            self._reports = run.reports
-            self.curves = of_run(run.ledger, self._reports)
+            self._until = held_until(run, subject)
+            self._refresh(run)
             first = run.frames[0]
-            super().__init__("taut replay", Snapshot(0, 0, first.step, first.t, self.h, first.q, held, frames=len(run.frames)))
+            super().__init__("taut replay", Snapshot(0, 0, first.step, first.t, self.h, first.q, NONE, frames=len(run.frames)))
+            self._newest = self.at(first)
+
+    def _refresh(self, run: Run) -> None:
+        """Read what is known of the whole run: reports, plots and what is torn."""
+        begun = time.perf_counter()
+        self._known = len(run.frames)
+        self._reports: Columns = run.reports
+        self.curves = of_run(run.ledger, self._reports)
+        self._torn = self._tearing.look(run)
+        now = time.perf_counter()
+        self._due = now + max(LOOK, (now - begun) / SHARE)
+
+    def at(self, frame: Frame) -> Snapshot:
+        """The snapshot of a frame, in place of the newest."""
+        held, active = self._held[self._until > frame.t + SAME], self._torn.active(frame.step)
+        report = self._report(frame.step)
+        seconds = 0.0 if report is None else report.seconds
+        return replace(
+            self._newest, step=frame.step, t=frame.t, q=frame.q, held=held, active=active, report=report, note="", seconds=seconds
+        )
 
     def _order(self, **changes: Any) -> None:
         with self._lock:
@@ -109,6 +136,9 @@ class Replay(Source):
                         self._go_on(run, since + (time.perf_counter() - begun) * wish.speed)
                     elif len(run.frames) != self._newest.frames:
                         self._show(run, self._newest.frame, wish.playing)
+                    if len(run.frames) != self._known and time.perf_counter() > self._due:
+                        self._refresh(run)
+                        self._show(run, self._newest.frame, wish.playing)
                 except RunError as error:
                     done = wish
                     self._newest = replace(self._newest, number=self._newest.number + 1, note=str(error))
@@ -119,24 +149,24 @@ class Replay(Source):
         """Show the last frame that is not after `until` [s]; pause at the end."""
         now = self._newest
         frame = now.frame + max(0, int((until - now.t) / self.h + 1e-9)) if self.h > 0.0 else now.frame + 1
-        if frame > now.frame:
+        frames = len(run.frames)
+        if min(frame, frames - 1) > now.frame:
             self._show(run, frame, True)
-        if self._newest.frame >= len(run.frames) - 1 and run.status != "running":
+        elif now.frame >= frames - 1 and (run.status != "running" or time.perf_counter() - self._came > PATIENCE):
             with self._lock:
-                self._wish = replace(self._wish, playing=False, frame=self._newest.frame)
+                self._wish = replace(self._wish, playing=False, frame=now.frame)
 
     def _show(self, run: Run, frame: int, playing: bool) -> None:
         frames, now = len(run.frames), self._newest
         which = min(frame, frames - 1)
+        self._came = time.perf_counter()
         now = replace(now, number=now.number + 1, frame=which, frames=frames, playing=playing)
         try:
-            found = run.frames[which]
+            found = self.at(run.frames[which])
         except RunError as error:  # the others can be looked at
             self._newest = replace(now, note=str(error))
             return
-        report = self._report(found.step)
-        seconds = 0.0 if report is None else report.seconds
-        self._newest = replace(now, step=found.step, t=found.t, q=found.q, report=report, note="", seconds=seconds)
+        self._newest = replace(found, number=now.number, frame=which, frames=frames, playing=playing)
 
     def _report(self, step: int) -> Report | None:
         """What was reported of a step, or None if that is not known."""

@@ -95,7 +95,7 @@ class Stage:
         )  # fmt: skip
 
     def _make_lines(self, now: Snapshot) -> None:
-        self._whole = self.springs.whole(now.q, now.active)
+        self._whole = self.springs.whole(now.active)
         points, colours = self._segments(now.q)
         self._lines = self.scene.add_line_segments(
             "/springs",
@@ -113,6 +113,10 @@ class Stage:
             return np.zeros((1, 2, 3)), np.zeros((1, 2, 3), np.uint8)
         colours = self.scale.colours(self.springs.strains(q)[self._whole])
         return q[pairs], np.repeat(colours[:, None], 2, axis=1)
+
+    def reach(self, now: Snapshot) -> None:
+        """Let the range of the colours take in the springs of a snapshot, before it is shown."""
+        self.scale.reach(self.springs.strains(now.q)[self.springs.whole(now.active)])
 
     def _make_pulls(self, now: Snapshot) -> None:
         self._pulls = self.scene.add_line_segments(
@@ -161,7 +165,7 @@ class Stage:
 
     def _tear(self, now: Snapshot) -> None:
         """Leave out springs that are torn, and the faces that they were edges of."""
-        whole = self.springs.whole(now.q, now.active)
+        whole = self.springs.whole(now.active)
         if np.array_equal(whole, self._whole):
             return
         self._whole, self._since_lines = whole, len(self.springs)

@@ -24,27 +24,21 @@ LEAST = 1e-4  # the narrowest range of colours
 
 @dataclass(frozen=True, eq=False)
 class Springs:
-    """pairs : particles (m, 2); rest : lengths [m], (m,); breaking : strains beyond which they are torn, (m,), infinite where never
-    laws : name → which of them belong to it
-    """
+    """pairs : particles (m, 2); rest : lengths [m], (m,); laws : name → which of them belong to it"""
 
     pairs: Int
     rest: Float
-    breaking: Float
     laws: Mapping[str, slice]
 
     def __len__(self) -> int:
         return len(self.pairs)
 
-    def whole(self, q: Float, active: Mapping[str, NDArray[np.bool_]]) -> NDArray[np.bool_]:
-        """Which of them are not torn, (m,): by the masks of a state where there are any (frames of a run have none), and since none
-        that is whole ends a step beyond its breaking strain, by the positions q [m], (n, 3)."""
+    def whole(self, active: Mapping[str, NDArray[np.bool_]]) -> NDArray[np.bool_]:
+        """Which of them are not torn, (m,), by the masks of a snapshot."""
         mask = np.ones(len(self.pairs), dtype=bool)
-        if np.isfinite(self.breaking).any():
-            mask &= self.strains(q) <= self.breaking
         for name, where in self.laws.items():
             if name in active:
-                mask[where] &= active[name]
+                mask[where] = active[name]
         return mask
 
     def strains(self, q: Float) -> Float:
@@ -64,7 +58,6 @@ def springs_of(system: System) -> Springs:
     """
     pairs: list[Int] = [np.empty((0, 2), np.int64)]
     rest: list[Float] = [np.empty(0)]
-    breaking: list[Float] = [np.empty(0)]
     laws: dict[str, slice] = {}
     start = 0
     for name, placed in system.placed.items():
@@ -75,10 +68,9 @@ def springs_of(system: System) -> Springs:
             continue
         pairs.append(placed.elements)
         rest.append(np.array(lengths))
-        breaking.append(np.full(len(lengths), np.inf) if placed.breaking_strain is None else np.array(placed.breaking_strain))
         laws[name] = slice(start, start + len(lengths))
         start += len(lengths)
-    return Springs(np.concatenate(pairs), np.concatenate(rest), np.concatenate(breaking), laws)
+    return Springs(np.concatenate(pairs), np.concatenate(rest), laws)
 
 
 def lines_of(subject: Subject) -> Springs:
@@ -92,8 +84,7 @@ def lines_of(subject: Subject) -> Springs:
             keep = lengths > 0.0
             pairs.append(piece.lines[keep] + piece.start)
             rest.append(lengths[keep])
-    lengths = np.concatenate(rest)
-    return Springs(np.concatenate(pairs), lengths, np.full(len(lengths), np.inf), {})
+    return Springs(np.concatenate(pairs), np.concatenate(rest), {})
 
 
 class Scale:

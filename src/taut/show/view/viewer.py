@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 
 from taut.extras import extra
-from taut.run.opening import open_run
+from taut.run.opening import Run, open_run
 from taut.scene import Scene
-from taut.show.subject import Subject, of_run, of_scene, of_system
+from taut.scene.build import Part
+from taut.show.free import check_free
+from taut.show.subject import Piece, Subject, of_run, of_scene, of_system
 from taut.show.view.broadcaster import Broadcaster
 from taut.show.view.live import Live
 from taut.show.view.mouse import Mouse
 from taut.show.view.panel import Panel
-from taut.show.view.recording import Recorder, write_page
+from taut.show.view.recording import MOST_BYTES, Recorder, charge, write_page
 from taut.show.view.replay import Replay
 from taut.show.view.server import Server
 from taut.show.view.stage import Stage
@@ -27,6 +29,7 @@ from taut.system.state import State
 from taut.system.system import System
 
 MOST_FRAMES = 600  # in a page that is saved
+OPENING = 3  # frames that take as many bytes as the beginning of a page, with its triangles
 
 
 class Viewer:
@@ -85,7 +88,9 @@ def view_scene(scene: Scene, **options: Any) -> Viewer:
     built = scene.build()
     subject = of_scene(scene, built)
     return Viewer(
-        Live(built.system, built.integrator, built.h, state=built.state, triangles=_triangles(subject)), subject, **options
+        Live(built.system, built.integrator, built.h, state=built.state, triangles=_triangles(built.bodies), until=built.until),
+        subject,
+        **options,
     )
 
 
@@ -101,32 +106,61 @@ def view_run(folder: str | os.PathLike[str], *, allow_code: bool = False, **opti
     _needed()
     with open_run(folder) as run:
         subject = of_run(run, allow_code=allow_code)
-    return Viewer(Replay(Path(folder), subject.held), subject, **options)
+    return Viewer(Replay(Path(folder), subject), subject, **options)
 
 
 def save_run(
     folder: str | os.PathLike[str], path: str | os.PathLike[str], *, allow_code: bool = False, overwrite: bool = False
 ) -> int:
-    """Write a run as one HTML file that plays by itself; gives the number of frames in it, at most 600, evenly chosen."""
+    """Write a run as one HTML file that plays by itself; gives the number of frames in it.
+
+    They are evenly chosen, the first and the last among them: at most 600, and fewer where these would take more than 100 MB. The
+    colours of strain have one range, that of all of them. ModelError if the file is there already, unless `overwrite`.
+    """
     _needed()
+    path = Path(path)
+    check_free(path, overwrite=overwrite)
     with open_run(folder) as run:
         subject = of_run(run, allow_code=allow_code)
-        count = len(run.frames)
-        every = max(1, -(-count // MOST_FRAMES))
-        replay = Replay(Path(folder), subject.held)
+        replay = Replay(Path(folder), subject)
         server = Server(port=0)
         try:
             stage = Stage(server.viser, subject, replay.newest)
-            recorder = Recorder(server.viser, len(stage.springs), replay.newest, subject.title)
-            for frame in run.frames[every::every]:
-                now = replace(replay.newest, step=frame.step, t=frame.t, q=frame.q)
-                recorder.look(now)
-                stage.show(now, whole=True)
-            page = recorder.page()
+            page, frames = _recorded(run, replay, stage)
         finally:
             server.close()
-    write_page(Path(path), page, overwrite=overwrite)
-    return recorder.frames
+    write_page(path, page, overwrite=overwrite)
+    return frames
+
+
+def _recorded(run: Run, replay: Replay, stage: Stage) -> tuple[str, int]:
+    """The page of a run, and the number of frames in it."""
+    first = replay.newest
+    riding = sum(piece.mesh.n for piece in stage.faces if piece.embedding is not None)
+    each = charge(len(first.q), len(stage.springs), riding)
+    chosen = _spread(len(run.frames), min(MOST_FRAMES, MOST_BYTES // each - OPENING))
+    if stage.visible["springs"]:
+        for i in chosen:
+            stage.reach(replay.at(run.frames[i]))
+        stage.show(first, whole=True)
+    recorder = Recorder(stage.viser, len(stage.springs), first, stage.subject.title)
+    for i in chosen[1:]:
+        now = replay.at(run.frames[i])
+        fits = recorder.look(now)
+        stage.show(now, whole=True)
+        if not fits:
+            break
+    return recorder.page(), recorder.frames
+
+
+def _spread(count: int, most: int) -> list[int]:
+    """At most so many of `count` frames, and two at least, evenly chosen: the first, the last and some between.
+
+    >>> _spread(10, 4), _spread(3, 600), _spread(1, 600)
+    ([0, 3, 6, 9], [0, 1, 2], [0])
+    """
+    few = min(count, max(most, 2))
+    return [round(i * (count - 1) / max(few - 1, 1)) for i in range(few)]
 
 
 def _needed() -> None:
@@ -134,7 +168,7 @@ def _needed() -> None:
     extra("view", "viser", "viewers")
 
 
-def _triangles(subject: Subject) -> Any:
-    """The surfaces of all bodies that are drawn as they are simulated, (m, 3) of particles."""
-    own = [piece.triangles + piece.start for piece in subject.pieces if piece.embedding is None and len(piece.triangles)]
-    return np.concatenate([np.empty((0, 3), np.int64), *own])
+def _triangles(bodies: Iterable[Part]) -> Any:
+    """The surfaces of all bodies as they are simulated, whatever is drawn in their place, (m, 3) of particles."""
+    pieces = [Piece(part.name, part.mesh, part.start, part.stop) for part in bodies]
+    return np.concatenate([np.empty((0, 3), np.int64), *(piece.triangles + piece.start for piece in pieces)])

@@ -20,10 +20,11 @@ from taut.run.frames import Frame
 from taut.run.opening import Run, open_run
 from taut.scene import read_text
 from taut.show.colours import coloured, table
+from taut.show.free import check_free
 from taut.show.held import SAME, held_until
 from taut.show.render.cameras import Camera, view
 from taut.show.render.fields import PLAIN, Field, field
-from taut.show.render.files import check_free, kind_of, write_gif, write_mp4, write_png
+from taut.show.render.files import kind_of, write_gif, write_mp4, write_png
 from taut.show.render.legend import legend, stamped
 from taut.show.render.seen import Seen, Tell, cameras, measured
 from taut.show.render.stage import Stage

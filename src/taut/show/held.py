@@ -12,6 +12,7 @@ from taut.scene.joints import chosen
 from taut.show.subject import Subject
 
 Float = NDArray[np.float64]
+SAME = 1e-9  # seconds: a hold that ends at the time of a frame is over
 
 
 def held_until(run: Run, subject: Subject) -> Float:
