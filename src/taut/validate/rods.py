@@ -103,21 +103,21 @@ def clamp() -> Found:
     return Found(got, Curve(COUNTS, 100 * got, 0.47 * (10 / fine) ** 2, "links", "error [%]", at=fine))
 
 
-# A moment M at the end does the work M times the turn of the last segment, which is the sum of all turns, the wall's included.
+def moment_at_end(n: int, M: float) -> list[Any]:
+    """What a moment M [N m] at the end of n links adds to the energy: it does the work M times the turn of the last link, which is
+    the sum of all turns, the wall's included. Two laws of this case alone, V = -Mθ with signed angles in the plane."""
 
+    @energy(invariant="translation")
+    def at_turn(x: Any, M: Any) -> Any:
+        a, b = x[1] - x[0], x[2] - x[1]
+        return -M * atan2(a[0] * b[1] - a[1] * b[0], a[0] * b[0] + a[1] * b[1])
 
-@energy(invariant="translation")
-def moment_at_turn(x: Any, M: Any) -> Any:
-    """V = -Mθ, θ the signed turn in the plane at the middle one of three particles."""
-    a, b = x[1] - x[0], x[2] - x[1]
-    return -M * atan2(a[0] * b[1] - a[1] * b[0], a[0] * b[0] + a[1] * b[1])
+    @energy(invariant="translation")
+    def at_wall(x: Any, M: Any, direction: Vector) -> Any:
+        b = x[1] - x[0]
+        return -M * atan2(direction[0] * b[1] - direction[1] * b[0], direction[0] * b[0] + direction[1] * b[1])
 
-
-@energy(invariant="translation")
-def moment_at_wall(x: Any, M: Any, direction: Vector) -> Any:
-    """V = -Mθ, θ the signed angle in the plane of a segment with a direction."""
-    b = x[1] - x[0]
-    return -M * atan2(direction[0] * b[1] - direction[1] * b[0], direction[0] * b[0] + direction[1] * b[1])
+    return [at_turn(turns(n), M=M), at_wall([[0, 1]], M=M, direction=(1, 0, 0))]
 
 
 SIDES = 24
@@ -132,8 +132,7 @@ POLYGON = np.cumsum(np.exp(2j * np.pi * (np.arange(SIDES) + 0.5) / SIDES)) / SID
 )  # fmt: skip
 def end_moment() -> Found:
     """A moment at the end of a clamped rod of 24 links bends it to a regular polygon whose ends meet."""
-    M = 2 * np.pi
-    loads = [moment_at_turn(turns(SIDES), M=M), moment_at_wall([[0, 1]], M=M, direction=(1, 0, 0))]
+    loads = moment_at_end(SIDES, 2 * np.pi)
     bow = 0.02 * np.arange(SIDES)
     start = np.vstack([[0, 0], np.cumsum(np.column_stack([np.cos(bow), np.sin(bow)]), axis=0) / SIDES])
     system = cantilever(np.linspace(0, 1, SIDES + 1), loads, axial=1e4, law=laws.planar_rod_bending, pose=start)
