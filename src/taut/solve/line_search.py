@@ -3,8 +3,7 @@
 A step of length s along p is taken if it lowers the objective by at least 10⁻⁴ s|∇Φ·p| (Armijo). Where differences of the
 objective drown in rounding, its decrease is taken from the slopes at both ends, s(∇Φ(y)·p + ∇Φ(y + s p)·p)/2, which keep their
 digits for longer (the approximate Wolfe condition of Hager and Zhang 2005). A step that ends where the way still leads down at
-least half as steeply as at its start is lengthened, but not beyond where the objective counts as falling without bound, and not
-where the residuals are almost what they have to be: there the next Newton step does better than a second look at this one. Where
+least half as steeply as at its start is lengthened, but not beyond where the objective counts as falling without bound. Where
 there is no energy (`SingularState`), the step is halved.
 """
 
@@ -22,7 +21,6 @@ from taut.system.blocks import dot
 Float = NDArray[np.float64]
 SUFFICIENT = 1e-4  # Armijo's constant
 STEEP = 0.5  # part of the slope that, left at the end of a step, makes it worth lengthening
-ALMOST = 5.0  # times the tolerance: residuals from which on a step is not lengthened
 LONGER, SHORTER, SHORTEST = 4.0, 0.5, 0.05  # how much a length may change from one trial to the next
 
 
@@ -78,8 +76,6 @@ def line_search(objective: Objective, direction: Float, m: Minimum) -> Step | No
         if fall <= SUFFICIENT * length * slope and fall < lowest:
             taken, lowest = Step(trial, fall, hidden, refused), fall
             if faint or refused is not None or end > STEEP * slope or m.beyond(trial):
-                return taken
-            if worst_excess(trial.residuals, m) <= ALMOST:
                 return taken
             length *= min(LONGER, slope / (slope - end)) if end > slope else LONGER
             continue
