@@ -224,7 +224,8 @@ def test_a_second_ctrl_c_stops_within_the_step(tmp_path):
 def test_ctrl_c_before_the_first_step_is_said(tmp_path):
     """While a scene is built there is nothing to keep: it ends at once, and says so."""
     code = (
-        "import os, signal, sys, threading\n"
+        "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell starts what is in its background without
         "sys.argv = ['taut', 'run', 'bunny', '-o', 'a']\n"
         "import taut.scene\nfrom taut.cli.main import main\n"
         "build = taut.scene.Scene.build\n"
