@@ -117,9 +117,9 @@ def test_a_click_pins_a_point_and_another_releases_it(begun):
     particle = 40
     (x, y), _ = on_page(viewer, page, particle)
     page.page.mouse.click(x, y)
-    viewer.source.wait(lambda now: particle in now.held)
+    assert particle in viewer.source.wait(lambda now: particle in now.held).held
     page.page.mouse.click(x, y)
-    viewer.source.wait(lambda now: particle not in now.held)
+    assert particle not in viewer.source.wait(lambda now: particle not in now.held).held
 
 
 def test_a_recording_is_a_page_that_needs_nothing_else(begun, chromium, tmp_path):

@@ -331,3 +331,4 @@ def test_the_picture_is_of_the_newest_state():
         now = viewer.source.wait(lambda now: not now.playing)
         wanted = viewer.subject.pieces[0].positions(now.q).astype(np.float32)
         until(lambda: np.array_equal(viewer.stage.surfaces[0].vertices, wanted), "it was not shown")
+        assert np.array_equal(viewer.source.newest.q, now.q)  # nothing has moved on meanwhile
