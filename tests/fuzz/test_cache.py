@@ -39,6 +39,6 @@ def test_planted_code_is_not_run(tmp_path, monkeypatch, how):
         path.symlink_to(tmp_path / "elsewhere.py")
     try:
         found = loaded().value
-    except taut.CacheError:
+    except taut.errors.CacheError:
         found = 1
     assert found == (2 if how == "ours" else 1)

@@ -79,7 +79,7 @@ def attempt(work):
         warnings.simplefilter("error")
         try:
             return work()
-        except taut.MeshError:
+        except taut.errors.MeshError:
             return None
 
 

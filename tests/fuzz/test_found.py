@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from taut.solve.tolerance import lengths
+from taut.system.blocks import lengths
 
 
 def test_the_length_of_what_a_singular_matrix_gives_is_infinite():

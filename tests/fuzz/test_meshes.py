@@ -46,7 +46,7 @@ def test_what_is_written_is_read_back(tmp_path, suffix, mesh):
         old.unlink()
     try:
         taut.mesh.write(mesh, path)
-    except taut.MeshError:  # cells that the format cannot hold
+    except taut.errors.MeshError:  # cells that the format cannot hold
         return
     found = taut.mesh.read(path)
     if suffix == ".stl":  # which has triangles and no points
@@ -76,7 +76,7 @@ def test_two_files_spliced(tmp_path, suffix, data):
         warnings.simplefilter("error")
         try:
             found = taut.mesh.read(path)
-        except taut.MeshError as error:
+        except taut.errors.MeshError as error:
             told = str(error)
         else:
             assert np.isfinite(found.points).all()

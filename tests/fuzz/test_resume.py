@@ -67,5 +67,5 @@ def test_files_that_never_end_or_lie_elsewhere(stopped, tmp_path, name):
     (tmp_path / "run" / "link").symlink_to("/dev/zero")
     os.mkfifo(tmp_path / "run" / "pipe")
     with_inputs(tmp_path / "run", {name: "0" * 64})
-    with in_time(2), pytest.raises(taut.RunError, match="run"):
+    with in_time(2), pytest.raises(taut.errors.RunError, match="run"):
         resume(tmp_path / "run", quiet=True)

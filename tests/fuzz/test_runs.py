@@ -13,15 +13,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import taut
+from taut.run.codec import checksum
 from taut.run.opening import open_run
 from taut.run.record import record
-from taut.run.schema import TABLES
+from taut.run.schema import LEDGER, REPORT, TABLES
 from tests.run.recordings import ball, bits
 
 VALUES = st.one_of(
     st.none(), st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False), st.text(max_size=20), st.binary(max_size=60),
     st.sampled_from([0, -1, 1e308, "running", "finished", '{"a": 1}', "[" * 5000, "{}", b"\x80\x04]", "../../x"]),
 )  # fmt: skip
+SUMMED = {  # the columns that a checksum counts in, the key first
+    "meta": ["key", "value"], "progress": ["run", "step", "status"], "frames": ["step", "t", "q", "v"],
+    "checkpoints": ["step", "t", "state"], "reports": ["step", *REPORT], "ledger": ["step", *LEDGER],
+}  # fmt: skip
 STRANGE = [
     "CREATE TRIGGER t AFTER INSERT ON frames BEGIN DELETE FROM checkpoints; END", "DROP TABLE reports", "DELETE FROM checkpoints",
     "CREATE TABLE other(x)", "ALTER TABLE frames RENAME TO pictures", "DELETE FROM meta WHERE key = (SELECT min(key) FROM meta)",
@@ -52,7 +57,7 @@ def contents(folder):
         for name, read in parts.items():
             try:
                 found[name] = read()
-            except (taut.RunError, IndexError):
+            except (taut.errors.RunError, IndexError):
                 continue
     return found
 
@@ -68,7 +73,7 @@ def changed(recorded, work):
     connection.close()
     try:
         found = contents(copy)
-    except taut.RunError as error:
+    except taut.errors.RunError as error:
         assert str(copy) in str(error)  # noqa: PT017
         return
     found.pop("count", None)
@@ -100,3 +105,53 @@ def test_any_value_in_any_cell(recorded, data):
 @pytest.mark.parametrize("sql", STRANGE)
 def test_strange_schemas(recorded, sql):
     changed(recorded, lambda connection: connection.executescript(sql))
+
+
+def use(folder):
+    """All that can be asked of a run: what it gives, or RunErrors."""
+    with open_run(folder) as run:
+        run._repr_html_()
+        asked = [run.state, run.entries, lambda: run.reports, lambda: run.ledger, lambda: run.finished, lambda: repr(run)]
+        for ask in [*asked, lambda: list(run.entries()), lambda: [run.frames[i].q for i in (0, 1, -1)]]:
+            with suppress(taut.errors.RunError, IndexError):
+                ask()
+
+
+def forged(recorded, table, column, row, value):
+    """Use a copy of the run with a value in a row, under a checksum that fits: it is taken as it is or refused."""
+    folder, _ = recorded
+    copy, columns = folder.parent / "forged", SUMMED[table]
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(folder, copy)
+    by_law = "SELECT step, place, kind, law, joules FROM energies WHERE step = ? ORDER BY place"
+    with sqlite3.connect(copy / "run.sqlite") as file:
+        keys = [key for (key,) in file.execute(f"SELECT {columns[0]} FROM {table}")]
+        key = keys[row % len(keys)]
+        if column in columns:
+            file.execute(f'UPDATE {table} SET "{column}" = ? WHERE {columns[0]} = ?', (value, key))
+        else:
+            file.execute(f'UPDATE energies SET "{column}" = ? WHERE step = ? AND place = 0', (value, key))
+        listed = ", ".join(f'"{name}"' for name in columns)
+        summed = list(file.execute(f"SELECT {listed} FROM {table} WHERE {columns[0]} = ?", (key,)).fetchone())
+        if table == "ledger":
+            summed += [item for each in file.execute(by_law, (key,)) for item in each]
+        file.execute(f"UPDATE {table} SET checksum = ? WHERE {columns[0]} = ?", (checksum(table, *summed), key))
+    file.close()
+    with suppress(taut.errors.RunError):
+        use(copy)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(data=st.data())
+def test_a_forger_who_knows_the_checksum(recorded, data):
+    table = data.draw(st.sampled_from(sorted(SUMMED)))
+    columns = SUMMED[table][1:] + (["kind", "law", "joules"] if table == "ledger" else [])
+    forged(recorded, table, data.draw(st.sampled_from(columns)), data.draw(st.integers(0, 5)), data.draw(VALUES))
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value"),
+    [("progress", "step", "running"), ("progress", "step", None), ("progress", "step", -1), ("ledger", "kind", "borrowed")],
+)
+def test_what_a_forger_had_found(recorded, table, column, value):
+    forged(recorded, table, column, 0, value)

@@ -99,7 +99,7 @@ def test_scenes_that_look_right(folder, tables):
         try:
             made = scene.read_text(text, folder=folder, most=MOST)
             built = made.build()
-        except (taut.SceneError, taut.MeshError):
+        except (taut.errors.SceneError, taut.errors.MeshError):
             return
     assert built.system.n <= MOST
     for name, content in made.inputs().items():  # a scene that is written out takes its files along

@@ -43,6 +43,7 @@ def test_a_case_says_what_it_is(name):
         assert words.strip() == words != ""
         assert "\n" not in words
     assert found.what.endswith(".")
+    assert not found.why.startswith("measured"), "a tolerance has a reason"
     assert found.group in GROUPS
     assert np.isfinite(found.expected).all()
     assert 0 < found.tolerance <= 0.05
@@ -99,10 +100,10 @@ def test_arithmetic_that_fails_on_what_taut_gives_is_a_miss():
 
 
 def test_a_case_that_gives_too_few_numbers_is_refused():
-    with pytest.raises(taut.ModelError, match="'some' expects 2 numbers and gives 1"):
+    with pytest.raises(taut.errors.ModelError, match="'some' expects 2 numbers and gives 1"):
         some([1.0, 2.0], 1.0)
 
 
 def test_two_cases_of_one_name_are_refused():
-    with pytest.raises(taut.ModelError, match="two cases 'oscillator-free'"):
+    with pytest.raises(taut.errors.ModelError, match="two cases 'oscillator-free'"):
         case("oscillator-free", formula="", source="", expected=0.0, tolerance=1.0, why="")(lambda: Found(0.0, None))

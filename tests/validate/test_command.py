@@ -55,10 +55,14 @@ def test_a_group_is_a_filter_and_quiet_says_nothing():
 @pytest.mark.parametrize(("word", "hint"), [("pendulun", "pendulums"), ("catenery", "catenary"), ("osillators", "oscillators")])
 def test_an_unknown_word_is_refused_before_the_work(word, hint):
     done = validate("--filter", word)
-    assert isinstance(done.exception, taut.ModelError)
+    assert isinstance(done.exception, taut.errors.ModelError)
     assert f"no case is called '{word}'; did you mean '{hint}'?" in str(done.exception)
     assert "oscillator-free" in str(done.exception)
     assert done.stdout == ""
+
+
+def test_an_empty_word_is_not_all_cases():
+    assert "no case is called ''" in str(validate("--filter", "").exception)
 
 
 def test_a_process_that_misses_ends_with_1():
@@ -113,6 +117,16 @@ def test_other_wrong_laws_are_caught(wrong, monkeypatch):
     assert validate("--filter", asked, "--quiet").exit_code == 1
 
 
+@pytest.mark.parametrize(
+    ("wrong", "parameter", "asked"), [("spring", "k", "pulse-along"), ("spring", "k", "pulse-across"), ("wind", "density", "fall-")]
+)
+def test_waves_and_wind_that_are_off_by_a_hundredth_are_caught(wrong, parameter, asked, monkeypatch):
+    """Speeds go with the root: they change by a two-hundredth, upwards, where the error of the discretisation is downwards."""
+    law = getattr(taut.laws, wrong)
+    monkeypatch.setattr(taut.laws, wrong, lambda *a, **more: law(*a, **{**more, parameter: 1.01 * more[parameter]}))
+    assert validate("--filter", asked, "--quiet").exit_code == 1
+
+
 def test_the_page_and_its_pictures(tmp_path):
     pytest.importorskip("matplotlib", reason="plots need the extra plot")
     done = validate(*QUICK, "--plot", str(tmp_path / "new"))
@@ -127,7 +141,7 @@ def test_the_page_and_its_pictures(tmp_path):
     assert not list(tmp_path.rglob("*.part"))
     first = {path: path.read_bytes() for path in tmp_path.rglob("*.*") if path.is_file()}
     again = validate(*QUICK, "--plot", str(tmp_path / "new"))
-    assert isinstance(again.exception, taut.ModelError)
+    assert isinstance(again.exception, taut.errors.ModelError)
     assert "validation.md exists already; --overwrite replaces it" in str(again.exception)
     assert again.stdout == ""
     assert validate(*QUICK, "--plot", str(tmp_path / "new"), "--overwrite").exit_code == 0
@@ -146,7 +160,7 @@ def test_a_folder_that_cannot_be_made_is_refused_before_the_work(tmp_path):
     pytest.importorskip("matplotlib", reason="plots need the extra plot")
     (tmp_path / "file").write_text("")
     done = validate(*QUICK, "--plot", str(tmp_path / "file"))
-    assert isinstance(done.exception, taut.ModelError)
+    assert isinstance(done.exception, taut.errors.ModelError)
     assert "cannot be made" in str(done.exception)
     assert done.stdout == ""
 
@@ -154,7 +168,7 @@ def test_a_folder_that_cannot_be_made_is_refused_before_the_work(tmp_path):
 def test_without_matplotlib_a_plot_is_refused_before_the_work(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     done = validate(*QUICK, "--plot", str(tmp_path))
-    assert isinstance(done.exception, taut.MissingExtra)
+    assert isinstance(done.exception, taut.errors.MissingExtra)
     assert "pip install 'taut[plot]'" in str(done.exception)
     assert done.stdout == ""
 
@@ -170,6 +184,7 @@ def test_the_committed_page_has_all_cases_there_are():
         assert f"| {found.tolerance:.1e}" in rows[name]
         assert rows[name].endswith("| pass |")
     assert f"{len(rows)} analytic cases: {len(rows)} pass, 0 miss" in text
+    assert f"| {len(rows)} analytic cases: {len(rows)} pass, 0 miss, " in (ROOT / "README.md").read_text()
     for group in GROUPS:
         picture = PAGE.parent / "validation" / f"{group}.svg"
         assert f"(validation/{group}.svg)" in text

@@ -7,10 +7,10 @@ from scipy.integrate import solve_bvp
 from scipy.optimize import brentq
 
 from taut import laws
+from taut.constraints.sliding import on_line
 from taut.mesh.shapes.nets import rope
 from taut.step.statics import equilibrium
 from taut.step.vibration import modes
-from taut.system.constraints import on_line
 from taut.validate.bodies import body, limit
 from taut.validate.case import Curve, Float, Found
 from taut.validate.registry import case
@@ -84,7 +84,7 @@ def vibration() -> Found:
         line = rope(n)
         energies = [laws.spring(line.edges, k=1e4 * n), laws.rod_bending(line.rod_hinges, EI=1.0), laws.rod_clamp([[0, 1]], EI=1.0)]
         across = on_line(range(1, n + 1), (0, 1, 0))
-        found.append(modes(body(line.points, mass=mass, fixed=[0], energies=energies, constraints=[across]), 3))
+        found.append(modes(body(line.points, mass=mass, fixed=[0], energies=energies, constraints=[across]), n=3))
     shape = found[0].shapes[1, :, 1]
     b, s = CLAMPED[1], np.linspace(0, 1, 80)
     ratio = (np.cosh(b) + np.cos(b)) / (np.sinh(b) + np.sin(b))

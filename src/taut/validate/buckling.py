@@ -9,9 +9,9 @@ from scipy.optimize import brentq
 from scipy.special import jv
 
 from taut import laws
+from taut.constraints.sliding import on_line
 from taut.mesh.shapes.nets import rope
 from taut.step.stability import stability
-from taut.system.constraints import on_line
 from taut.system.state import State
 from taut.system.system import System
 from taut.validate.bodies import body, limit
@@ -34,7 +34,7 @@ def softest(system: System, thrust: Float, axial: float) -> float:
     """The lowest eigenvalue of K [N/m] of a straight rod whose links carry thrusts (n,) [N]."""
     x = np.concatenate([[0.0], np.cumsum((1 - thrust / axial) / len(thrust))])
     state = system.initial_state().with_(q=np.column_stack([x, 0 * x, 0 * x]))
-    return float(stability(system, state, 1).eigenvalues[0])
+    return float(stability(system, state, n=1).eigenvalues[0])
 
 
 def critical(n: int, axial: float, thrust: Callable[[float], Float], near: float, *, clamped: bool) -> float:
@@ -128,7 +128,7 @@ def truss() -> Found:
         return system.initial_state().with_(q=[[-HALF, 0, 0], [0, y, 0], [HALF, 0, 0]])
 
     top = np.sqrt(BAR**2 - HALF**2)
-    got = brentq(lambda y: stability(system, at(y), 1).eigenvalues[0], 0.3 * top, top, xtol=1e-15)
+    got = brentq(lambda y: stability(system, at(y), n=1).eigenvalues[0], 0.3 * top, top, xtol=1e-15)
     y = np.linspace(-1.3 * top, 1.3 * top, 25)
     fine = np.linspace(-1.3 * top, 1.3 * top, 100)
     theory = 2 * K * (BAR - np.hypot(fine, HALF)) * fine / np.hypot(fine, HALF)

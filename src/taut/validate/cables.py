@@ -14,7 +14,7 @@ from taut.validate.registry import case
 SPAN, DENSITY = 0.8, 0.5  # m between the ends of a metre of cable; kg/m
 RIGID = 1e6 * DENSITY * G  # EA [N] of one that hardly stretches
 STRETCHED = "EA is 1e6 times the weight: it stretches by 1e-6 or less, the sag by about twice that"
-BOOK = "Irvine, Cable Structures, ch. 1"
+BOOK = "Irvine, Cable Structures, 1981"
 
 
 def hung(n: int, stiff: float) -> Float:

@@ -23,7 +23,7 @@ from taut.validate.case import Curve, Float, Found
 from taut.validate.registry import case
 
 HAIRER = "Hairer and Wanner, Solving Ordinary Differential Equations II"
-LUBICH = "Hairer, Lubich and Wanner, Geometric Numerical Integration, I.1"
+LUBICH = "Hairer, Lubich and Wanner, Geometric Numerical Integration, I.1, on x'' = -ω²x"
 OMEGA, X0, V0 = 3.0, 0.3, -0.8
 TIGHT = Tolerance(1e-14)
 Y = 0.4  # hω

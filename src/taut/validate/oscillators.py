@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from taut import laws
+from taut.constraints.held import scripted
 from taut.run.simulate import simulate
 from taut.step.rk4 import RK4
 from taut.step.vibration import modes
-from taut.system.constraints import scripted
 from taut.system.system import System
 from taut.validate.bodies import body
 from taut.validate.case import Curve, Float, Found

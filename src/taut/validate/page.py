@@ -25,8 +25,7 @@ computed twice, by taut and by a formula from outside of it, and the command end
 
 The error is relative to what is expected, or to the scale of the whole where that passes through zero; where zero is expected it
 has a unit. Of several numbers the largest error counts. "Rounding" is less than 1e-9. In the pictures dots are what taut gives,
-lines the theory. Each tolerance is what the discretisation or the rounding of the case allows, for the reason given below; where
-that says "measured", the bound was observed under refinement and not derived.
+lines the theory. Each tolerance is what the discretisation or the rounding of the case allows, for the reason given below.
 """
 
 

@@ -57,7 +57,7 @@ def chosen(words: Sequence[str]) -> list[Case]:
     """
     found = cases()
     for word in words:
-        if not any(word in case.name or word in case.group for case in found.values()):
+        if not word or not any(word in case.name or word in case.group for case in found.values()):
             known = [*found, *GROUPS]
             raise ModelError(f"no case is called '{word}'{did_you_mean(word, known)}; there are {', '.join(found)}")
     return [case for case in found.values() if not words or any(word in case.name or word in case.group for word in words)]

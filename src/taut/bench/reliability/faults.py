@@ -22,13 +22,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
+from taut.bench.reliability.child import child
 from taut.bench.reliability.kill import frames_of, torn_sheet
 from taut.errors import RunError, TautError
 from taut.run.codec import sha256_of
@@ -54,20 +54,7 @@ def build(folder: Path) -> Path:
 
 def in_a_process(work: Any) -> Found:
     """What work returns, done in a process of its own."""
-    heard, said = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        code = 1
-        try:
-            os.close(heard)
-            found = json.dumps(work()).encode()
-            os.write(said, found)
-            code = 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(code)
-    os.close(said)
+    pid, heard = child(lambda said: os.write(said, json.dumps(work()).encode()))
     with os.fdopen(heard, "rb") as stream:
         found = stream.read()
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

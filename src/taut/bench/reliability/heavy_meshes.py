@@ -24,7 +24,7 @@ format_module(path)
 begin = time.perf_counter()
 try:
     answer = repr(taut.mesh.read(path))
-except taut.MeshError as error:
+except taut.errors.MeshError as error:
     answer = str(error).removeprefix(str(path))[:90]
 print(time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, answer)
 """

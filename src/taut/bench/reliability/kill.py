@@ -22,13 +22,14 @@ from typing import Any
 import numpy as np
 
 from taut import laws, mesh
+from taut.bench.reliability.child import child
 from taut.bench.threads import available, threads
+from taut.constraints.held import scripted
 from taut.errors import TautError
 from taut.run.connection import FILE
 from taut.run.opening import open_run
 from taut.run.record import record, resume
 from taut.step.bdf2 import BDF2
-from taut.system.constraints import scripted
 from taut.system.system import System
 from taut.threads import prepare_threads
 
@@ -63,17 +64,7 @@ def run_into(folder: Path, say: Callable[[int], object], count: int = 1) -> None
 def forked(work: Callable[[Callable[[int], object]], None], patience: float | None = None) -> tuple[int, int | None]:
     """Do work in a process of its own, and kill it after so many seconds: the last step it said was durable (-1: none), and its
     exit code, or None where it was killed."""
-    heard, said = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        code = 1
-        try:
-            os.close(heard)
-            work(lambda step: os.write(said, step.to_bytes(4, "little")))
-            code = 0
-        finally:
-            os._exit(code)
-    os.close(said)
+    pid, heard = child(lambda said: work(lambda step: os.write(said, step.to_bytes(4, "little"))))
     if patience is not None:
         time.sleep(patience)
         os.kill(pid, signal.SIGKILL)  # one that has ended already waits for us, and does not notice

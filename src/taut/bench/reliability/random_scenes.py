@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut import laws, mesh
-from taut.system.constraints import on_line, on_plane
+from taut.constraints.sliding import on_line, on_plane
 from taut.system.system import System
 
 Float = NDArray[np.float64]

@@ -16,10 +16,11 @@ import numpy as np
 
 from taut.errors import NotConverged
 from taut.run.ledger import entry_of
-from taut.solve.tolerance import lengths, rounding_floors
+from taut.solve.tolerance import rounding_floors
 from taut.step.implicit_euler import ImplicitEuler
 from taut.step.integrator import Integrator
 from taut.step.report import Report
+from taut.system.blocks import lengths
 from taut.system.state import State
 from taut.system.system import System
 
