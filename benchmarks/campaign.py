@@ -40,7 +40,7 @@ def main() -> int:
     make = partial(getattr(taut, options.integrator), **chosen)
     try:
         make()
-    except (TypeError, taut.ModelError) as error:
+    except (TypeError, taut.errors.ModelError) as error:
         parser.error(f"{options.integrator}: {error}")
     results = campaign(watched("random scenes", numbers, "campaign"), options.seed, make)
     found = summary(results)

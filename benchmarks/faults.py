@@ -2,17 +2,8 @@
 
     python -m benchmarks.faults [--every 1] [--call N] [--json]
 
-A library between Python and the system (C, built with `cc`; Linux only) counts the calls by which a run changes its folder:
-opening to write, writing, syncing, truncating, renaming, deleting. A short run is recorded again and again, and each time another
-of the calls fails, in one of these ways:
-
-    EIO       an error of the device, once
-    ENOSPC    a full disk: this call and all after it
-    torn      half of what was to be written is, then the disk is full
-
-After each: the run ended in a RunError or, where the call did not matter, as it should; it opens; every frame said to be durable
-is there, and every frame there is that of an undisturbed run; and it is resumed to the same last bits. `--every 10` tries one call
-in ten, `--call N` only one.
+`--every 10` tries one call of the system in ten, `--call N` only one. `taut.bench.reliability.faults` says how calls are made to
+fail, and what must hold after each. Linux only; it needs a C compiler, `cc`.
 """
 
 from __future__ import annotations

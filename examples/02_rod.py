@@ -9,6 +9,7 @@ import numpy as np
 
 import taut
 from taut import laws
+from taut.constraints import on_line
 
 N, K, WEIGHT = 10, 1000.0, 0.2  # links; stiffness of the whole rod [N/m]; its weight [N]
 SKIPS = (0.0, 30.0, 300.0)  # constants of the bending springs [N/m], as of the whole rod
@@ -23,7 +24,7 @@ def rod(n: int, skip: float, load: list) -> taut.System:
 
 def stretched(n: int, skip: float) -> float:
     """Stiffness in tension [N/m]: pulled along x with 1 N, held at the first particle alone."""
-    pulled = rod(n, skip, [laws.force([n], f=(1.0, 0.0))]).with_(fixed=[0], constraints=[taut.on_line(range(1, n + 1), (1, 0))])
+    pulled = rod(n, skip, [laws.force([n], f=(1.0, 0.0))]).with_(fixed=[0], constraints=[on_line(range(1, n + 1), (1, 0))])
     return 1.0 / (taut.equilibrium(pulled).state.q[n, 0] - 1.0)
 
 

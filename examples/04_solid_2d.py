@@ -10,6 +10,8 @@ import numpy as np
 
 import taut
 from taut import laws
+from taut.constraints import on_line
+from taut.step.statics import Equilibrium
 
 K, SLIGHT, FAR = 100.0, 1e-5, 0.25  # N/m; strains: to measure, and to look at
 triangles, squares = taut.mesh.sheet(8, 8, pattern="equilateral"), taut.mesh.sheet(6, 6)
@@ -28,11 +30,11 @@ BODIES = {
 }
 
 
-def pulled(name: str, strain: float) -> taut.Equilibrium:
+def pulled(name: str, strain: float) -> Equilibrium:
     """Held at its lowest row and drawn up at its highest, both free to move sideways."""
     mesh, energies = BODIES[name]
     middle = mesh.select("y == min")[[4 if mesh is triangles else 3]]
-    sliding = taut.on_line(np.setdiff1d(mesh.select("y == min or y == max"), middle), (1, 0))
+    sliding = on_line(np.setdiff1d(mesh.select("y == min or y == max"), middle), (1, 0))
     pose = mesh.points[:, :2] * [1, 1 + strain]
     return taut.equilibrium(
         taut.System(mesh.points[:, :2], mass=1.0, energies=energies, fixed=middle, constraints=[sliding], pose=pose)

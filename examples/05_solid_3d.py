@@ -10,6 +10,8 @@ import numpy as np
 
 import taut
 from taut import laws
+from taut.constraints import on_line, on_plane
+from taut.step.statics import Equilibrium
 
 K, SIDE, STRAIN = 100.0, 0.1, 1e-5
 cubes = taut.mesh.block(3, 4, 3, size=(3 * SIDE, 4 * SIDE, 3 * SIDE))
@@ -36,11 +38,11 @@ block = taut.System(
     mass=1.0,
     fixed=low[:1],
     energies=[springs(cubes.edges, 4, "edges"), springs(cubes.diagonals, 2, "face diagonals")],
-    constraints=[taut.on_line(low[1:2], (1, 0, 0)), taut.on_plane(np.concatenate([low[2:], high]), (0, 1, 0))],
+    constraints=[on_line(low[1:2], (1, 0, 0)), on_plane(np.concatenate([low[2:], high]), (0, 1, 0))],
 )
 
 
-def pulled(strain: float) -> taut.Equilibrium:
+def pulled(strain: float) -> Equilibrium:
     """The block held at its foot and drawn up at its head, both free to move sideways."""
     return taut.equilibrium(block.with_(pose=cubes.points * [1, 1 + strain, 1]))
 

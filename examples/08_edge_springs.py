@@ -48,7 +48,7 @@ def run() -> dict[str, object]:
     return {
         "force": fold.f(state),
         "printed": printed(state.q, 1.0),
-        "omega": taut.modes(door, 1, door.initial_state().with_(q=FLAT)).omega[0],
+        "omega": taut.modes(door, door.initial_state().with_(q=FLAT), n=1).omega[0],
         "formula": np.sqrt(K * RATIO / 2 / (M * HEIGHT**2)),
         "t": np.array([0.0] + [s.t for s in swing]),
         "angle": np.array([0.05] + [np.arctan2(-s.q[1, 2], -s.q[1, 1]) for s in swing]),

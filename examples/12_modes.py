@@ -25,7 +25,7 @@ drum = taut.System(
 
 def run() -> dict[str, np.ndarray]:
     """ω of the lowest modes [rad/s] as found, by the formula of the net and by that of the drum; and their shapes."""
-    found = taut.modes(drum, len(MODES))
+    found = taut.modes(drum, n=len(MODES))
     i, j = np.array(MODES).T
     return {
         "omega": found.omega,

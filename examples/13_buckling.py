@@ -11,16 +11,18 @@ import numpy as np
 
 import taut
 from taut import laws
+from taut.constraints import on_line, on_plane
+from taut.step.statics import Equilibrium
 
 N, B, K = 20, 1.0, 1e3  # links, stiffness of a hinge [J], of a link [N/m]
 
 rod = taut.mesh.rope(N)
 energies = [laws.spring(rod.edges, k=K), laws.rod_hinge(rod.rod_hinges, k=2 * B)]
-guided = taut.System(rod.points, mass=1.0, fixed=[0], energies=energies, constraints=[taut.on_line(range(1, N + 1), (1, 0, 0))])
-free = guided.with_(constraints=[taut.on_line([N], (1, 0, 0)), taut.on_plane(range(1, N), (0, 0, 1))])
+guided = taut.System(rod.points, mass=1.0, fixed=[0], energies=energies, constraints=[on_line(range(1, N + 1), (1, 0, 0))])
+free = guided.with_(constraints=[on_line([N], (1, 0, 0)), on_plane(range(1, N), (0, 0, 1))])
 
 
-def pressed(system: taut.System, load: float) -> taut.Equilibrium:
+def pressed(system: taut.System, load: float) -> Equilibrium:
     """The equilibrium of the column under a load [N] at its end."""
     return taut.equilibrium(system.with_(energies=[*energies, laws.force([N], f=(-load, 0, 0))]))
 
@@ -31,7 +33,7 @@ def run() -> dict[str, float]:
     while high - low > 1e-10 * high:
         load = (low + high) / 2
         straight = pressed(guided, load).state
-        low, high = (load, high) if taut.stability(free, straight, 1).stable else (low, load)
+        low, high = (load, high) if taut.stability(free, straight, n=1).stable else (low, load)
     link = 1 / N - low / K
     bent = pressed(free, 1.02 * low)
     return {

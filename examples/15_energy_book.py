@@ -11,6 +11,7 @@ import math
 
 import taut
 from taut import laws
+from taut.constraints import scripted
 
 M, K, L0, ALPHA, A, PUSH = 1.0, 25.0, 1.0, 4.0, 0.05, 4.0  # PUSH is Ω [rad/s]
 STEPS, SETTLE = 32, 6  # steps a period; periods to wait: what was there at the start has fallen to e⁻¹⁸ of it
@@ -23,7 +24,7 @@ system = taut.System(
     mass=M,
     energies=[laws.spring([[0, 1]], k=K), laws.gravity()],
     damping=[laws.drag([1], alpha=ALPHA)],
-    constraints=[taut.scripted([0], lambda t: (0, A * math.sin(PUSH * t), 0))],
+    constraints=[scripted([0], lambda t: (0, A * math.sin(PUSH * t), 0))],
     pose=[[0, 0, 0], [0, LOW, 0]],
 )
 METHODS = (taut.ImplicitEuler, taut.BDF2, taut.TRBDF2, taut.ImplicitMidpoint, taut.VelocityVerlet, taut.RK4)

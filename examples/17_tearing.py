@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 import taut
 from taut import laws
+from taut.constraints import fixed, scripted
 
 K, SHEAR, WEAK, SPEED, SLIT = 100.0, 20.0, 0.1, 0.1, 0.3  # N/m, N/m, breaking strain of the seam, m/s, part of the width
 
@@ -36,7 +37,7 @@ torn_sheet = taut.System(
         laws.spring(crossed, k=SHEAR, breaking_strain=crossed_break, name="shear"),
     ],
     damping=[laws.drag(alpha=5.0)],
-    constraints=[taut.fixed(low), taut.scripted(high, lambda t: x[high] + [0.0, SPEED * t, 0.0])],
+    constraints=[fixed(low), scripted(high, lambda t: x[high] + [0.0, SPEED * t, 0.0])],
 )
 
 

@@ -41,6 +41,13 @@ def test_links_lead_somewhere(page):
             assert (page.parent / target).exists(), target
 
 
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda p: str(p.relative_to(ROOT)))
+def test_files_that_are_named_are_there(page):
+    """Such as `scene/law_of.py`: by their places below src/taut, or below the repository."""
+    for path in re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.(?:py|toml))`", page.read_text()):
+        assert any((top / path).exists() for top in (ROOT / "src/taut", ROOT / "src", ROOT)), path
+
+
 def test_the_excerpt_of_generated_source_is_still_what_is_generated():
     page = (ROOT / "docs/guide/own-law.md").read_text()
     excerpt = re.search(r"The middle of what the block prints:\n\n```\n(.*?)```", page, re.DOTALL)[1]

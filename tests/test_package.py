@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -13,8 +14,8 @@ import taut
 
 SOURCE = Path(taut.__file__).parent
 PIPELINE = [
-    "errors", "extras", "progress", "threads", "mesh", "materials", "formula", "laws", "system", "solve", "step", "run", "scene",
-    "show", "validate", "bench", "cli",
+    "errors", "extras", "progress", "threads", "mesh", "materials", "formula", "laws", "constraints", "system", "solve",
+    "step", "run", "scene", "show", "validate", "bench", "cli",
 ]  # fmt: skip
 FILES = sorted(SOURCE.rglob("*.py"))
 
@@ -79,6 +80,24 @@ def test_public_names_resolve_and_are_documented():
     with pytest.raises(AttributeError, match="did you mean 'System'"):
         taut.Sytem  # noqa: B018
     assert set(taut.__all__) <= set(dir(taut))
+
+
+def test_the_top_level_stays_small():
+    """About thirty names, and the modules with the rest: what is longer is not read."""
+    modules = [name for name in taut.__all__ if isinstance(getattr(taut, name), ModuleType)]
+    assert modules == ["constraints", "errors", "formula", "laws", "materials", "mesh", "plot", "scene"]
+    assert len(set(taut.__all__) - {*modules, "__version__"}) <= 30
+
+
+def test_public_names_have_one_path():
+    """No name of a module is at the top level as well, and none is in two modules."""
+    modules = {name: getattr(taut, name) for name in taut.__all__ if isinstance(getattr(taut, name), ModuleType)}
+    things = [(id(getattr(taut, name)), f"taut.{name}") for name in taut.__all__]
+    things += [(id(getattr(module, name)), f"taut.{place}.{name}") for place, module in modules.items() for name in module.__all__]
+    paths: dict[int, list[str]] = {}
+    for key, path in things:
+        paths.setdefault(key, []).append(path)
+    assert [found for found in paths.values() if len(found) > 1] == []
 
 
 def test_public_functions_and_classes_have_a_doctest():

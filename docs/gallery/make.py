@@ -12,7 +12,6 @@ import tempfile
 from pathlib import Path
 
 import taut
-from taut.run.record import record
 from taut.scene import load, names, why
 from taut.show.plot import energy
 from taut.show.render import render
@@ -53,12 +52,7 @@ MOMENTS = {
 def run_of(name, folder):
     """The run of a scene in a folder, made if it is not there."""
     if not (folder / "summary.json").exists():
-        scene = load(name)
-        built = scene.build()
-        record(
-            folder, built.system, built.integrator, h=built.h, until=built.until, every=built.every, state=built.state,
-            scene=scene.resolved(), inputs=scene.inputs(), overwrite=True,
-        )  # fmt: skip
+        load(name).record(folder, overwrite=True)
     return taut.open_run(folder)
 
 

@@ -10,7 +10,8 @@ FLOORS = (  # from the top: rooms of a floor do not know of one another, or the 
     (("run", "simulate, energy ledger, run folders"),),
     (("step", "one integrator per file; equilibrium, stability, modes, form"),),
     (("solve", "algebra without physics: direct, CG with multigrid, Newton, L-BFGS"),),
-    (("system", "particles, masses, constraints; assembly of V, f, K, D"),),
+    (("system", "particles, masses; assembly of V, f, K, D"),),
+    (("constraints", "what holds particles, or leads them"),),
     (("laws", "the catalogue: one formula per small file"),),
     (("formula", "formula → graph → derivatives → compiled loops"),),
     (("materials", "moduli in, springs out"),),
@@ -39,7 +40,7 @@ def room(x: float, y: float, width: float, name: str, what: str, shade: str) -> 
     box = f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{HIGH}" fill="{shade}" stroke="{INK}"/>'
     if width < WIDTH:
         return box + text(x + 12, y + 19, f"{name}/", size=14, weight=700) + text(x + 12, y + 36, what, size=11)
-    return box + text(x + 12, y + 27, f"{name}/", size=14, weight=700) + text(x + 112, y + 27, what)
+    return box + text(x + 12, y + 27, f"{name}/", size=14, weight=700) + text(x + 124, y + 27, what)
 
 
 def house() -> str:

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from taut.bench.net import cloth
 from taut.solve.multigrid import Multigrid
-from taut.solve.tolerance import lengths
+from taut.system.blocks import lengths
 
 mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "multigrid", "font.size": 9, "font.family": "sans-serif"})
 H = 0.01

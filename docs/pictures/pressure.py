@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 import taut
 from taut import laws
+from taut.constraints import on_line, on_plane
 
 mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "pressure", "font.size": 9, "font.family": "sans-serif"})
 COLOURS = mpl.colormaps["viridis"](np.linspace(0.0, 0.8, 4))
@@ -44,7 +45,7 @@ def film(rings, radius):
         mass=1.0,
         fixed=np.concatenate([disc.boundary, floor[inside]]),
         energies=[laws.surface_tension(disc.triangles, stress=1.0), laws.pressure(closed, p=2 / radius)],
-        constraints=[taut.on_line(inside, (0, 1, 0))],
+        constraints=[on_line(inside, (0, 1, 0))],
     )
     q = taut.equilibrium(blown).state.q[: disc.n]
     return np.hypot(q[:, 0], q[:, 2]), np.abs(q[:, 1])
@@ -71,8 +72,8 @@ def poisson(kappa):
     for steps, share in ((1, 4), (2, 2)):  # edges belong to four cells, diagonals of faces to two
         pairs = [(i, j) for i in range(8) for j in range(i) if np.abs(CORNER[i] - CORNER[j]).sum() == steps]
         energies.append(laws.spring(hexes[:, pairs].reshape(-1, 2), k=1 / share))
-    plates = [taut.on_plane(mesh.select(f"{axis} == min"), normal) for axis, normal in zip("xyz", np.eye(3), strict=True)]
-    plates.append(taut.on_plane(mesh.select("y == max"), (0, 1, 0), through=(0, 1 + strain, 0)))
+    plates = [on_plane(mesh.select(f"{axis} == min"), normal) for axis, normal in zip("xyz", np.eye(3), strict=True)]
+    plates.append(on_plane(mesh.select("y == max"), (0, 1, 0), through=(0, 1 + strain, 0)))
     rest = taut.equilibrium(taut.System(mesh.points, mass=1.0, energies=energies, constraints=plates))
     return (1 - rest.state.q[mesh.select("x == max"), 0].mean()) / strain
 

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 import taut
 from taut import laws
+from taut.constraints import fixed, scripted
 
 mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "wind", "font.size": 9, "font.family": "sans-serif"})
 COLOURS = mpl.colormaps["viridis"](np.linspace(0.0, 0.85, 6))
@@ -60,10 +61,10 @@ def torn(axes):
         mesh.points, mass=taut.areal_mass(mesh, 0.2),
         energies=[laws.spring(mesh.edges, k=200.0, breaking_strain=weak), laws.spring(mesh.diagonals, k=50.0, breaking_strain=0.2)],
         damping=[laws.drag(alpha=4.0)],
-        constraints=[taut.fixed(mesh.select("y > 0.74")), taut.scripted(low, lambda t: start - np.array([0.0, 0.3 * t, 0.0]))],
+        constraints=[fixed(mesh.select("y > 0.74")), scripted(low, lambda t: start - np.array([0.0, 0.3 * t, 0.0]))],
     )  # fmt: skip
     *_, (state, _) = taut.simulate(system, taut.ImplicitEuler(), h=0.01, until=0.5)
-    table = taut.members(system, state)
+    table = system.members(state)
     ends = np.stack([state.q[table.i, :2], state.q[table.j, :2], np.full((len(table.i), 2), np.nan)], axis=1)  # nan: lift the pen
     shade = np.clip(table.strain / 0.15 * len(COLOURS), 0, len(COLOURS) - 1).astype(int)
     for i, colour in enumerate(COLOURS):

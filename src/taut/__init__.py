@@ -20,21 +20,14 @@ from typing import TYPE_CHECKING, Any
 from taut.errors import plain
 
 if TYPE_CHECKING:
+    from taut import constraints as constraints
+    from taut import errors as errors
     from taut import formula as formula
     from taut import laws as laws
     from taut import materials as materials
     from taut import mesh as mesh
     from taut import scene as scene
-    from taut.errors import CacheError as CacheError
-    from taut.errors import EigenError as EigenError
-    from taut.errors import LawError as LawError
-    from taut.errors import MeshError as MeshError
-    from taut.errors import MissingExtra as MissingExtra
-    from taut.errors import ModelError as ModelError
     from taut.errors import NotConverged as NotConverged
-    from taut.errors import RunError as RunError
-    from taut.errors import SceneError as SceneError
-    from taut.errors import SingularState as SingularState
     from taut.errors import TautError as TautError
     from taut.formula.law import dissipation as dissipation
     from taut.formula.law import energy as energy
@@ -46,57 +39,41 @@ if TYPE_CHECKING:
     from taut.solve.tolerance import Tolerance as Tolerance
     from taut.step.adaptive import Adaptive as Adaptive
     from taut.step.bdf2 import BDF2 as BDF2
-    from taut.step.form import Form as Form
     from taut.step.form import form_finding as form_finding
     from taut.step.implicit_euler import ImplicitEuler as ImplicitEuler
     from taut.step.implicit_midpoint import ImplicitMidpoint as ImplicitMidpoint
     from taut.step.linearly_implicit_euler import LinearlyImplicitEuler as LinearlyImplicitEuler
     from taut.step.report import Report as Report
     from taut.step.rk4 import RK4 as RK4
-    from taut.step.stability import Stability as Stability
     from taut.step.stability import stability as stability
-    from taut.step.statics import Equilibrium as Equilibrium
     from taut.step.statics import equilibrium as equilibrium
     from taut.step.symplectic_euler import SymplecticEuler as SymplecticEuler
     from taut.step.tr_bdf2 import TRBDF2 as TRBDF2
     from taut.step.velocity_verlet import VelocityVerlet as VelocityVerlet
-    from taut.step.vibration import Modes as Modes
     from taut.step.vibration import modes as modes
-    from taut.system.constraints import fixed as fixed
-    from taut.system.constraints import on_line as on_line
-    from taut.system.constraints import on_plane as on_plane
-    from taut.system.constraints import scripted as scripted
-    from taut.system.handle import handle as handle
     from taut.system.joining import join as join
     from taut.system.mass import areal_mass as areal_mass
     from taut.system.mass import line_mass as line_mass
     from taut.system.mass import volume_mass as volume_mass
-    from taut.system.members import Members as Members
-    from taut.system.members import members as members
-    from taut.system.members import rest_length as rest_length
+    from taut.system.prestress import rest_length as rest_length
     from taut.system.state import State as State
     from taut.system.system import System as System
 
 __version__ = "0.1.0.dev0"
 
 _HOME = {
-    "CacheError": "errors", "EigenError": "errors", "LawError": "errors", "MeshError": "errors", "MissingExtra": "errors",
-    "ModelError": "errors",
-    "NotConverged": "errors", "RunError": "errors", "SceneError": "errors", "SingularState": "errors", "TautError": "errors",
-    "dissipation": "formula.law", "energy": "formula.law", "load": "formula.law", "Ledger": "run.ledger",
-    "open_run": "run.opening", "simulate": "run.simulate",
-    "Tolerance": "solve.tolerance", "Adaptive": "step.adaptive", "BDF2": "step.bdf2", "Form": "step.form",
-    "form_finding": "step.form", "ImplicitEuler": "step.implicit_euler", "ImplicitMidpoint": "step.implicit_midpoint",
-    "LinearlyImplicitEuler": "step.linearly_implicit_euler", "Report": "step.report", "RK4": "step.rk4",
-    "Stability": "step.stability", "stability": "step.stability", "Equilibrium": "step.statics", "equilibrium": "step.statics",
-    "SymplecticEuler": "step.symplectic_euler", "TRBDF2": "step.tr_bdf2", "VelocityVerlet": "step.velocity_verlet",
-    "Modes": "step.vibration", "modes": "step.vibration", "fixed": "system.constraints", "on_line": "system.constraints",
-    "on_plane": "system.constraints", "scripted": "system.constraints", "handle": "system.handle", "join": "system.joining",
-    "areal_mass": "system.mass", "line_mass": "system.mass", "volume_mass": "system.mass", "Members": "system.members",
-    "members": "system.members", "rest_length": "system.members", "State": "system.state", "System": "system.system",
+    "NotConverged": "errors", "TautError": "errors", "dissipation": "formula.law", "energy": "formula.law", "load": "formula.law",
+    "Ledger": "run.ledger", "open_run": "run.opening", "simulate": "run.simulate", "Tolerance": "solve.tolerance",
+    "Adaptive": "step.adaptive", "BDF2": "step.bdf2", "form_finding": "step.form", "ImplicitEuler": "step.implicit_euler",
+    "ImplicitMidpoint": "step.implicit_midpoint", "LinearlyImplicitEuler": "step.linearly_implicit_euler", "Report": "step.report",
+    "RK4": "step.rk4", "stability": "step.stability", "equilibrium": "step.statics", "SymplecticEuler": "step.symplectic_euler",
+    "TRBDF2": "step.tr_bdf2", "VelocityVerlet": "step.velocity_verlet", "modes": "step.vibration", "join": "system.joining",
+    "areal_mass": "system.mass", "line_mass": "system.mass", "volume_mass": "system.mass", "rest_length": "system.prestress",
+    "State": "system.state", "System": "system.system",
 }  # fmt: skip
 _MODULES = {
-    "formula": "formula", "laws": "laws", "materials": "materials", "mesh": "mesh", "plot": "show.plot", "scene": "scene",
+    "constraints": "constraints", "errors": "errors", "formula": "formula", "laws": "laws", "materials": "materials",
+    "mesh": "mesh", "plot": "show.plot", "scene": "scene",
 }  # fmt: skip
 
 __all__ = ["__version__", *_MODULES, *_HOME]

@@ -6,6 +6,10 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
+__all__ = [  # `taut.TautError` and `taut.NotConverged` are named at the top
+    "CacheError", "EigenError", "LawError", "MeshError", "MissingExtra", "ModelError", "RunError", "SceneError", "SingularState",
+]  # fmt: skip
+
 
 def plain(text: str) -> str:
     """Text in which nothing steers a terminal: names from files may hold anything.
@@ -83,9 +87,10 @@ class MissingExtra(TautError):
 
 
 class NotConverged(TautError):
-    """A step that missed its tolerance.
+    """A step, an equilibrium or a form that missed its tolerance.
 
-    `report` says how far it came; `state` is the untouched state the step began from.
+    `report` is a `taut.Report` and says how far it came: of the step, or of the last descent towards an equilibrium or a form.
+    `state` is the untouched state that a step began from, or where the descent ended.
     """
 
     def __init__(self, message: str, report: Any = None, state: Any = None) -> None:

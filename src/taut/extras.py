@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from taut.errors import MissingExtra
@@ -26,5 +27,19 @@ def extra(name: str, module: str, what: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        missing = getattr(error, "name", None) or module
-        raise MissingExtra(f"{what} need the package {missing.partition('.')[0]}: pip install 'taut[{name}]'") from error
+        raise _missing(name, error.name or module, what) from error
+
+
+def require(name: str, module: str, what: str) -> None:
+    """The same without importing it: for packages that only a child interpreter loads.
+
+    >>> require("plot", "no_such_module", "plots")
+    Traceback (most recent call last):
+    taut.errors.MissingExtra: plots need the package no_such_module: pip install 'taut[plot]'
+    """
+    if find_spec(module) is None:
+        raise _missing(name, module, what)
+
+
+def _missing(name: str, module: str, what: str) -> MissingExtra:
+    return MissingExtra(f"{what} need the package {module.partition('.')[0]}: pip install 'taut[{name}]'")

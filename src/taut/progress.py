@@ -19,8 +19,7 @@ class Progress:
     >>> p = Progress("taut bench", stream=sys.stdout)
     >>> p.begin("symplectic", 2)
     taut bench: symplectic …
-    >>> p.at(2, "residual ratio 1e-3")
-    >>> p.done = lambda: None  # its line has the seconds it took
+    >>> p.at(2, "residual ratio 1e-3")  # on a terminal, or after `every` seconds
     """
 
     def __init__(self, who: str, *, every: float | None = None, stream: TextIO | None = None) -> None:

@@ -28,7 +28,7 @@ def test_the_cloth_is_the_one_that_was_agreed():
     assert net.points[net.fixed].tolist() == [[0, 0, 0], [0, 0, 1]]
     by_length = {round(float(rest), 6): set(net.k[np.isclose(net.rest, rest)]) for rest in net.rest}
     assert by_length == {0.25: {100 * STRUCTURAL}, round(0.25 * 2**0.5, 6): {100 * SHEAR}, 0.5: {100 * BENDING}}
-    with pytest.raises(taut.ModelError, match="at least 4"):
+    with pytest.raises(taut.errors.ModelError, match="at least 4"):
         cloth(3)
 
 

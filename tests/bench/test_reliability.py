@@ -173,7 +173,7 @@ def test_a_page_keeps_what_it_had_until_the_new_one_is_complete(tmp_path, monkey
     path.write_text(f"{BEGIN}\nold\n{END}")
     page = Page(path)
     monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
-    with pytest.raises(taut.ModelError, match="cannot be written"):
+    with pytest.raises(taut.errors.ModelError, match="cannot be written"):
         page.write([Record("soak", 1, "steps")])
     assert "old" in path.read_text()
 

@@ -227,12 +227,18 @@ def test_pictures(bench, tmp_path):
     pytest.importorskip("matplotlib")
     details = {"particles": [100, 400, 1600], "ms": [1.0, 4.5, 19.0]}
     rows = [Row("linear", "", 0.05, "× yardstick", 0.08), Row("scaling", "", 1.06, "exponent", 1.15, details=details)]
+    plots.prepare(tmp_path / "new", overwrite=False)
     assert [path.name for path in plots.draw(rows, tmp_path / "new")] == ["bench-scaling.svg", "bench-ratios.svg"]
     assert "exponent 1.06" in (tmp_path / "new" / "bench-scaling.svg").read_text()
     assert plots.draw(rows[:1], tmp_path) == [tmp_path / "bench-ratios.svg"]
+    with pytest.raises(taut.errors.ModelError, match="is there already; --overwrite replaces it"):
+        plots.prepare(tmp_path, overwrite=False)
+    plots.prepare(tmp_path, overwrite=True)
+    with pytest.raises(taut.errors.RunError, match="cannot write the folder"):
+        plots.prepare(tmp_path / "bench-ratios.svg", overwrite=True)
 
 
-def test_pictures_without_matplotlib_name_the_extra(monkeypatch):
+def test_pictures_without_matplotlib_name_the_extra(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(taut.MissingExtra, match=r"taut\[plot\]"):
-        plots.require_matplotlib()
+    with pytest.raises(taut.errors.MissingExtra, match=r"taut\[plot\]"):
+        plots.prepare(tmp_path, overwrite=False)

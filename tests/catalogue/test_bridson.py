@@ -225,9 +225,9 @@ def test_bad_hinges_are_refused_by_number(law):
     met, narrow = good.copy(), good.copy()
     met[3] = met[2]
     narrow[1] = 0.3 * narrow[2] + 0.7 * narrow[3]
-    with pytest.raises(taut.LawError, match=rf"{law.name}.*element 1 .*two particles in the same place"):
+    with pytest.raises(taut.errors.LawError, match=rf"{law.name}.*element 1 .*two particles in the same place"):
         build(met)
-    with pytest.raises(taut.LawError, match=rf"{law.name}.*element 1 .*second triangle without area"):
+    with pytest.raises(taut.errors.LawError, match=rf"{law.name}.*element 1 .*second triangle without area"):
         build(narrow)
-    with pytest.raises(taut.LawError, match=rf"{law.name}.*'k' of element 1 .*is -1"):
+    with pytest.raises(taut.errors.LawError, match=rf"{law.name}.*'k' of element 1 .*is -1"):
         build(good, k=[1.0, -1.0])

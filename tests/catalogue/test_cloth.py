@@ -135,5 +135,5 @@ def test_bad_cloth_is_refused_by_number():
     values = np.full(len(sheet.edges), 10.0)
     values[5] = -10.0
     for name in ("k", "l0"):
-        with pytest.raises(taut.LawError, match=rf"'spring': parameter '{name}' of element 5 .* is -10"):
+        with pytest.raises(taut.errors.LawError, match=rf"'spring': parameter '{name}' of element 5 .* is -10"):
             taut.System(sheet.points, mass=1.0, energies=[laws.spring(sheet.edges, **{"k": 10.0, name: values})])

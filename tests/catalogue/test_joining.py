@@ -219,10 +219,10 @@ def test_a_dragged_pin_does_the_work_that_the_energy_gains():
 def test_bad_joints_are_named(energy, message):
     """Particle 4 lies on the line of 0 and 1, and 5 where 0 is: an edge, a triangle and a tetrahedron without size."""
     points = [*TET, [2.0, 0, 0], TET[0]]
-    with pytest.raises(taut.LawError, match=message):
+    with pytest.raises(taut.errors.LawError, match=message):
         taut.System(points, mass=1.0, energies=[energy])
 
 
 def test_a_stitch_of_a_particle_to_itself_is_refused():
-    with pytest.raises(taut.LawError, match="element 1 names a particle twice"):
+    with pytest.raises(taut.errors.LawError, match="element 1 names a particle twice"):
         laws.zero_length_spring([[0, 1], [2, 2]], k=1.0)

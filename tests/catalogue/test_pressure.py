@@ -6,6 +6,7 @@ from scipy.optimize import brentq
 
 import taut
 from taut import laws
+from taut.constraints import on_line
 
 
 def bumpy(kind):
@@ -144,7 +145,7 @@ def dome(rings, p, sigma, rim):
     return taut.System(
         points, mass=1.0, fixed=np.concatenate([disc.boundary, floor[inside]]),
         energies=[laws.surface_tension(up, stress=sigma), laws.pressure(np.concatenate([up, down]), p=p)],
-        constraints=[taut.on_line(inside, (0, 1, 0))],
+        constraints=[on_line(inside, (0, 1, 0))],
     ), np.argmin(np.linalg.norm(disc.points, axis=1))  # fmt: skip
 
 
@@ -173,10 +174,10 @@ TET = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
     ],
 )
 def test_a_surface_that_is_not_closed_is_refused(triangles, message):
-    with pytest.raises(taut.LawError, match=message):
+    with pytest.raises(taut.errors.LawError, match=message):
         laws.pressure(triangles, p=1.0)
 
 
 def test_a_pressure_that_is_no_number_is_refused():
-    with pytest.raises(taut.LawError, match="'pressure': parameter 'p' is nan"):
+    with pytest.raises(taut.errors.LawError, match="'pressure': parameter 'p' is nan"):
         taut.System(np.eye(4)[:, :3], mass=1.0, energies=[laws.pressure(TET[:, ::-1], p=np.nan)])

@@ -191,13 +191,13 @@ def test_bad_shells_are_refused_before_the_first_step(law):
     met[4] = met[1]
     flat[0] = (flat[1] + flat[4]) / 2 + 1e-15  # on the side between its neighbours, but for rounding
     for points, fault in ((met, "two particles in the same place"), (flat, "a (first|second) triangle without area")):
-        with pytest.raises(taut.LawError, match=rf"'{law}': element \d+ \(particles \[.*\]\) has {fault}"):
+        with pytest.raises(taut.errors.LawError, match=rf"'{law}': element \d+ \(particles \[.*\]\) has {fault}"):
             build(points)
     last = len(mesh.hinges) - 1
     values = np.ones(last + 1)
     values[last] = -1
     for name in (stiffness, "ratio"):
-        with pytest.raises(taut.LawError, match=rf"'{law}': parameter '{name}' of element {last} .* is -1"):
+        with pytest.raises(taut.errors.LawError, match=rf"'{law}': parameter '{name}' of element {last} .* is -1"):
             build(**{name: values})
 
 
@@ -209,10 +209,10 @@ def test_bad_membranes_are_refused_before_the_first_step(law, cells, rest):
     bind, elements = getattr(laws, law), getattr(mesh, cells)
     met = mesh.points.copy()
     met[4] = met[1]
-    with pytest.raises(taut.LawError, match=rf"'{law}': .*element \d+ \(particles"):
+    with pytest.raises(taut.errors.LawError, match=rf"'{law}': .*element \d+ \(particles"):
         taut.System(met, mass=1.0, energies=[bind(elements, k=1.0)])
     values = np.ones(len(elements))
     values[3] = -1
     for name in ("k", rest):
-        with pytest.raises(taut.LawError, match=rf"'{law}': parameter '{name}' of element 3 .* is -1"):
+        with pytest.raises(taut.errors.LawError, match=rf"'{law}': parameter '{name}' of element 3 .* is -1"):
             taut.System(mesh.points, mass=1.0, energies=[bind(elements, **{"k": 1.0, name: values})])

@@ -12,7 +12,6 @@ import pytest
 
 import taut
 from taut import scene
-from taut.run.record import record
 
 
 def test_a_run_by_name(command, tmp_path):
@@ -142,12 +141,7 @@ def test_code_that_was_changed_is_not_run_by_a_resume(command, tmp_path):
     head = '[time]\nh = 0.01\nduration = 0.1\n[[body]]\nname = "a"\nmesh = { shape = "rope", n = 1 }\nmass = 1.0\n'
     (tmp_path / "own.toml").write_text(head + '[[body.law]]\nlaw = "own.py:pull"\nk = 1.0\n')
     assert command("run", "own.toml")[0] == 2  # not without the flag
-    found = scene.load(tmp_path / "own.toml", allow_code=True)
-    made = found.build()
-    record(
-        tmp_path / "a", made.system, made.integrator, h=made.h, until=made.until, state=made.state, scene=found.resolved(),
-        inputs=found.inputs(), stop=lambda: True,
-    )  # fmt: skip
+    scene.load(tmp_path / "own.toml", allow_code=True).record(tmp_path / "a", stop=lambda: True)
     (tmp_path / "a/inputs/own.py").write_text("raise SystemExit('this was run')\n")
     code, out, err = command("resume", "a", "--allow-code")
     assert (code, "has changed" in err, "this was run" in out + err) == (4, True, False)
@@ -197,6 +191,14 @@ def test_files_outside_need_the_flag(command, tmp_path):
     assert command("resume", "b")[0] == 0
 
 
+def interrupted(code, folder):
+    """What a program that is interrupted while it runs in a folder says on standard error."""
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 130
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
 def test_a_second_ctrl_c_stops_within_the_step(tmp_path):
     """The state on the disk is that of the last checkpoint, and the run goes on from it."""
     code = (
@@ -213,10 +215,7 @@ def test_a_second_ctrl_c_stops_within_the_step(tmp_path):
         "Integrator.advance = pressed\n"
         "main()\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 130
-    assert done.stderr.endswith("taut: interrupted within a step; taut resume a goes on from the last checkpoint\n")
-    assert "Traceback" not in done.stderr
+    assert interrupted(code, tmp_path).endswith("taut: interrupted within a step; taut resume a goes on from the last checkpoint\n")
     with taut.open_run(tmp_path / "a") as run:
         assert (run.status, run.step) == ("running", 3)
 
@@ -232,10 +231,7 @@ def test_ctrl_c_before_the_first_step_is_said(tmp_path):
         "taut.scene.Scene.build = lambda self: (os.kill(os.getpid(), signal.SIGINT), build(self))[1]\n"
         "main()\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 130
-    assert done.stderr.endswith("taut: interrupted\n")
-    assert "Traceback" not in done.stderr
+    assert interrupted(code, tmp_path).endswith("taut: interrupted\n")
     assert not (tmp_path / "a").exists()
 
 
@@ -246,3 +242,11 @@ def test_standard_output_that_is_full_is_said(tmp_path):
             [sys.executable, "-m", "taut.cli", "scenes"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
         )
     assert (done.returncode, done.stderr) == (4, "taut: standard output: No space left on device\n")
+
+
+def test_a_file_that_fails_is_told_by_its_name(command, monkeypatch):
+    def fails():
+        raise FileExistsError(17, "File exists", "pictures")
+
+    monkeypatch.setattr("taut.scene.names", fails)
+    assert command("scenes") == (4, "", "taut: pictures: File exists\n")

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import taut
 from taut.scene import names
 
 
@@ -35,6 +36,15 @@ def test_a_new_scene_checks_and_is_not_overwritten(said, command, tmp_path):
     code, _, err = command("new", "cloth", "-o", "mine.toml")
     assert (code, "exists" in err) == (2, True)
     assert (tmp_path / "mine.toml").read_text() == said("new", "spring")
+
+
+def test_a_mesh_file_is_checked_as_it_would_be_run(said, command, tmp_path):
+    taut.mesh.write(taut.mesh.sheet(6, 6, size=1.0, plane="xz"), tmp_path / "patch.obj")
+    assert "young = 1e+06 Pa, picked; --young sets it" in said("check", "patch.obj")
+    found = json.loads(said("check", "patch.obj", "--young", "1e5", "--fix", "z == min(z)", "--json"))
+    assert not [note for note in found["notes"] if note.startswith(("young", "held"))]  # nothing was left to pick
+    code, _, err = command("check", "patch.obj", "--area", "1e-4")
+    assert (code, "area says nothing about a sheet" in err) == (2, True)
 
 
 def test_schema(said):

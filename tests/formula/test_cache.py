@@ -104,7 +104,7 @@ def test_a_damaged_entry_is_made_anew_and_said(tmp_path):
 def test_a_cache_open_to_others_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("TAUT_CACHE_DIR", str(tmp_path))
     tmp_path.chmod(0o770)
-    with pytest.raises(taut.CacheError, match="open to others"):
+    with pytest.raises(taut.errors.CacheError, match="open to others"):
         cache_directory()
     tmp_path.chmod(0o700)
     assert cache_directory() == tmp_path
@@ -116,11 +116,11 @@ def test_a_linked_or_foreign_cache_is_refused(tmp_path, monkeypatch):
     real.mkdir(mode=0o700)
     link.symlink_to(real)
     monkeypatch.setenv("TAUT_CACHE_DIR", str(link))
-    with pytest.raises(taut.CacheError, match="symbolic link"):
+    with pytest.raises(taut.errors.CacheError, match="symbolic link"):
         cache_directory()
     monkeypatch.setenv("TAUT_CACHE_DIR", str(real))
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
-    with pytest.raises(taut.CacheError, match="belongs to another user"):
+    with pytest.raises(taut.errors.CacheError, match="belongs to another user"):
         cache_directory()
 
 
@@ -128,7 +128,7 @@ def test_an_unusable_cache_says_what_to_do(tmp_path, monkeypatch):
     blocker = tmp_path / "file"
     blocker.write_text("")
     monkeypatch.setenv("TAUT_CACHE_DIR", str(blocker / "below"))
-    with pytest.raises(taut.CacheError, match="TAUT_CACHE_DIR"):
+    with pytest.raises(taut.errors.CacheError, match="TAUT_CACHE_DIR"):
         cache_directory()
 
 

@@ -54,7 +54,7 @@ BAD_FORMULAS = {
 
 @pytest.mark.parametrize("message", BAD_FORMULAS)
 def test_formula(message):
-    with pytest.raises(taut.LawError, match=message) as caught:
+    with pytest.raises(taut.errors.LawError, match=message) as caught:
         bind(BAD_FORMULAS[message], k=1.0)
     assert "test_errors.py" in str(caught.value)
 
@@ -65,7 +65,7 @@ def test_the_line_of_the_slip_is_shown():
         e = d * math.exp(d[0])
         return k * norm(e)
 
-    with pytest.raises(taut.LawError, match=r"the formula of 'several_lines' .*line \d+ `e = d \* math.exp\(d\[0\]\)`"):
+    with pytest.raises(taut.errors.LawError, match=r"the formula of 'several_lines' .*line \d+ `e = d \* math.exp\(d\[0\]\)`"):
         bind(several_lines, k=1.0)
 
 
@@ -84,7 +84,7 @@ BAD_PARAMETERS = [
 
 @pytest.mark.parametrize(("parameters", "message"), BAD_PARAMETERS)
 def test_parameters(parameters, message):
-    with pytest.raises(taut.LawError, match=message):
+    with pytest.raises(taut.errors.LawError, match=message):
         taut.System(X, mass=1.0, energies=[laws.spring([[0, 1], [1, 2]], **parameters)])
 
 
@@ -101,58 +101,58 @@ BAD_ELEMENTS = [
 
 @pytest.mark.parametrize(("elements", "message"), BAD_ELEMENTS)
 def test_elements(elements, message):
-    with pytest.raises(taut.LawError, match=message):
+    with pytest.raises(taut.errors.LawError, match=message):
         taut.System(X, mass=1.0, energies=[laws.spring(elements, k=1.0)])
 
 
 def test_signatures():
-    with pytest.raises(taut.LawError, match=r"without \* or \*\*"):
+    with pytest.raises(taut.errors.LawError, match=r"without \* or \*\*"):
         taut.energy(lambda x, **anything: norm(x[0]))
-    with pytest.raises(taut.LawError, match="cannot be called 'name'"):
+    with pytest.raises(taut.errors.LawError, match="cannot be called 'name'"):
         taut.energy(lambda x, name: norm(x[0]))
-    with pytest.raises(taut.LawError, match="unknown parameter 'lo'; did you mean 'l0'"):
+    with pytest.raises(taut.errors.LawError, match="unknown parameter 'lo'; did you mean 'l0'"):
         taut.energy(rest={"lo": lambda x: norm(x[0])})(lambda x, l0: l0 * norm(x[0]))
-    with pytest.raises(taut.LawError, match="cannot be called 'self'"):
+    with pytest.raises(taut.errors.LawError, match="cannot be called 'self'"):
         taut.energy(lambda x, self: norm(x[0]))
-    with pytest.raises(taut.LawError, match=r"rest value of 'l0' is a function of x, not 2\.0"):
+    with pytest.raises(taut.errors.LawError, match=r"rest value of 'l0' is a function of x, not 2\.0"):
         taut.energy(rest={"l0": 2.0})(lambda x, l0: l0 * norm(x[0]))
-    with pytest.raises(taut.LawError, match="invariant must be one of"):
+    with pytest.raises(taut.errors.LawError, match="invariant must be one of"):
         taut.energy(invariant="rotation")(lambda x: norm(x[0]))
 
 
 def test_only_functions_make_laws():
     from functools import partial
 
-    with pytest.raises(taut.LawError, match="made of a Python function"):
+    with pytest.raises(taut.errors.LawError, match="made of a Python function"):
         taut.energy(partial(lambda x, k: norm(x[0]), k=1.0))
-    with pytest.raises(taut.LawError, match="no source 'hesian'; did you mean 'hessian'"):
+    with pytest.raises(taut.errors.LawError, match="no source 'hesian'; did you mean 'hessian'"):
         laws.spring.variant("energy", 2, {"k": None, "l0": None}).source("hesian")
-    with pytest.raises(taut.ModelError, match="no 'activ'; did you mean 'active'"):
+    with pytest.raises(taut.errors.ModelError, match="no 'activ'; did you mean 'active'"):
         taut.System(X, mass=1.0).initial_state().with_(activ={})
 
 
 def test_rest_value_with_a_rate():
     law = taut.energy(rest={"c": lambda x: rate(x[0][1])})(lambda x, c: c * norm(x[0]))
-    with pytest.raises(taut.LawError, match="where nothing moves"):
+    with pytest.raises(taut.errors.LawError, match="where nothing moves"):
         taut.System(X, mass=1.0, energies=[law([[0]])])
 
 
 def test_rest_value_that_cannot_be_measured():
     law = taut.energy(rest={"c": lambda x: 1 / x[0][1]})(lambda x, c: c * norm(x[0]))
-    with pytest.raises(taut.LawError, match="'c' of element 0 measured on the rest shape is inf"):
+    with pytest.raises(taut.errors.LawError, match="'c' of element 0 measured on the rest shape is inf"):
         taut.System(X, mass=1.0, energies=[law([[0]])])
 
 
 def test_dissipation_without_a_rate():
     law = taut.dissipation(lambda x, c: c * dot(x[0], x[0]))
-    with pytest.raises(taut.LawError, match="at least one rate"):
+    with pytest.raises(taut.errors.LawError, match="at least one rate"):
         taut.System(X, mass=1.0, damping=[law(c=1.0)])
 
 
 def test_wrong_place():
-    with pytest.raises(taut.ModelError, match=r"energies: .*damping.* does not belong here"):
+    with pytest.raises(taut.errors.ModelError, match=r"energies: .*damping.* does not belong here"):
         taut.System(X, mass=1.0, energies=[laws.drag(alpha=1.0)])
-    with pytest.raises(taut.ModelError, match="bind the law to elements first"):
+    with pytest.raises(taut.errors.ModelError, match="bind the law to elements first"):
         taut.System(X, mass=1.0, energies=[laws.spring])
 
 
@@ -160,5 +160,5 @@ def test_a_parameter_may_change_in_time_but_not_in_shape():
     system = taut.System(X, mass=1.0, energies=[laws.spring([[0, 1], [1, 2]], k=lambda t: 1.0 if t < 1 else [1.0, 2.0, 3.0])])
     state = system.initial_state()
     assert system.V(state) == 0.0
-    with pytest.raises(taut.LawError, match=r"'k' has shape \(3,\)"):
+    with pytest.raises(taut.errors.LawError, match=r"'k' has shape \(3,\)"):
         system.V(state.with_(t=2.0))

@@ -116,7 +116,7 @@ def test_parameters_are_copied_when_bound():
 def test_plane_vectors_in_a_plane_system():
     flat = taut.System([[0, 0], [1, 0]], mass=2.0, energies=[laws.gravity(g=(0, -9.81)), laws.force([0], f=(1.0, 2.0))])
     np.testing.assert_allclose(flat.f(flat.initial_state()), [[1, 2 - 19.62, 0], [0, -19.62, 0]])
-    with pytest.raises(taut.LawError, match="3 components, not 2"):
+    with pytest.raises(taut.errors.LawError, match="3 components, not 2"):
         forces(laws.gravity(g=(0, -9.81)))
 
 
@@ -148,7 +148,7 @@ def test_vector_annotation_in_a_user_law():
         return -dot(direction, x[0])
 
     assert forces(push([1], direction=(0, 2.0, 0)))[1].tolist() == [0.0, 2.0, 0.0]
-    with pytest.raises(taut.LawError, match="3 components, not 2"):
+    with pytest.raises(taut.errors.LawError, match="3 components, not 2"):
         forces(push([1], direction=(0, 2.0)))
 
 

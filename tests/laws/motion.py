@@ -6,6 +6,7 @@ import numpy as np
 
 import taut
 from taut import laws
+from taut.constraints import scripted
 
 K, L0, M, C, DRAG, ALPHA, BETA, LOAD, G = 60.0, 1.0, 1.3, 0.4, 0.1, 0.05, 2e-3, 0.7, 9.81
 UNTIL = 0.5
@@ -24,7 +25,7 @@ def pendulum():
     """An elastic pendulum on a moving support, with every kind of damping, a load that changes with time, and gravity."""
     start = 1.15 * np.array([np.sin(1.0), -np.cos(1.0), 0.0])
     return taut.System(
-        [[0, 0, 0], start / 1.15], mass=M, constraints=[taut.scripted([0], support)],
+        [[0, 0, 0], start / 1.15], mass=M, constraints=[scripted([0], support)],
         energies=[laws.spring([[0, 1]], k=K), laws.gravity(), laws.force([1], f=lambda t: (0.0, 0.0, LOAD * np.sin(2 * t)))],
         damping=[laws.spring_damping([[0, 1]], c=C), laws.drag(alpha=DRAG), laws.rayleigh(alpha=ALPHA, beta=BETA)],
         pose=[[0, 0, 0], start], velocity=[[0, 0, 0], [0.5, 0.2, 1.0]],

@@ -61,7 +61,7 @@ def test_derivatives(prepared, form, h):
 def test_parameter_derivatives(prepared):
     placed, q, v, _ = prepared
     checks.parameter_derivatives(placed, v, at=q)
-    with pytest.raises(taut.LawError, match="`at` gives the positions"):
+    with pytest.raises(taut.errors.LawError, match="`at` gives the positions"):
         placed.values(v)
 
 

@@ -141,33 +141,33 @@ def test_what_cannot_be_a_load():
     def system(*loads):
         return taut.System(points, mass=1.0, loads=loads)
 
-    with pytest.raises(taut.LawError, match=r"element 0 .*at least 0"):
+    with pytest.raises(taut.errors.LawError, match=r"element 0 .*at least 0"):
         system(laws.wind([[0, 1, 2]], velocity=(1, 0, 0), drag=[-1.0]))
-    with pytest.raises(taut.LawError, match="needs the parameter 'velocity'"):
+    with pytest.raises(taut.errors.LawError, match="needs the parameter 'velocity'"):
         system(laws.wind([[0, 1, 2]]))
-    with pytest.raises(taut.LawError, match=r"of t, or of places .* not of 3 arguments"):
+    with pytest.raises(taut.errors.LawError, match=r"of t, or of places .* not of 3 arguments"):
         system(laws.wind([[0, 1, 2]], velocity=lambda x, y, t: x))
-    with pytest.raises(taut.ModelError, match=r"loads: .* does not belong here"):
+    with pytest.raises(taut.errors.ModelError, match=r"loads: .* does not belong here"):
         system(laws.gravity())
-    with pytest.raises(taut.ModelError, match=r"energies: .* does not belong here"):
+    with pytest.raises(taut.errors.ModelError, match=r"energies: .* does not belong here"):
         taut.System(points, mass=1.0, energies=[laws.wind([[0, 1, 2]], velocity=(1, 0, 0))])
 
     @taut.load
     def lopsided(x, v, c):
         return c * v[0]
 
-    with pytest.raises(taut.LawError, match=r"shape \(3,\); a load is a force for each of its particles, shape \(1, 3\)"):
+    with pytest.raises(taut.errors.LawError, match=r"shape \(3,\); a load is a force for each of its particles, shape \(1, 3\)"):
         system(lopsided(c=1.0))
 
     @taut.load
     def endless(x, v, c):
         return [c / norm(x[0]) * v[0]]
 
-    with pytest.raises(taut.SingularState, match=r"'endless': element 0 .* no finite force"):
+    with pytest.raises(taut.errors.SingularState, match=r"'endless': element 0 .* no finite force"):
         taut.ImplicitEuler().step(system(endless([0], c=1.0)), system().initial_state(), 0.1)
     blown = system(laws.wind([[0, 1, 2]], velocity=(1, 0, 0)))
     for call in (taut.equilibrium, taut.modes, taut.stability):
-        with pytest.raises(taut.ModelError, match="'wind' has no energy"):
+        with pytest.raises(taut.errors.ModelError, match="'wind' has no energy"):
             call(blown)
 
 
@@ -188,7 +188,7 @@ def test_elements_of_a_load_switch_off():
     *_, (end, _) = taut.simulate(pair, taut.ImplicitEuler(), h=0.1, until=1.0, state=state)
     np.testing.assert_allclose(end.v[:, 0], [0.9**10, 1.0], rtol=1e-12)
     assert pair.V(state) == 0.0
-    with pytest.raises(taut.ModelError, match="mask of 'headwind' has shape"):
+    with pytest.raises(taut.errors.ModelError, match="mask of 'headwind' has shape"):
         pair.f(state.with_(active={"headwind": [True]}))
 
 

@@ -6,8 +6,9 @@ from itertools import combinations
 
 import numpy as np
 
-from taut.mesh.filling.stuffing import LARGEST_DIHEDRAL, SMALLEST_DIHEDRAL
 from taut.mesh.mesh import Mesh
+
+SMALLEST_DIHEDRAL, LARGEST_DIHEDRAL = 10.7, 164.8  # degrees: what `stuffing` promises
 
 
 def dihedrals(corners):

@@ -35,12 +35,12 @@ def test_welding_within_a_distance():
 
 @pytest.mark.parametrize("weld", [-1.0, np.nan, np.inf, "a", True])
 def test_a_distance_that_is_none(weld):
-    with pytest.raises(taut.MeshError, match="weld is a distance"):
+    with pytest.raises(taut.errors.MeshError, match="weld is a distance"):
         clean(taut.mesh.sphere(1), weld=weld)
 
 
 def test_a_distance_that_welds_everything_is_a_slip():
-    with pytest.raises(taut.MeshError, match="too far"):
+    with pytest.raises(taut.errors.MeshError, match="too far"):
         clean(taut.mesh.sphere(8), weld=10.0)
 
 

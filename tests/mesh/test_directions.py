@@ -55,18 +55,18 @@ def test_a_grid_pulled_along_warp_and_weft_has_the_two_stiffnesses(axis, expecte
 
 def test_slips_are_named():
     points = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
-    with pytest.raises(taut.MeshError, match=r"edge 1: .*points 1 and 2 are in the same place"):
+    with pytest.raises(taut.errors.MeshError, match=r"edge 1: .*points 1 and 2 are in the same place"):
         along(points, [[0, 1], [1, 2]], direction=(1, 0, 0))
-    with pytest.raises(taut.MeshError, match="edge 0: joins"):
+    with pytest.raises(taut.errors.MeshError, match="edge 0: joins"):
         along(points, [[0, 3]], direction=(1, 0, 0))
-    with pytest.raises(taut.MeshError, match="direction 0: has no direction"):
+    with pytest.raises(taut.errors.MeshError, match="direction 0: has no direction"):
         along(points, [[0, 1]], direction=(0, 0, 0))
-    with pytest.raises(taut.MeshError, match=r"direction has shape \(3,\)"):
+    with pytest.raises(taut.errors.MeshError, match=r"direction has shape \(3,\)"):
         along(points, [[0, 1]], direction=(1, 0))
-    with pytest.raises(taut.MeshError, match="pairs of points by number"):
+    with pytest.raises(taut.errors.MeshError, match="pairs of points by number"):
         along(points, [[0.0, 1.0]], direction=(1, 0, 0))
-    with pytest.raises(taut.MeshError, match="points are positions"):
+    with pytest.raises(taut.errors.MeshError, match="points are positions"):
         along("cloth", [[0, 1]], direction=(1, 0, 0))
-    with pytest.raises(taut.MeshError, match="direction is a vector"):
+    with pytest.raises(taut.errors.MeshError, match="direction is a vector"):
         along(points, [[0, 1]], direction="warp")
     assert along(points, [], direction=(1, 0, 0)).shape == (0,)

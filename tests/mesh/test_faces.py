@@ -37,7 +37,7 @@ def test_everything_follows_a_cut():
 
 def test_quads_reach_formats_of_triangles(tmp_path):
     cloth = sheet(3, 3).with_(groups={"left": {"quad": [0, 3, 6]}})
-    with pytest.raises(taut.MeshError, match="GLB cannot hold the 9 quad cells"):
+    with pytest.raises(taut.errors.MeshError, match="GLB cannot hold the 9 quad cells"):
         taut.mesh.write(cloth, tmp_path / "x.glb")
     taut.mesh.write(triangulated(cloth), tmp_path / "x.glb")
     assert len(taut.mesh.read(tmp_path / "x.glb").groups["left"]["triangle"]) == 6

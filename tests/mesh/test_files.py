@@ -138,7 +138,7 @@ def test_what_a_format_cannot_hold_is_named(tmp_path, log):
     taut.mesh.write(mesh, tmp_path / "x.stl")
     for word in ("groups.front", "point_data.weight", "cell_data.thickness", "uv"):
         assert word in log.text
-    with pytest.raises(taut.MeshError, match=r"STL cannot hold the 4 tet cells; these can: .*\.vtu"):
+    with pytest.raises(taut.errors.MeshError, match=r"STL cannot hold the 4 tet cells; these can: .*\.vtu"):
         taut.mesh.write(full(["tet"]), tmp_path / "y.stl")
     assert not (tmp_path / "y.stl").exists()
 
@@ -146,18 +146,18 @@ def test_what_a_format_cannot_hold_is_named(tmp_path, log):
 def test_a_failed_write_leaves_the_old_file(tmp_path):
     path = tmp_path / "x.obj"
     path.write_text("old")
-    with pytest.raises(taut.MeshError, match="OBJ cannot hold"):
+    with pytest.raises(taut.errors.MeshError, match="OBJ cannot hold"):
         taut.mesh.write(full(["tet"]), path)
     assert path.read_text() == "old"
-    with pytest.raises(taut.MeshError, match="cannot be written"):
+    with pytest.raises(taut.errors.MeshError, match="cannot be written"):
         taut.mesh.write(taut.mesh.sphere(1), tmp_path / "nowhere" / "x.obj")
-    with pytest.raises(taut.MeshError, match=r"no format has the extension '\.obi'.*did you mean '\.obj'"):
+    with pytest.raises(taut.errors.MeshError, match=r"no format has the extension '\.obi'.*did you mean '\.obj'"):
         taut.mesh.write(taut.mesh.sphere(1), tmp_path / "x.obi")
 
 
 def test_stale_neighbours_of_a_node_file_are_not_mixed_in(tmp_path):
     taut.mesh.write(taut.mesh.block(1, 1, 1, cells="tet"), tmp_path / "x.node")
-    with pytest.raises(taut.MeshError, match=r"x\.ele: this file of another mesh"):
+    with pytest.raises(taut.errors.MeshError, match=r"x\.ele: this file of another mesh"):
         taut.mesh.write(taut.mesh.sphere(1), tmp_path / "x.node")
 
 
@@ -177,7 +177,7 @@ def test_units_and_axes(tmp_path):
         ({"scale": 0}, "scale is a positive"),
         ({"scale": np.nan}, "scale is a positive"),
     ):
-        with pytest.raises(taut.MeshError, match=message):
+        with pytest.raises(taut.errors.MeshError, match=message):
             taut.mesh.read(path, **wrong)
 
 

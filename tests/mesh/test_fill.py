@@ -1,13 +1,13 @@
 """Filling: the enclosed volume, whichever way the faces are turned, and a refusal where there is none."""
 
-import importlib
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from taut.errors import MeshError
+from taut.errors import MeshError, MissingExtra
 from taut.mesh.filling.fill import fill
 from taut.mesh.filling.winding import Winding, _turn
 from taut.mesh.mesh import Mesh
@@ -49,7 +49,7 @@ def test_spot_is_filled_with_good_tetrahedra_to_second_order():
         assert euler_characteristic(mesh) == 2
         assert mesh.components.max() == 0
     errors = np.array([mesh.volumes.sum() / spot.enclosed_volume - 1 for mesh in filled])
-    assert order(errors) == pytest.approx(2.0, abs=0.3)
+    assert order(errors) == pytest.approx(2.0, abs=0.1)
     assert abs(errors[-1]) < 0.01
 
 
@@ -116,7 +116,8 @@ def test_long_triangles_take_bounded_memory():
     faces = [(i, i + n, j), (j, i + n, j + n), (i, j, low), (j + n, i + n, high)]
     drum = Mesh(points, {"triangle": np.concatenate([np.stack(f, axis=1) for f in faces])})
     assert len(Winding(drum.positions, drum.triangles)._triangle) < 400_000
-    assert fill(drum, 0.25).volumes.sum() == pytest.approx(5 * np.pi, rel=0.03)
+    filled = fill(drum, 0.25)  # its two rims are rounded off over about a spacing
+    assert filled.volumes.sum() == pytest.approx(5 * np.pi, rel=0.015)
 
 
 @pytest.mark.parametrize("count", [1, 7])
@@ -156,8 +157,8 @@ def test_what_has_no_inside_is_refused():
 
 
 def test_tetwild_says_how_it_is_installed(monkeypatch):
-    monkeypatch.setattr(importlib.import_module("taut.mesh.filling.fill"), "find_spec", lambda name: None)
-    with pytest.raises(MeshError, match=r"pip install 'taut\[tetwild\]'"):
+    monkeypatch.setitem(sys.modules, "pytetwild", None)
+    with pytest.raises(MissingExtra, match=r"need the package pytetwild: pip install 'taut\[tetwild\]'"):
         fill(sphere(8), 0.3, method="tetwild")
 
 
@@ -167,7 +168,7 @@ def test_tetwild_fills_a_surface_even_with_a_hole(missing):
     ball = sphere(8)
     mesh = fill(Mesh(ball.points, {"triangle": ball.triangles[missing:]}), 0.5, method="tetwild")
     assert mesh.volumes.min() > 0
-    assert mesh.volumes.sum() == pytest.approx(ball.enclosed_volume, rel=0.03)
+    assert mesh.volumes.sum() == pytest.approx(ball.enclosed_volume, rel=0.005)
 
 
 def test_a_stray_degenerate_face_is_no_hole():

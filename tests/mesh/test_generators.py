@@ -125,5 +125,5 @@ def test_a_truss_is_just_stiff():
     ],
 )
 def test_what_cannot_be_made(make, message):
-    with pytest.raises(taut.MeshError, match=message):
+    with pytest.raises(taut.errors.MeshError, match=message):
         make()

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from taut import MeshError
+from taut.errors import MeshError
 from taut.mesh import UV, Mesh
 from taut.mesh.files import glb
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from taut import MeshError
 from taut.bench.reliability.spoil import spoil
+from taut.errors import MeshError
 from taut.mesh import Mesh
 from taut.mesh.files import gmsh
 

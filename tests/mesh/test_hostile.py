@@ -78,7 +78,7 @@ MEDIT = b"MeshVersionFormatted 1\nDimension 3\nVertices 2\n0 0 0 0\n1 0 0 0\n"
 def test_what_is_wrong_and_where(name, content, message, tmp_path):
     path = tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(taut.MeshError, match=message) as caught:
+    with pytest.raises(taut.errors.MeshError, match=message) as caught:
         taut.mesh.read(path)
     assert str(tmp_path) in str(caught.value)
 
@@ -86,14 +86,14 @@ def test_what_is_wrong_and_where(name, content, message, tmp_path):
 @pytest.mark.parametrize("extension", FORMATS)
 def test_what_is_no_file(extension, tmp_path):
     path = tmp_path / f"x{extension}"
-    with pytest.raises(taut.MeshError, match="there is no such file"):
+    with pytest.raises(taut.errors.MeshError, match="there is no such file"):
         taut.mesh.read(path)
     path.mkdir()
-    with pytest.raises(taut.MeshError, match="this is a directory"):
+    with pytest.raises(taut.errors.MeshError, match="this is a directory"):
         taut.mesh.read(path)
     path.rmdir()
     os.mkfifo(path)
-    with pytest.raises(taut.MeshError, match="this is a pipe"):
+    with pytest.raises(taut.errors.MeshError, match="this is a pipe"):
         taut.mesh.read(path)
     path.unlink()
     for target, message in (
@@ -103,11 +103,11 @@ def test_what_is_no_file(extension, tmp_path):
         (".", "this is a directory"),
     ):
         path.symlink_to(target)
-        with pytest.raises(taut.MeshError, match=message) as caught:
+        with pytest.raises(taut.errors.MeshError, match=message) as caught:
             taut.mesh.read(path)
         assert path.name in str(caught.value)
         path.unlink()
-    with pytest.raises(taut.MeshError, match="no file can have the name"):
+    with pytest.raises(taut.errors.MeshError, match="no file can have the name"):
         taut.mesh.read(f"a\0{extension}")
 
 
@@ -122,7 +122,7 @@ def test_a_file_that_may_not_be_read(tmp_path):
     path = tmp_path / "x.obj"
     path.write_text("v 0 0 0")
     path.chmod(0)
-    with pytest.raises(taut.MeshError, match="cannot be read: Permission denied"):
+    with pytest.raises(taut.errors.MeshError, match="cannot be read: Permission denied"):
         taut.mesh.read(path)
 
 
@@ -133,7 +133,7 @@ def test_samples_are_valid_and_their_halves_are_not(name, tmp_path):
     path = tmp_path / next(iter(SAMPLES[name]))
     assert taut.mesh.read(path).cells
     path.write_bytes(SAMPLES[name][path.name][: len(SAMPLES[name][path.name]) // 3])
-    with pytest.raises(taut.MeshError) as caught:
+    with pytest.raises(taut.errors.MeshError) as caught:
         taut.mesh.read(path)
     assert str(tmp_path) in str(caught.value)
 
@@ -151,7 +151,7 @@ def test_huge_counts_take_no_memory(tmp_path):
             path.write_bytes(content[:low] + b"2000000000" + content[high:])
             try:
                 taut.mesh.read(path)
-            except taut.MeshError:
+            except taut.errors.MeshError:
                 continue
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
@@ -175,6 +175,6 @@ def test_files_made_to_be_heavy_are_answered(name, tmp_path):
     path.write_bytes(HEAVY[name])
     try:
         assert taut.mesh.read(path).cells
-    except taut.MeshError as error:
+    except taut.errors.MeshError as error:
         answer = str(error)
     assert not answer or str(path) in answer

@@ -46,7 +46,7 @@ def test_labels_that_are_none_are_named(tmp_path, log):
 
 def test_two_labels_for_one_are_refused(tmp_path):
     mesh = Mesh(POINTS, {"tet": [[0, 1, 2, 3]]}, groups={"ref1": {"tet": [0]}, "ref2": {"tet": [0]}})
-    with pytest.raises(taut.MeshError, match=r"x\.mesh, tet 0: it is in two groups 'ref…'"):
+    with pytest.raises(taut.errors.MeshError, match=r"x\.mesh, tet 0: it is in two groups 'ref…'"):
         taut.mesh.write(mesh, tmp_path / "x.mesh")
 
 
@@ -68,7 +68,7 @@ def test_attributes_of_elements_that_number_no_regions(tmp_path):
 )  # fmt: skip
 def test_what_is_wrong(name, content, message, tmp_path):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(taut.MeshError, match=message):
+    with pytest.raises(taut.errors.MeshError, match=message):
         taut.mesh.read(tmp_path / name)
 
 

@@ -32,7 +32,7 @@ SQUARE = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]
     ],
 )
 def test_what_makes_no_mesh(points, cells, message):
-    with pytest.raises(taut.MeshError, match=message):
+    with pytest.raises(taut.errors.MeshError, match=message):
         Mesh(points, cells)
 
 
@@ -57,12 +57,12 @@ def test_what_makes_no_mesh(points, cells, message):
     ],
 )
 def test_what_does_not_fit_a_mesh(extra, message):
-    with pytest.raises(taut.MeshError, match=message):
+    with pytest.raises(taut.errors.MeshError, match=message):
         Mesh(SQUARE, {"triangle": [[0, 1, 2]]}, **extra)
 
 
 def test_errors_carry_their_place():
-    error = taut.MeshError("it is wrong", path="a.obj", line=3, element="face 2")
+    error = taut.errors.MeshError("it is wrong", path="a.obj", line=3, element="face 2")
     assert str(error) == "a.obj, line 3, face 2: it is wrong"
     assert (error.path, error.line, error.element) == ("a.obj", 3, "face 2")
 
@@ -91,7 +91,7 @@ def test_with_changes_what_is_named_only():
     moved = mesh.with_(points=np.array(SQUARE) + 1.0)
     assert moved.groups["a"]["point"].tolist() == [0]
     assert moved.points[0].tolist() == [1, 1, 1]
-    with pytest.raises(taut.MeshError, match="no 'point' to change"):
+    with pytest.raises(taut.errors.MeshError, match="no 'point' to change"):
         mesh.with_(point=SQUARE)
 
 
@@ -103,5 +103,5 @@ def test_a_plane_mesh_makes_a_plane_system():
 
 
 def test_a_measure_of_a_kind_that_is_not_there():
-    with pytest.raises(taut.MeshError, match="no cells of the kind 'tet'; there are quad"):
+    with pytest.raises(taut.errors.MeshError, match="no cells of the kind 'tet'; there are quad"):
         Mesh(SQUARE, {"quad": [[0, 1, 2, 3]]}).measure("tet")

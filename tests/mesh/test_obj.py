@@ -64,7 +64,7 @@ def test_names_that_obj_cannot_hold_are_changed_and_told(name, word, back, log):
     ],
 )
 def test_names_that_would_be_lost_are_an_error(groups, message, tmp_path):
-    with pytest.raises(taut.MeshError, match=message):
+    with pytest.raises(taut.errors.MeshError, match=message):
         taut.mesh.write(Mesh(POINTS, TWO, groups=groups), tmp_path / "x.obj")
     assert not (tmp_path / "x.obj").exists()
 
@@ -118,9 +118,9 @@ def test_comments_end_with_their_line_and_follow_a_space(read):
 
 
 def test_lines_keep_their_number_after_continued_ones(read):
-    with pytest.raises(taut.MeshError, match="line 7, face 1: 'x' is no corner"):
+    with pytest.raises(taut.errors.MeshError, match="line 7, face 1: 'x' is no corner"):
         read(V + b"f 1 \\\n2 \\\n3\nf 1 2 x\n")
-    with pytest.raises(taut.MeshError, match="line 5: the file ends where a line should go on"):
+    with pytest.raises(taut.errors.MeshError, match="line 5: the file ends where a line should go on"):
         read(V + b"f 1 2 3\nf 1 2 3 \\\n")
 
 
@@ -159,7 +159,7 @@ def test_what_is_not_kept_is_told(read, tmp_path, log):
 )
 def test_underscores_do_not_belong_in_numbers(name, content, message, tmp_path):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(taut.MeshError, match=message):
+    with pytest.raises(taut.errors.MeshError, match=message):
         taut.mesh.read(tmp_path / name)
 
 
@@ -208,7 +208,7 @@ def test_small_files_take_little(content, message, read):
     if message is None:
         assert read(content).cells
     else:
-        with pytest.raises(taut.MeshError, match=message):
+        with pytest.raises(taut.errors.MeshError, match=message):
             read(content)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

@@ -69,7 +69,7 @@ def test_colours_of_faces_are_told(read, log):
     ],
 )
 def test_what_is_wrong_in_off(content, message, read):
-    with pytest.raises(taut.MeshError, match=message):
+    with pytest.raises(taut.errors.MeshError, match=message):
         read("x.off", content)
 
 
@@ -90,7 +90,7 @@ def test_stl_text_in_capitals(read):
     ],
 )
 def test_what_is_wrong_in_stl(old, new, message, read):
-    with pytest.raises(taut.MeshError, match=message):
+    with pytest.raises(taut.errors.MeshError, match=message):
         read("x.stl", b"solid\n" + FACET.replace(old, new) + b"endsolid\n")
 
 
@@ -109,7 +109,7 @@ def test_attributes_of_stl_are_told(read, log):
 
 def test_points_beyond_single_precision_are_no_stl(tmp_path):
     mesh = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1e39, 0]], {"triangle": [[0, 1, 2], [0, 1, 3]]})
-    with pytest.raises(taut.MeshError, match="triangle 1: it has a corner too far away for the single precision of STL"):
+    with pytest.raises(taut.errors.MeshError, match="triangle 1: it has a corner too far away for the single precision of STL"):
         taut.mesh.write(mesh, tmp_path / "x.stl")
     assert not (tmp_path / "x.stl").exists()
 

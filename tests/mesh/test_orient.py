@@ -91,7 +91,7 @@ def test_a_strip_with_one_side_is_refused():
     width = 0.2 * np.column_stack([np.cos(turn / 2) * np.cos(turn), np.cos(turn / 2) * np.sin(turn), np.sin(turn / 2)])
     points = np.concatenate([rim - width, rim + width])
     quads = [[i, (i + 1), n + i + 1, n + i] for i in range(n - 1)] + [[n - 1, n, 0, 2 * n - 1]]
-    with pytest.raises(taut.MeshError, match="quad 0: the surface has one side only"):
+    with pytest.raises(taut.errors.MeshError, match="quad 0: the surface has one side only"):
         oriented(Mesh(points, {"quad": quads}))
 
 

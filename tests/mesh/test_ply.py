@@ -62,7 +62,7 @@ def trip(tmp_path, mesh):
     ],
 )
 def test_what_would_be_read_as_something_else_is_refused(parts, named, tmp_path):
-    with pytest.raises(taut.MeshError, match=named):
+    with pytest.raises(taut.errors.MeshError, match=named):
         taut.mesh.write(Mesh(POINTS, MIXED, **parts), tmp_path / "x.ply")
     assert not list(tmp_path.iterdir())
 
@@ -195,7 +195,7 @@ def test_maps_s_and_t_stay_beside_texture_coordinates_at_the_faces(tmp_path):
     ],
 )
 def test_what_is_wrong_and_where(content, message, tmp_path):
-    with pytest.raises(taut.MeshError, match=message):
+    with pytest.raises(taut.errors.MeshError, match=message):
         read(tmp_path, content)
 
 
@@ -268,7 +268,7 @@ def test_strips(tmp_path):
     header = f"ply\nformat ascii 1.0\n{VERTEX}element tristrips 4\nproperty list int int vertex_indices\nend_header\n{CORNERS}"
     mesh = read(tmp_path, header + "5 0 1 2 0 1\n0\n2 0 1\n9 -1 0 1 2 -1 -1 2 1 0\n")
     assert mesh.cells["triangle"].tolist() == [[0, 1, 2], [2, 1, 0], [2, 0, 1], [0, 1, 2], [2, 1, 0]]
-    with pytest.raises(taut.MeshError, match="line 16, tristrips 3: it names a vertex"):
+    with pytest.raises(taut.errors.MeshError, match="line 16, tristrips 3: it names a vertex"):
         read(tmp_path, header + "5 0 1 2 0 1\n0\n2 0 1\n9 -1 0 1 2 -1 -1 2 1 7\n")
 
 
@@ -288,7 +288,7 @@ def test_many_elements_and_strips(tmp_path):
 def test_hungry_files_take_little_memory(content, tmp_path):
     tracemalloc.start()
     try:
-        with pytest.raises(taut.MeshError):
+        with pytest.raises(taut.errors.MeshError):
             read(tmp_path, content)
         assert tracemalloc.get_traced_memory()[1] < 100 * len(content)
     finally:
@@ -301,5 +301,5 @@ def test_too_many_properties_of_too_many_kinds(tmp_path):
     )
     rows = b"".join(struct.pack("<H", size) + bytes(size) + b"\1" * 300 for size in range(3, 303))
     content = f"ply\nformat binary_little_endian 1.0\n{VERTEX}{face}end_header\n".encode() + bytes(36) + rows
-    with pytest.raises(taut.MeshError, match="element face: 300 properties of 300 kinds of cell are too many for a file of"):
+    with pytest.raises(taut.errors.MeshError, match="element face: 300 properties of 300 kinds of cell are too many for a file of"):
         read(tmp_path, content)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from taut.errors import MeshError
 from taut.mesh.filling.crossing import TOLERANCE, crossings
 from taut.mesh.filling.stencils import EDGES, POWERS, stencils
-from taut.mesh.filling.stuffing import ALPHA_LONG, ALPHA_SHORT, LARGEST_DIHEDRAL, MOST_POINTS, SMALLEST_DIHEDRAL, stuff
+from taut.mesh.filling.stuffing import ALPHA_LONG, ALPHA_SHORT, MOST_POINTS, stuff
 from taut.mesh.shapes.solids import ball, bunny
-from tests.mesh.quality import dihedrals, euler_characteristic, order, within_the_proven_angles
+from tests.mesh.quality import LARGEST_DIHEDRAL, SMALLEST_DIHEDRAL, dihedrals, euler_characteristic, order, within_the_proven_angles
 
 
 def _sphere(x):

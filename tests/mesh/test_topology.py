@@ -334,11 +334,11 @@ def test_the_boundary_of_what_has_none_and_of_lines():
 
 
 def test_no_volume_without_a_closed_surface():
-    with pytest.raises(taut.MeshError, match="4 edges have one face only, such as 0-1"):
+    with pytest.raises(taut.errors.MeshError, match="4 edges have one face only, such as 0-1"):
         taut.mesh.sheet(1, 1).enclosed_volume  # noqa: B018
     ball = taut.mesh.sphere(2)
     turned = ball.with_(cells={"triangle": np.concatenate([ball.triangles[:1, ::-1], ball.triangles[1:]])})
-    with pytest.raises(taut.MeshError, match=r"3 edges are run through the same way.*see oriented"):
+    with pytest.raises(taut.errors.MeshError, match=r"3 edges are run through the same way.*see oriented"):
         turned.enclosed_volume  # noqa: B018
-    with pytest.raises(taut.MeshError, match="enclose no volume: there are none"):
+    with pytest.raises(taut.errors.MeshError, match="enclose no volume: there are none"):
         taut.mesh.rope(1).enclosed_volume  # noqa: B018

@@ -31,7 +31,7 @@ def test_links_and_permissions_stay(tmp_path):
 def test_all_files_of_a_mesh_or_none(tmp_path):
     (tmp_path / "x.node").write_text("old")
     (tmp_path / "x.face").mkdir()
-    with pytest.raises(taut.MeshError, match=r"x\.face: it cannot be written: it is a directory"):
+    with pytest.raises(taut.errors.MeshError, match=r"x\.face: it cannot be written: it is a directory"):
         taut.mesh.write(SMALL, tmp_path / "x.node")
     assert (tmp_path / "x.node").read_text() == "old"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["x.face", "x.node"]
@@ -39,7 +39,7 @@ def test_all_files_of_a_mesh_or_none(tmp_path):
 
 def test_links_in_a_circle(tmp_path):
     (tmp_path / "x.obj").symlink_to("x.obj")
-    with pytest.raises(taut.MeshError, match="cannot be written"):
+    with pytest.raises(taut.errors.MeshError, match="cannot be written"):
         taut.mesh.write(SMALL, tmp_path / "x.obj")
 
 
@@ -50,7 +50,7 @@ def test_long_names_and_several_threads(tmp_path):
         try:
             for _ in range(20):
                 taut.mesh.write(SMALL, path)
-        except taut.MeshError as error:
+        except taut.errors.MeshError as error:
             errors.append(error)
 
     threads = [threading.Thread(target=write) for _ in range(3)]
@@ -73,14 +73,14 @@ def test_wrong_arguments():
         (lambda: taut.mesh.read("x.obj", scale=True), "scale is a positive number"),
         (lambda: taut.mesh.read("x.obj", scale=10**400), "scale is a positive number"),
     ):
-        with pytest.raises(taut.MeshError, match=message):
+        with pytest.raises(taut.errors.MeshError, match=message):
             call()
 
 
 def test_scales_of_numpy_and_overflow(tmp_path):
     taut.mesh.write(Mesh([[0, 0, 0], [1e300, 0, 0], [0, 1, 0]], {"triangle": [[0, 1, 2]]}), tmp_path / "x.obj")
     assert taut.mesh.read(tmp_path / "x.obj", scale=np.float32(0.5)).points[2, 1] == 0.5
-    with pytest.raises(taut.MeshError, match=r"x\.obj, point 1: its position .* is not finite"):
+    with pytest.raises(taut.errors.MeshError, match=r"x\.obj, point 1: its position .* is not finite"):
         taut.mesh.read(tmp_path / "x.obj", scale=1e20)
 
 
@@ -98,5 +98,5 @@ def test_a_mesh_does_not_change():
         lambda: mesh.cells.pop("triangle"),
         lambda: mesh.point_data.__setitem__("w", 1),
     ):
-        with pytest.raises(taut.MeshError, match="a mesh does not change"):
+        with pytest.raises(taut.errors.MeshError, match="a mesh does not change"):
             change()

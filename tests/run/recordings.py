@@ -7,6 +7,7 @@ import numpy as np
 
 import taut
 from taut import laws
+from taut.constraints import on_plane, scripted
 from taut.run.opening import open_run
 
 
@@ -24,8 +25,8 @@ def net(n=6, **more):
                      laws.force([0], f=lambda t: (0.0, 0.0, 0.1 * np.sin(9 * t)))],
         "damping": [laws.spring_damping(sheet.edges, c=0.01), laws.drag(alpha=0.5)],
         "loads": [laws.wind(sheet.triangles, velocity=(0.0, 0.0, 3.0))],
-        "constraints": [taut.scripted([corner], lambda t: at + np.array([t, 0.5 * t * t, 0.2 * t])),
-                        taut.on_plane([corner // 2], normal=(1, 2, 0))],
+        "constraints": [scripted([corner], lambda t: at + np.array([t, 0.5 * t * t, 0.2 * t])),
+                        on_plane([corner // 2], normal=(1, 2, 0))],
     }  # fmt: skip
     return taut.System(sheet.points, **{**arguments, **more})
 

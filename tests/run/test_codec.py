@@ -42,9 +42,9 @@ def test_cut_or_lengthened_bytes_are_refused():
     state = taut.State(0.5, [[1, 2, 3]], [[4, 5, 6]], {"spring": np.array([True])}, {"h": 0.1})
     data = state_to_bytes(state)
     for length in range(len(data)):
-        with pytest.raises(taut.RunError):
+        with pytest.raises(taut.errors.RunError):
             state_from_bytes(data[:length])
-    with pytest.raises(taut.RunError, match="1 bytes too many"):
+    with pytest.raises(taut.errors.RunError, match="1 bytes too many"):
         state_from_bytes(data + b"\0")
 
 
@@ -59,7 +59,7 @@ def test_mutated_bytes_give_a_state_or_a_run_error():
             mutant[place] = rng.integers(256)
         try:
             state_from_bytes(bytes(mutant))
-        except taut.RunError:
+        except taut.errors.RunError:
             refused += 1
     assert refused > 1000
 

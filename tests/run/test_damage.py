@@ -28,7 +28,7 @@ def contents(folder):
         for name, read in parts.items():
             try:
                 value = read()
-            except taut.RunError:
+            except taut.errors.RunError:
                 continue
             found[name] = {k: v.tolist() for k, v in value.items()} if isinstance(value, dict) else value
     return found
@@ -47,7 +47,7 @@ def outcome(folder, whole, states):
     """"same", "noticed" or, if anything but what was written is read, "wrong"."""  # fmt: skip
     try:
         found = contents(folder)
-    except taut.RunError:
+    except taut.errors.RunError:
         return "noticed"
     if found == whole:
         return "same"
@@ -90,7 +90,7 @@ def test_every_byte_of_the_first_and_last_frame_counts(tmp_path, finished):
             broken = q[:offset] + bytes([q[offset] ^ 255]) + q[offset + 1 :]
             (tmp_path / "x/run.sqlite").write_bytes(data.replace(q, broken))  # a checkpoint may have it too
             with open_run(tmp_path / "x") as run:
-                with pytest.raises(taut.RunError, match=rf"frame {index} \(step {2 * index}\).*checksum"):
+                with pytest.raises(taut.errors.RunError, match=rf"frame {index} \(step {2 * index}\).*checksum"):
                     run.frames[index]
                 assert run.frames[3].q.tobytes() == whole[3][1], "the others can be read"
 
@@ -156,6 +156,6 @@ def test_flipped_bytes_of_an_interrupted_run_never_lead_to_another_end(tmp_path,
         try:
             assert bits(resume(tmp_path / "x", small_net(), taut.BDF2()).state) == states[-1]
             ends["same"] += 1
-        except taut.RunError:
+        except taut.errors.RunError:
             ends["refused"] += 1
     assert ends["same"] > 5

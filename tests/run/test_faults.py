@@ -33,7 +33,7 @@ def attempt(folder, system=BALL):
     durable = []
     try:
         record(folder, system, taut.BDF2(), tell=lambda p: durable.append(p.durable), **ARGUMENTS)
-    except taut.RunError as error:
+    except taut.errors.RunError as error:
         return max(durable, default=0), error
     return max(durable, default=0), None
 
@@ -169,7 +169,7 @@ def test_files_that_cannot_grow(tmp_path, whole):
     failed = 0
     for limit, line in zip(limits, told, strict=True):
         durable, text = line.split(" ", 1)
-        error = None if text == "None" else taut.RunError(text)
+        error = None if text == "None" else taut.errors.RunError(text)
         failed += error is not None
         verify(tmp_path / str(limit), int(durable), error, whole)
     assert 5 < failed < len(limits)
@@ -215,14 +215,14 @@ def test_a_disk_that_becomes_read_only(tmp_path, whole):
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
         assert frames(disk / "run") == whole[0], "it can be read"
         assert frames(disk / "stopped") == whole[0][:1]
-        with pytest.raises(taut.RunError, match="killed: copy it to where it can be written"):
+        with pytest.raises(taut.errors.RunError, match="killed: copy it to where it can be written"):
             open_run(disk / "copy")
         assert frames(disk / "killed3") == whole[0][:2]
         assert frames(disk / "killed1") == whole[0][:1], "there was no frame yet, and no log"
-        with pytest.raises(taut.RunError, match="read-only"):
+        with pytest.raises(taut.errors.RunError, match="read-only"):
             resume(disk / "stopped", BALL, taut.BDF2())
         for folder in ("run", "other"):
-            with pytest.raises(taut.RunError, match="read-only"):
+            with pytest.raises(taut.errors.RunError, match="read-only"):
                 record(disk / folder, BALL, taut.BDF2(), overwrite=True, **ARGUMENTS)
         assert frames(disk / "run") == whole[0]
     finally:
@@ -233,7 +233,7 @@ def test_a_disk_that_becomes_read_only(tmp_path, whole):
 def test_a_folder_that_may_not_be_written(tmp_path):
     tmp_path.chmod(0o500)
     try:
-        with pytest.raises(taut.RunError, match="permission denied"):
+        with pytest.raises(taut.errors.RunError, match="permission denied"):
             record(tmp_path / "run", BALL, taut.BDF2(), **ARGUMENTS)
     finally:
         tmp_path.chmod(0o700)

@@ -42,7 +42,7 @@ def test_frames_are_a_sequence(folder):
         assert "25 particles in 10 steps" in repr(run)
         with pytest.raises(ValueError, match="read-only"):
             run.frames[0].q[0] = 0.0
-    with pytest.raises(taut.RunError, match="closed"):
+    with pytest.raises(taut.errors.RunError, match="closed"):
         run.frames[0]
 
 
@@ -136,7 +136,7 @@ def test_a_journal_that_names_other_files_is_refused(tmp_path, folder):
     record = struct.pack(">I", len(name)) + struct.pack(">I", sum(name)) + bytes.fromhex("d9d505f920a163d7")
     with open(tmp_path / "x/run.sqlite-journal", "ab") as journal:
         journal.write(b"\0\0\0\1" + name + record)
-    with pytest.raises(taut.RunError, match="names other files"):
+    with pytest.raises(taut.errors.RunError, match="names other files"):
         open_run(tmp_path / "x")
     assert victim.exists()
 
@@ -238,7 +238,7 @@ FOLDER = []
 def test_what_is_no_run_is_refused(tmp_path, folder, make, message):
     FOLDER[:] = [folder]
     make(tmp_path / "x")
-    with pytest.raises(taut.RunError, match=message) as caught:
+    with pytest.raises(taut.errors.RunError, match=message) as caught:
         open_run(tmp_path / "x")
     assert str(tmp_path / "x") in str(caught.value)
 
@@ -256,7 +256,7 @@ def test_a_forged_header_is_refused(tmp_path, folder, key, value):
     with sqlite3.connect(tmp_path / "x/run.sqlite") as file:
         file.execute("UPDATE meta SET value = ?, checksum = ? WHERE key = ?", (value, checksum("meta", key, value), key))
     file.close()
-    with pytest.raises(taut.RunError, match="cannot read what the run is"):
+    with pytest.raises(taut.errors.RunError, match="cannot read what the run is"):
         open_run(tmp_path / "x")
 
 
@@ -270,12 +270,12 @@ def test_a_frame_of_another_size_is_refused(tmp_path, folder):
         file.execute("UPDATE frames SET checksum = ? WHERE step = 3", (checksum("frames", 3, t, b"\0", v),))
     file.close()
     with open_run(tmp_path / "x") as run:
-        with pytest.raises(taut.RunError, match=r"frame 1 \(step 3\): expected"):
+        with pytest.raises(taut.errors.RunError, match=r"frame 1 \(step 3\): expected"):
             run.frames[1]
         assert run.frames[2].step == 6, "the others can be read"
 
 
 @pytest.mark.parametrize("path", [None, 3, "a\0b"])
 def test_a_folder_is_a_path(path):
-    with pytest.raises(taut.RunError):
+    with pytest.raises(taut.errors.RunError):
         open_run(path)

@@ -11,6 +11,7 @@ import pytest
 
 import taut
 from taut import laws
+from taut.constraints import scripted
 from taut.run.folder import locked
 from taut.run.opening import open_run
 from taut.run.record import record, resume
@@ -108,7 +109,7 @@ def test_a_frame_that_comes_out_otherwise_is_not_mixed_in(tmp_path):
         file.execute("UPDATE frames SET q = ?, checksum = ? WHERE step = 8", (other, checksum("frames", 8, t, other, v)))
     file.close()
     before = frames(tmp_path)
-    with pytest.raises(taut.RunError, match=r"frame 8 \(step 8\).*differs"):
+    with pytest.raises(taut.errors.RunError, match=r"frame 8 \(step 8\).*differs"):
         resume(tmp_path, net(4), taut.BDF2())
     assert frames(tmp_path) == before
 
@@ -149,16 +150,16 @@ def test_damaged_rows_do_not_keep_a_run_from_its_end(tmp_path):
     assert not (tmp_path / "ledger.csv").exists()
     with open_run(tmp_path) as run:
         assert len(run.reports["t"]) == 10
-        with pytest.raises(taut.RunError, match="ledger of step 2"):
+        with pytest.raises(taut.errors.RunError, match="ledger of step 2"):
             run.ledger  # noqa: B018
 
 
 def test_without_any_good_checkpoint_it_says_so(tmp_path):
     record(tmp_path, ball(), taut.BDF2(), h=0.1, until=1.0, stop=stopping_after(4))
     edited(tmp_path, "UPDATE checkpoints SET checksum = x'00'")
-    with pytest.raises(taut.RunError, match="no checkpoint is undamaged"):
+    with pytest.raises(taut.errors.RunError, match="no checkpoint is undamaged"):
         resume(tmp_path, ball(), taut.BDF2())
-    with pytest.raises(taut.RunError, match="no checkpoint is undamaged"):
+    with pytest.raises(taut.errors.RunError, match="no checkpoint is undamaged"):
         open_run(tmp_path).state()
     assert len(open_run(tmp_path).frames) == 5
 
@@ -188,7 +189,7 @@ def spring(k=10.0, points=((0, 0, 0), (1, 0, 0)), **more):
         (lambda: spring(fixed=[0]), taut.BDF2, None, "'constraints' differs"),
         (lambda: spring(damping=[laws.drag(alpha=1.0)]), taut.BDF2, None, "'law drag' is there in only one"),
         (lambda: spring(damping=[laws.rayleigh(alpha=1.0)]), taut.BDF2, None, "'rayleigh' is there in only one"),
-        (lambda: spring(mass=2.0) if False else spring().with_(mass=2.0), taut.BDF2, None, "'masses' differs"),
+        (lambda: spring().with_(mass=2.0), taut.BDF2, None, "'masses' differs"),
         (spring, taut.ImplicitEuler, None, "integrator is ImplicitEuler.*BDF2"),
         (spring, lambda: taut.BDF2(solver="cg"), None, "solver_name='cg'"),
         (spring, taut.BDF2, "k = 11", "scene is another one"),
@@ -197,11 +198,11 @@ def spring(k=10.0, points=((0, 0, 0), (1, 0, 0)), **more):
 def test_another_system_is_refused(tmp_path, system, integrator, scene, message):
     record(tmp_path, spring(), taut.BDF2(), h=0.1, until=1.0, scene="k = 10", stop=stopping_after(3))
     before = frames(tmp_path)
-    with pytest.raises(taut.RunError, match=message):
+    with pytest.raises(taut.errors.RunError, match=message):
         resume(tmp_path, system(), integrator(), scene=scene)
     assert frames(tmp_path) == before
     assert resume(tmp_path, spring(), taut.BDF2(), scene="k = 10").outcome == "finished"
-    with pytest.raises(taut.RunError, match="the run is finished"):
+    with pytest.raises(taut.errors.RunError, match="the run is finished"):
         resume(tmp_path, spring(), taut.BDF2())
 
 
@@ -223,18 +224,18 @@ def test_a_law_with_another_formula_or_path_is_refused(tmp_path):
         return blow
 
     def system(power=2, speed=1.0, way=1.0):
-        moving = taut.scripted([0], lambda t: (0.0, speed * t, 0.0))
+        moving = scripted([0], lambda t: (0.0, speed * t, 0.0))
         return taut.System(
             [[0, 0, 0], [1, 0, 0]], mass=1.0, energies=[law(power)([[0, 1]], k=1.0)], loads=[push(way)([1], c=0.1)],
             constraints=[moving],
         )  # fmt: skip
 
     record(tmp_path, system(), taut.BDF2(), h=0.1, until=1.0, stop=stopping_after(3))
-    with pytest.raises(taut.RunError, match="'law tie' differs"):
+    with pytest.raises(taut.errors.RunError, match="'law tie' differs"):
         resume(tmp_path, system(power=4), taut.BDF2())
-    with pytest.raises(taut.RunError, match="'law blow' differs"):
+    with pytest.raises(taut.errors.RunError, match="'law blow' differs"):
         resume(tmp_path, system(way=2.0), taut.BDF2())
-    with pytest.raises(taut.RunError, match="'constraints' differs"):
+    with pytest.raises(taut.errors.RunError, match="'constraints' differs"):
         resume(tmp_path, system(speed=2.0), taut.BDF2())
     assert resume(tmp_path, system(), taut.BDF2()).outcome == "finished"
 
@@ -242,14 +243,14 @@ def test_a_law_with_another_formula_or_path_is_refused(tmp_path):
 def test_a_changed_scene_or_input_is_refused(tmp_path):
     record(tmp_path, ball(), taut.BDF2(), h=0.1, until=1.0, scene="a = 1", inputs={"x.obj": b"v"}, stop=stopping_after(3))
     (tmp_path / "x.obj").write_bytes(b"w")
-    with pytest.raises(taut.RunError, match=r"x\.obj has changed"):
+    with pytest.raises(taut.errors.RunError, match=r"x\.obj has changed"):
         resume(tmp_path, ball(), taut.BDF2())
     (tmp_path / "x.obj").unlink()
-    with pytest.raises(taut.RunError, match=r"cannot read x\.obj"):
+    with pytest.raises(taut.errors.RunError, match=r"cannot read x\.obj"):
         resume(tmp_path, ball(), taut.BDF2())
     (tmp_path / "x.obj").write_bytes(b"v")
     (tmp_path / "scene.toml").write_text("a = 2")
-    with pytest.raises(taut.RunError, match=r"scene\.toml has changed"):
+    with pytest.raises(taut.errors.RunError, match=r"scene\.toml has changed"):
         resume(tmp_path, ball(), taut.BDF2())
 
 
@@ -265,7 +266,7 @@ def test_two_at_once_are_refused(tmp_path):
     with locked(tmp_path):
         for attempt in (lambda: resume(tmp_path, ball(), taut.BDF2()),
                         lambda: record(tmp_path, ball(), taut.BDF2(), h=0.1, until=1.0, overwrite=True)):  # fmt: skip
-            with pytest.raises(taut.RunError, match="another process is writing"):
+            with pytest.raises(taut.errors.RunError, match="another process is writing"):
                 attempt()
     code = "import sys, taut\nfrom taut.run.folder import locked\nfrom pathlib import Path\nwith locked(Path(sys.argv[1])): pass"
     with locked(tmp_path):
@@ -275,7 +276,7 @@ def test_two_at_once_are_refused(tmp_path):
 
 
 def test_there_must_be_a_run(tmp_path):
-    with pytest.raises(taut.RunError, match="no such folder"):
+    with pytest.raises(taut.errors.RunError, match="no such folder"):
         resume(tmp_path / "nowhere", ball(), taut.BDF2())
-    with pytest.raises(taut.RunError, match=r"there is no run\.sqlite"):
+    with pytest.raises(taut.errors.RunError, match=r"there is no run\.sqlite"):
         resume(tmp_path, ball(), taut.BDF2())

@@ -46,7 +46,7 @@ def test_a_long_run_has_no_crumb_of_a_step():
 )  # fmt: skip
 def test_slips_are_told(changes, message):
     arguments = {"system": ball(), "integrator": taut.BDF2(), "h": 0.1, "until": 1.0, **changes}
-    with pytest.raises(taut.ModelError, match=message):
+    with pytest.raises(taut.errors.ModelError, match=message):
         taut.simulate(**arguments)
 
 
@@ -57,10 +57,10 @@ def test_numbers_of_numpy_are_numbers():
 
 def test_a_step_that_vanishes_is_refused():
     system = ball()
-    with pytest.raises(taut.ModelError, match="vanishes beside the time"):
+    with pytest.raises(taut.errors.ModelError, match="vanishes beside the time"):
         taut.ImplicitEuler().step(system, system.initial_state().with_(t=1e17), 1.0)
     for bad in (1e200, "0.1"):
-        with pytest.raises(taut.ModelError, match="step h"):
+        with pytest.raises(taut.errors.ModelError, match="step h"):
             taut.ImplicitEuler().step(system, system.initial_state(), bad)
 
 

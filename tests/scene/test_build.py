@@ -135,7 +135,7 @@ def test_several_bodies_stitched_and_attached():
 
 def test_stitches_by_order_need_as_many_points():
     text = ROPE.format(name="a") + ROPE.format(name="b") + '[[stitch]]\nbodies = ["a", "b"]\nwhere = ["end", "all"]\nk = 5.0\n'
-    with pytest.raises(taut.SceneError, match="1 points of 'a' and 5 of 'b'"):
+    with pytest.raises(taut.errors.SceneError, match="1 points of 'a' and 5 of 'b'"):
         built(text)
     assert len(built(text + 'pair = "nearest"\n').system.placed["stitch"].elements) == 1
 
@@ -157,7 +157,7 @@ def test_materials_give_springs_hinges_masses_and_notes():
 def test_two_dimensions():
     truss = 'dimensions = 2\n[[body]]\nname = "a"\nmesh = { shape = "truss", bays = 3 }\nmass = 1\n'
     assert scene.read_text(truss + HEAD.replace("[time]", "[time]")).build().system.flat
-    with pytest.raises(taut.SceneError, match="leaves the plane z = 0"):
+    with pytest.raises(taut.errors.SceneError, match="leaves the plane z = 0"):
         scene.read_text(truss.replace('"truss", bays = 3', '"sphere", n = 1') + HEAD).build()
 
 
@@ -212,7 +212,7 @@ def test_a_law_of_the_whole_scene_on_elements_is_on_those_of_each_body_that_has_
     text = ROPE.format(name="a") + sheet.format(name="b") + sheet.format(name="c")
     loads = built(text + wind.format(on="triangles")).system.placed_loads
     assert [p.elements.min() for p in loads.values()] == [5, 9]
-    with pytest.raises(taut.SceneError, match=r"law\[0\], line \d+: the mesh has no cells of the kind 'tet'"):
+    with pytest.raises(taut.errors.SceneError, match=r"law\[0\], line \d+: the mesh has no cells of the kind 'tet'"):
         built(text + wind.format(on="tet"))
 
 

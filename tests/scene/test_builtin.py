@@ -101,7 +101,7 @@ def test_sheet_drapes_without_stretching():
 def test_net_pulls_and_never_pushes():
     built = of("net", ("body.net.mesh.nx", 10), ("body.net.mesh.ny", 10))
     states = run(built, 0.5)
-    found = [taut.members(built.system, s) for s in states[::10]]
+    found = [built.system.members(s) for s in states[::10]]
     assert min(m.force.min() for m in found) >= 0
     assert found[2].force.max() > 80  # [N]: it holds a weight of 26 N that came down with 6 m/s
     assert found[4].slack.sum() > found[2].slack.sum()  # and goes slack when it has thrown it back
@@ -111,7 +111,7 @@ def test_net_pulls_and_never_pushes():
 
 def test_tensegrity_struts_push_and_cables_pull():
     built = of("tensegrity")
-    found = taut.members(built.system, run(built)[-1])
+    found = built.system.members(run(built)[-1])
     assert (found.force[found.law == "struts"] < 0).all()
     assert (found.force[found.law == "cable"] > 0).all()
 
@@ -126,7 +126,7 @@ def test_tower_is_let_go_and_sways_with_its_lowest_frequency():
     crossings = np.flatnonzero(np.diff(np.sign(x[free])) < 0)
     when = [np.interp(0, [x[free][i + 1], x[free][i]], [t[free][i + 1], t[free][i]]) for i in crossings]
     still = built.system.during(1.0, built.h)  # let go
-    lowest = taut.modes(still, 1, state=taut.equilibrium(still).state).frequencies[0]
+    lowest = taut.modes(still, taut.equilibrium(still).state, n=1).frequencies[0]
     assert len(when) >= 3
     assert np.diff(when).mean() == pytest.approx(1 / lowest, rel=0.05)  # 15 cm of 3 m is not a slight swing
 
@@ -169,7 +169,7 @@ def test_bunny_keeps_its_volume_when_it_is_shaken():
 def test_balloon_grows_until_skin_and_pressure_balance():
     built = of("balloon", ("body.balloon.mesh.n", 4))
     mesh, last = built.bodies[0].mesh, run(built)[-1]
-    skin = taut.members(built.system, last)
+    skin = built.system.members(last)
     skin_only = skin.law == "spring"
     # virial: at rest Σ T l = 3 p v, whatever the shape
     inside = mesh.with_(points=last.q).enclosed_volume

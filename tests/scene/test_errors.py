@@ -31,7 +31,7 @@ law = "gravity"
 
 
 def problems(text, **options):
-    with pytest.raises(taut.SceneError) as caught:
+    with pytest.raises(taut.errors.SceneError) as caught:
         scene.read_text(text, **options).build()
     return caught.value.problems
 
@@ -205,7 +205,7 @@ def test_a_name_with_a_dot_stands_in_quotes():
 
 
 def test_many_problems_are_counted():
-    with pytest.raises(taut.SceneError) as caught:
+    with pytest.raises(taut.errors.SceneError) as caught:
         scene.read_text(GOOD + "".join(f"[[law]]\nlaw = 'l{i}'\n" for i in range(100)))
     assert len(caught.value.problems) == 100
     assert str(caught.value).startswith("100 problems:\n")
@@ -218,7 +218,7 @@ def test_lines_are_found_in_inline_tables_that_span_lines_and_after_texts_with_s
 
 
 def test_names_in_messages_cannot_steer_a_terminal():
-    with pytest.raises(taut.SceneError) as caught:
+    with pytest.raises(taut.errors.SceneError) as caught:
         scene.read_text(GOOD.replace('law = "gravity"', 'law = "\\u001b[2J"'))
     assert "\x1b" not in str(caught.value)
 
@@ -226,7 +226,7 @@ def test_names_in_messages_cannot_steer_a_terminal():
 def test_the_file_is_named(tmp_path):
     path = tmp_path / "my.toml"
     path.write_text(GOOD.replace("k = 100.0", "k = -1.0"))
-    with pytest.raises(taut.SceneError, match=r"my\.toml: a problem:\n  body\[0\]\.law\[0\], line 13") as caught:
+    with pytest.raises(taut.errors.SceneError, match=r"my\.toml: a problem:\n  body\[0\]\.law\[0\], line 13") as caught:
         scene.load(path).build()
     assert caught.value.path == path
 
@@ -245,13 +245,13 @@ def test_the_file_is_named(tmp_path):
 def test_what_is_no_scene_file_says_so(tmp_path, name, content, told):
     if content is not None:
         (tmp_path / name).write_bytes(content)
-    with pytest.raises(taut.SceneError) as caught:
+    with pytest.raises(taut.errors.SceneError) as caught:
         scene.load(tmp_path / name)
     assert caught.value.problems[0].startswith(told)
 
 
 def test_a_folder_is_no_scene(tmp_path):
-    with pytest.raises(taut.SceneError, match="a directory"):
+    with pytest.raises(taut.errors.SceneError, match="a directory"):
         scene.load(tmp_path)
 
 
@@ -259,11 +259,11 @@ def test_overrides_change_values_by_path_and_by_name():
     made = scene.read_text(GOOD, overrides=[scene.override("body.cloth.mesh.nx=5"), scene.override("body.0.law.spring.k=7")])
     assert made.file.body[0].mesh.nx == 5
     assert made.file.body[0].law[0].k == 7
-    with pytest.raises(taut.SceneError, match="there is no entry 'cloht'; did you mean 'cloth'"):
+    with pytest.raises(taut.errors.SceneError, match="there is no entry 'cloht'; did you mean 'cloth'"):
         scene.read_text(GOOD, overrides=[("body.cloht.density", 1.0)])
-    with pytest.raises(taut.SceneError, match=r"time\.hh, as changed: there is no such key here"):
+    with pytest.raises(taut.errors.SceneError, match=r"time\.hh, as changed: there is no such key here"):
         scene.read_text(GOOD, overrides=[("time.hh", 1.0)])
-    with pytest.raises(taut.SceneError, match="nothing below 'title'"):
+    with pytest.raises(taut.errors.SceneError, match="nothing below 'title'"):
         scene.read_text(GOOD, overrides=[("title.a.b", 1.0)])
-    with pytest.raises(taut.SceneError, match=r"a change reads a\.b=value"):
+    with pytest.raises(taut.errors.SceneError, match=r"a change reads a\.b=value"):
         scene.override("time.h")

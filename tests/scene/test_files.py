@@ -51,7 +51,7 @@ def test_files_outside_are_refused_unless_allowed(folder, file):
     (folder / "out").symlink_to(folder.parent)
     path = written(folder, SCENE.format(file=file.format(tmp=folder.parent)))
     for act in (lambda s: s.build(), lambda s: s.inputs()):
-        with pytest.raises(taut.SceneError, match=r"outside of the scene's folder.*--allow-outside") as caught:
+        with pytest.raises(taut.errors.SceneError, match=r"outside of the scene's folder.*--allow-outside") as caught:
             act(scene.load(path))
         assert "line 7" in str(caught.value)
     if "\\" not in file:
@@ -63,12 +63,12 @@ def test_files_outside_are_refused_unless_allowed(folder, file):
 )
 def test_files_that_are_not_there_are_told(folder, file):
     (folder / "loop.obj").symlink_to(folder / "loop.obj")
-    with pytest.raises((taut.SceneError, taut.MeshError)):
+    with pytest.raises((taut.errors.SceneError, taut.errors.MeshError)):
         scene.load(written(folder, SCENE.format(file=file))).build()
 
 
 def test_a_scene_without_a_folder_has_no_files():
-    with pytest.raises(taut.SceneError, match="not read from a folder"):
+    with pytest.raises(taut.errors.SceneError, match="not read from a folder"):
         scene.read_text(SCENE.format(file="tet.obj")).build()
 
 
@@ -115,16 +115,16 @@ def test_names_of_runs_own_files_and_outside_files_do_not_meet(folder):
 def test_code_runs_only_when_allowed(folder):
     (folder / "law.py").write_text("import pathlib\npathlib.Path(__file__).with_name('ran').touch()\nraise ValueError('no')\n")
     path = written(folder, SCENE.format(file="meshes/tet.obj") + '[[law]]\nlaw = "law.py:pull"\n')
-    with pytest.raises(taut.SceneError, match="--allow-code"):
+    with pytest.raises(taut.errors.SceneError, match="--allow-code"):
         scene.load(path).build()
     assert not (folder / "ran").exists()
-    with pytest.raises(taut.SceneError, match=r"law\[0\], line \d+: law.py could not be run: ValueError\('no'\)"):
+    with pytest.raises(taut.errors.SceneError, match=r"law\[0\], line \d+: law.py could not be run: ValueError\('no'\)"):
         scene.load(path, allow_code=True).build()
     (folder / "law.py").write_text("import taut\n@taut.energy\ndef pul(x, k):\n    return k * x[0][1]\n")
-    with pytest.raises(taut.SceneError, match="has no law 'pull'; did you mean 'pul'"):
+    with pytest.raises(taut.errors.SceneError, match="has no law 'pull'; did you mean 'pul'"):
         scene.load(path, allow_code=True).build()
     written(folder, path.read_text().replace("law.py", "../law.py"))
-    with pytest.raises(taut.SceneError, match="outside of the scene's folder"):
+    with pytest.raises(taut.errors.SceneError, match="outside of the scene's folder"):
         scene.load(path, allow_code=True).build()
 
 
@@ -142,7 +142,7 @@ def test_code_runs_only_when_allowed(folder):
 def test_tables_that_do_not_fit_are_told(folder, content, told):
     (folder / "k.csv").write_text(content)
     path = written(folder, SCENE.format(file="meshes/tet.obj").replace("k = 100.0", 'k = { file = "k.csv" }'))
-    with pytest.raises(taut.SceneError) as caught:
+    with pytest.raises(taut.errors.SceneError) as caught:
         scene.load(path).build()
     assert told in str(caught.value)
 

@@ -32,7 +32,7 @@ def test_spoilt_scenes_are_built_or_refused(folder, part):
 
 
 def refused(text, **options):
-    with pytest.raises(taut.SceneError) as caught:
+    with pytest.raises(taut.errors.SceneError) as caught:
         scene.read_text(text, **options).build()
     return str(caught.value)
 

@@ -90,6 +90,8 @@ def test_attachments_are_near():
     assert len(near.system.placed["attach"].elements) == 1
     with pytest.raises(SceneError, match="lies far outside"):
         built(ROPE.format(name="a") + sheet + "[body.pose]\ntranslate = [30, 0, 0]\n" + attach)
+    with pytest.raises(SceneError, match=r"attach\[0\], line \d+: a body is not attached to itself"):
+        built(ROPE.format(name="a") + sheet + attach.replace('"a", "b"', '"b", "b"'))
 
 
 def test_names_of_the_user_are_no_files(tmp_path):

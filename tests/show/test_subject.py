@@ -64,17 +64,14 @@ def test_faces_of_solids_look_outwards():
     ],
 )
 def test_a_render_mesh_that_does_not_fit_is_refused(old, new, said):
-    with pytest.raises(taut.SceneError, match=said):
+    with pytest.raises(taut.errors.SceneError, match=said):
         scene.read_text(BEAM.replace(old, new)).build()
 
 
 def test_a_run_shows_what_its_scene_shows(tmp_path):
     made = scene.read_text(BEAM)
     built = made.build()
-    record(
-        tmp_path / "a", built.system, built.integrator, h=built.h, until=built.until, state=built.state, scene=made.resolved(),
-        inputs=made.inputs(),
-    )  # fmt: skip
+    made.record(tmp_path / "a", built=built)
     with taut.open_run(tmp_path / "a") as run:
         found = of_run(run)
         assert [piece.name for piece in found.pieces] == ["beam", "rope"]
@@ -88,7 +85,7 @@ def test_without_a_scene_there_are_particles(tmp_path):
     with taut.open_run(tmp_path) as run:
         found = of_run(run)
         assert found.pieces[0].positions(run.frames[0].q).tolist() == [[0.0, 10.0, 0.0]]
-        with pytest.raises(taut.RunError, match="recorded without a scene"):
+        with pytest.raises(taut.errors.RunError, match="recorded without a scene"):
             _ = found.system
 
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from taut.errors import SingularState
 from taut.solve.minimum import Point
-from taut.solve.tolerance import lengths, rounding_floors
-from taut.system.blocks import BlockMatrix, Pattern
+from taut.solve.tolerance import rounding_floors
+from taut.system.blocks import BlockMatrix, Pattern, lengths
 
 
 class Springs:

@@ -8,6 +8,7 @@ from scipy.sparse import csc_array, diags_array, random_array
 
 import taut
 from taut import laws
+from taut.constraints import on_line, on_plane
 from taut.solve import bordered, eigen
 from taut.step import settling
 from taut.system.blocks import BlockMatrix, Rank
@@ -184,7 +185,7 @@ def test_a_stiffness_that_cannot_be_judged_does_not_stop_the_descent(monkeypatch
 def test_in_free_coordinates():
     """PᵀKP with lines, planes and fixed particles, and a scale of each coordinate; a rank on held particles alone is gone."""
     ball = taut.mesh.sphere(2)
-    held = [taut.on_line([1], (1, 2, 3)), taut.on_plane([2, 3], (1, -1, 2))]
+    held = [on_line([1], (1, 2, 3)), on_plane([2, 3], (1, -1, 2))]
     energies = [laws.spring(ball.edges, k=9.0), laws.gas(ball.triangles, p=300.0)]
     body = taut.System(ball.points, mass=1.0, fixed=[0], energies=energies, constraints=held)
     free, stiffness = Reduction.of(body.hold), body.stiffness(body.initial_state(), project=False)

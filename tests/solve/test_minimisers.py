@@ -7,8 +7,9 @@ from taut.solve.direct import Direct
 from taut.solve.lbfgs import minimise_lbfgs
 from taut.solve.multigrid import Multigrid
 from taut.solve.newton import minimise
-from taut.solve.progress import Progress
-from taut.solve.tolerance import Tolerance, lengths
+from taut.solve.stagnation import Stagnation
+from taut.solve.tolerance import Tolerance
+from taut.system.blocks import lengths
 from tests.solve.springs import PROBLEMS, chain, net
 
 solvers = pytest.mark.parametrize("make", [Direct, Multigrid], ids=lambda s: s.__name__)
@@ -121,7 +122,7 @@ def test_too_many_iterations_are_said_to_be(monkeypatch, module, method):
 def test_lbfgs_begins_again_once_and_then_names_the_other_minimiser(monkeypatch):
     """Asked for less than rounding leaves, with no floor to end at, it must stall."""
     begun = []
-    monkeypatch.setattr("taut.solve.lbfgs.Progress", lambda *given: begun.append(1) or Progress(*given))
+    monkeypatch.setattr("taut.solve.lbfgs.Stagnation", lambda *given: begun.append(1) or Stagnation(*given))
     objective = PROBLEMS["crumpled net"]()
     floors = objective.floors
     objective.floors = lambda point: 0.0 * floors(point)

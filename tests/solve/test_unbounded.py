@@ -10,7 +10,7 @@ from taut.solve.lbfgs import minimise_lbfgs
 from taut.solve.line_search import Step
 from taut.solve.minimum import Minimum, Point
 from taut.solve.newton import minimise
-from taut.solve.progress import Progress
+from taut.solve.stagnation import Stagnation
 from taut.solve.tolerance import Tolerance
 from taut.system.blocks import BlockMatrix, Pattern
 
@@ -117,7 +117,7 @@ def test_what_is_not_finite_is_never_certified(residual, gross, floor):
     assert not m.meets(m.targets)
 
 
-def test_progress_is_judged_by_the_tolerance_of_the_point_reached():
+def test_stagnation_is_judged_by_the_tolerance_of_the_point_reached():
     """The force acting falls from 10⁶ N to 1 N: a residual of 10⁻³ N was within the old tolerance, and is not within the new."""
     flat = Wave(lambda x: 0.0 * x, lambda x: 0.0 * x, lambda x: 0.0)
 
@@ -125,14 +125,14 @@ def test_progress_is_judged_by_the_tolerance_of_the_point_reached():
         return Point(np.zeros((1, 3)), 0.0, np.array([[residual, 0.0, 0.0]]), np.array([gross]), 1.0, np.ones(1))
 
     m = Minimum(at(1e6, 1e-3), Tolerance().targets(np.array([1e6])))
-    progress = Progress(1, Tolerance())
-    ends = [progress.ends_at(Step(at(1.0, 1e-3), 0.0, True), flat, m) for _ in range(17)]
+    stagnation = Stagnation(1, Tolerance())
+    ends = [stagnation.ends_at(Step(at(1.0, 1e-3), 0.0, True), flat, m) for _ in range(17)]
     assert ends == [False] * 16 + [True]
     assert (m.outcome, m.targets.tolist()) == ("not converged", [1e-8])
     m = Minimum(at(1e6, 1e-3), Tolerance().targets(np.array([1e6])))
-    progress = Progress(1, Tolerance())
+    stagnation = Stagnation(1, Tolerance())
     for _ in range(2):
-        assert not progress.ends_at(Step(at(1.0, 1e-3), 0.0, True), flat, m)
+        assert not stagnation.ends_at(Step(at(1.0, 1e-3), 0.0, True), flat, m)
     assert len(m.floors) == 0, "a judgement that ends nothing leaves nothing behind"
-    assert not progress.ends_at(Step(at(1e6, 1e-3), 0.0, True), flat, m), "met: the minimiser says that it converged"
+    assert not stagnation.ends_at(Step(at(1e6, 1e-3), 0.0, True), flat, m), "met: the minimiser says that it converged"
     assert m.reason == ""

@@ -93,7 +93,7 @@ def test_explicit_blow_up_is_caught_and_shortened():
     *_, (state, report) = taut.simulate(system, adaptive, 0.1, 0.2)
     assert report.retries + report.substeps > 10
     energy = system.T(state) + system.V(state)
-    assert energy == pytest.approx(system.V(system.initial_state()), rel=1e-2)
+    assert energy == pytest.approx(system.V(system.initial_state()), rel=1e-4)
 
 
 @taut.energy
@@ -144,7 +144,8 @@ def test_all_work_is_reported():
 
 @pytest.mark.parametrize("integrator", OBEYS, ids=lambda i: i.__name__)
 def test_the_estimate_is_the_error(integrator):
-    """One error-controlled step of an oscillator from its exact state: what is estimated is what is made."""
+    """One error-controlled step of an oscillator from its exact state: what is estimated is what is made, but for the next order
+    in h·ω = 0.04."""
     omega, h, phase = 2.0, 0.02, 0.7
 
     def exact(t):
@@ -157,7 +158,7 @@ def test_the_estimate_is_the_error(integrator):
     start = system.initial_state().with_(history=history if "the previous step" in integrator.needs else {})
     state, report = taut.Adaptive(made(integrator), error=1.0).step(system, start, h)
     assert report.substeps == 2
-    assert report.error == pytest.approx(abs(state.q[0, 0] - exact(h)[0]), rel=0.15)
+    assert report.error == pytest.approx(abs(state.q[0, 0] - exact(h)[0]), rel=0.05)
 
 
 def test_overflow_is_shortened_too():
@@ -180,7 +181,7 @@ def test_an_explicit_integrator_still_warns(log):
 def test_a_damaged_length_is_refused():
     system = spring()
     for bad in (np.nan, 0.0, -1.0, [0.1, 0.2]):
-        with pytest.raises(taut.ModelError, match="adaptive h"):
+        with pytest.raises(taut.errors.ModelError, match="adaptive h"):
             taut.Adaptive(taut.BDF2()).step(system, system.initial_state().with_(history={LENGTH: bad}), 0.1)
 
 
@@ -192,7 +193,7 @@ def test_a_damaged_length_is_refused():
 )  # fmt: skip
 def test_silly_arguments(arguments, message):
     options = arguments[1] if len(arguments) > 1 else {}
-    with pytest.raises(taut.ModelError, match=message):
+    with pytest.raises(taut.errors.ModelError, match=message):
         taut.Adaptive(arguments[0], **options)
 
 

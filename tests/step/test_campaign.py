@@ -41,7 +41,7 @@ def test_what_must_not_happen_is_noticed(monkeypatch, capsys):
 
     class Weary(taut.ImplicitEuler):
         def step(self, system, state, h):
-            raise taut.ModelError("particle 17 is 3.5e-2 m away: too far")
+            raise taut.errors.ModelError("particle 17 is 3.5e-2 m away: too far")
 
     class Tired(taut.ImplicitEuler):
         def step(self, system, state, h):

@@ -5,6 +5,7 @@ import pytest
 
 import taut
 from taut import laws
+from taut.constraints import on_line
 from taut.step.combination import Course
 
 
@@ -33,7 +34,7 @@ def test_a_step_is_its_formula(integrator):
 
 
 def test_what_the_ledger_reads_is_the_step():
-    system = cloth(fixed=[0, 6], constraints=[taut.on_line([20], (1, 2, 0))])
+    system = cloth(fixed=[0, 6], constraints=[on_line([20], (1, 2, 0))])
     state = system.initial_state()
     done = taut.RK4().advance(system, state, 2e-3)
     np.testing.assert_array_equal(done.moved, done.state.q - state.q)

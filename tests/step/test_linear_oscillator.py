@@ -82,7 +82,7 @@ def test_bdf2_starts_afresh_when_the_step_grows_too_much():
     edited, report = bdf2.step(system, state.with_(v=state.v), 0.01)
     assert "implicit Euler: there is no previous step" in report.note
     for history in ({"BDF2 h": 0.1}, {**state.history, "BDF2 v": [[0, 0, 0], [1, 0, 0]]}, {**state.history, "BDF2 h": -1.0}):
-        with pytest.raises(taut.ModelError, match="history"):
+        with pytest.raises(taut.errors.ModelError, match="history"):
             bdf2.step(system, state.with_(history=history), 0.01)
     np.testing.assert_array_equal(edited.q, euler.step(system, state, 0.01)[0].q)
 

@@ -55,5 +55,5 @@ def test_the_constant_matrix_is_positive_definite_and_has_the_inertia():
 
 
 def test_an_unknown_minimiser_is_refused():
-    with pytest.raises(taut.ModelError, match="did you mean 'lbfgs'"):
+    with pytest.raises(taut.errors.ModelError, match="did you mean 'lbfgs'"):
         taut.BDF2(minimiser="lbgfs")

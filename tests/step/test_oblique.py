@@ -5,11 +5,12 @@ import pytest
 
 import taut
 from taut import laws
+from taut.constraints import on_line, on_plane
 from tests.laws.test_integrators import OBEYS
 
 
 @pytest.mark.parametrize("integrator", [i for i in OBEYS if i.stability != "conditional"], ids=lambda i: i.__name__)
-@pytest.mark.parametrize("held", [taut.on_plane([1], (1, 2, 3)), taut.on_line([1], (1, 2, 3))], ids=["plane", "line"])
+@pytest.mark.parametrize("held", [on_plane([1], (1, 2, 3)), on_line([1], (1, 2, 3))], ids=["plane", "line"])
 @pytest.mark.parametrize(("k", "h"), [(1e8, 1e-3), (1e9, 1e-2)])
 def test_large_forces_do_not_push_a_particle_off(integrator, held, k, h):
     x = np.array([[0, 0, 0], [1, 0.3, 0.2]])

@@ -31,4 +31,4 @@ def test_period_by_implicit_methods(integrator):
     """Steps that do not resolve the spring at all: its oscillation has a period of 2 ms."""
     errors = [abs(period(integrator(), 90, h) - 1.1803406) for h in (8e-3, 4e-3)]
     assert errors[1] < 2e-4
-    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.35)
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.1)

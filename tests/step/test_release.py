@@ -5,6 +5,7 @@ import pytest
 
 import taut
 from taut import laws
+from taut.constraints import fixed, handle, on_line, on_plane, scripted
 from taut.run.record import record, resume
 from tests.laws.test_integrators import every, made
 
@@ -20,7 +21,7 @@ def hanging(*constraints):
 
 @every
 def test_held_before_free_after_and_the_books_close(integrator):
-    system, ledger = hanging(taut.fixed([0], until=0.1)), taut.Ledger()
+    system, ledger = hanging(fixed([0], until=0.1)), taut.Ledger()
     states = [s for s, _ in taut.simulate(system, made(integrator), 0.005, 0.2, ledger=ledger)]
     assert all((s.q[0] == 0.0).all() for s in states[:20])
     alone = hanging()
@@ -38,7 +39,7 @@ def test_held_before_free_after_and_the_books_close(integrator):
 
 
 def test_what_was_led_flies_on():
-    led = taut.scripted([0], lambda t: (2.0 * t, 0.0, 0.0), until=0.1)
+    led = scripted([0], lambda t: (2.0 * t, 0.0, 0.0), until=0.1)
     ball = taut.System([[0, 0, 0]], mass=1.0, constraints=[led])
     *_, (state, _) = taut.simulate(ball, taut.ImplicitMidpoint(), 0.01, 0.3)
     assert state.q[0] == pytest.approx([0.6, 0, 0], abs=1e-12)
@@ -48,14 +49,14 @@ def test_what_was_led_flies_on():
 @pytest.mark.parametrize(
     ("constraint", "free"),
     [
-        (taut.handle([0], turn=lambda t: (0, 0, t), about=(1, 0, 0), until=0.05), 3),
-        (taut.on_line([0], (1, 0, 0), until=0.05), 3),
-        (taut.on_plane([0], (0, 1, 0), until=0.05), 3),
+        (handle([0], turn=lambda t: (0, 0, t), about=(1, 0, 0), until=0.05), 3),
+        (on_line([0], (1, 0, 0), until=0.05), 3),
+        (on_plane([0], (0, 1, 0), until=0.05), 3),
     ],
     ids=lambda c: getattr(c, "kind", None),
 )
 def test_every_kind_ends_and_the_others_stay(constraint, free):
-    system = hanging(constraint, taut.on_plane([1], (0, 0, 1)))
+    system = hanging(constraint, on_plane([1], (0, 0, 1)))
     assert np.linalg.matrix_rank(system.during(0.04, 0.01).hold.free[0]) < free
     later = system.during(0.05 - 1e-17, 0.01)
     assert np.linalg.matrix_rank(later.hold.free[0]) == free
@@ -67,7 +68,7 @@ def test_an_adaptive_step_lets_go_within():
     """The substeps that begin after the end are free, so the error of the step falls as they get shorter."""
     falls = []
     for error in (1e-3, 1e-5):
-        system = taut.System([[0, 0, 0]], mass=1.0, energies=[laws.gravity()], constraints=[taut.fixed([0], until=0.52)])
+        system = taut.System([[0, 0, 0]], mass=1.0, energies=[laws.gravity()], constraints=[fixed([0], until=0.52)])
         steps = taut.Adaptive(taut.ImplicitEuler(), error=error)
         *_, (state, _) = taut.simulate(system, steps, 0.1, 1.0)
         falls.append(abs(state.q[0, 1] + 9.81 * 0.48**2 / 2))
@@ -75,22 +76,22 @@ def test_an_adaptive_step_lets_go_within():
 
 
 def test_a_run_resumed_across_the_end_has_the_same_bits(tmp_path):
-    system = hanging(taut.fixed([0], until=0.05))
+    system = hanging(fixed([0], until=0.05))
     whole = record(tmp_path / "whole", system, taut.BDF2(), h=0.01, until=0.1)
     stopped = record(tmp_path / "parts", system, taut.BDF2(), h=0.01, until=0.1, stop=lambda: True)
     while stopped.outcome != "finished":
-        stopped = resume(tmp_path / "parts", hanging(taut.fixed([0], until=0.05)), taut.BDF2(), stop=lambda: True)
+        stopped = resume(tmp_path / "parts", hanging(fixed([0], until=0.05)), taut.BDF2(), stop=lambda: True)
     assert (stopped.state.q == whole.state.q).all()
     assert (stopped.state.v == whole.state.v).all()
 
 
 def test_another_end_is_another_run(tmp_path):
-    record(tmp_path / "a", hanging(taut.fixed([0], until=0.05)), taut.BDF2(), h=0.01, until=0.1, stop=lambda: True)
-    with pytest.raises(taut.RunError, match="'constraints' differs"):
-        resume(tmp_path / "a", hanging(taut.fixed([0], until=0.06)), taut.BDF2())
+    record(tmp_path / "a", hanging(fixed([0], until=0.05)), taut.BDF2(), h=0.01, until=0.1, stop=lambda: True)
+    with pytest.raises(taut.errors.RunError, match="'constraints' differs"):
+        resume(tmp_path / "a", hanging(fixed([0], until=0.06)), taut.BDF2())
 
 
 @pytest.mark.parametrize("until", [0.0, -1.0, float("nan"), float("inf"), True, "soon"])
 def test_an_end_that_makes_no_sense_is_refused(until):
-    with pytest.raises(taut.ModelError, match="`until` is"):
-        taut.fixed([0], until=until)
+    with pytest.raises(taut.errors.ModelError, match="`until` is"):
+        fixed([0], until=until)

@@ -7,6 +7,7 @@ from scipy.sparse.csgraph import connected_components
 
 import taut
 from taut import laws
+from taut.constraints import fixed, scripted
 from tests.laws.test_integrators import OBEYS
 
 
@@ -15,7 +16,7 @@ def pulled(**extra):
     springs = laws.spring([[0, 1], [1, 2]], k=100.0, breaking_strain=[0.5, 0.2])
     return taut.System(
         [[0.0, 0, 0], [1.0, 0, 0], [2.0, 0, 0]], mass=0.1, energies=[springs], fixed=[0],
-        constraints=[taut.scripted([2], lambda t: (2.0 + t, 0, 0))], **extra,
+        constraints=[scripted([2], lambda t: (2.0 + t, 0, 0))], **extra,
     )  # fmt: skip
 
 
@@ -40,7 +41,7 @@ def test_a_spring_breaks_at_its_strain_and_its_energy_is_booked():
     assert "lost with torn spring" in str(entry)
     np.testing.assert_array_equal(state.active["spring"], [True, False])
     assert state.q[1, 0] == pytest.approx(1.0, abs=1e-3), "the other spring has pulled its end home"
-    assert taut.members(system, state).element.tolist() == [0]
+    assert system.members(state).element.tolist() == [0]
 
 
 @pytest.mark.parametrize("integrator", [*OBEYS, lambda: taut.Adaptive(taut.TRBDF2(), error=1e-4)])
@@ -51,7 +52,7 @@ def test_every_integrator_tears_and_closes_its_books(integrator):
     assert run.summary.torn == 1
     assert not state.active["spring"][1]
     total = ledger.total()
-    assert total.torn["spring"] == pytest.approx(0.5 * 100.0 * 0.2**2, rel=0.05)
+    assert total.torn["spring"] == pytest.approx(0.5 * 100.0 * 0.2**2, rel=0.02)  # it is noticed within a step
     assert max(abs(e.gap) / e.scale for e in ledger) <= 1e-12
     flows = total.opening + total.scripted - sum(total.dissipated.values()) - total.numerical + total.residual
     assert total.kinetic + sum(total.stored.values()) + total.torn["spring"] == pytest.approx(flows, rel=1e-12)
@@ -90,7 +91,7 @@ def sheet():
     return taut.System(
         mesh.points, mass=taut.areal_mass(mesh, 0.2),
         energies=[springs, laws.spring(mesh.diagonals, k=50.0, breaking_strain=0.3, name="shear"), laws.gravity()],
-        constraints=[taut.fixed(mesh.select("y > 0.99*max")), taut.scripted(mesh.select("y < 0.01"), _down(mesh))],
+        constraints=[fixed(mesh.select("y > 0.99*max")), scripted(mesh.select("y < 0.01"), _down(mesh))],
     )  # fmt: skip
 
 
@@ -120,19 +121,19 @@ def test_what_cannot_break():
     def system(*energies, damping=()):
         return taut.System(points, mass=1.0, energies=energies, damping=damping)
 
-    with pytest.raises(taut.LawError, match="only an energy on two particles with a rest length l0"):
+    with pytest.raises(taut.errors.LawError, match="only an energy on two particles with a rest length l0"):
         system(laws.zero_length_spring([[0, 1]], k=1.0, breaking_strain=0.1))
-    with pytest.raises(taut.LawError, match="only an energy on two particles with a rest length l0"):
+    with pytest.raises(taut.errors.LawError, match="only an energy on two particles with a rest length l0"):
         system(laws.rod_bending([[0, 1, 2]], EI=1.0, breaking_strain=0.1))
-    with pytest.raises(taut.LawError, match="only an energy on two particles"):
+    with pytest.raises(taut.errors.LawError, match="only an energy on two particles"):
         system(damping=[laws.spring_damping([[0, 1]], c=1.0, breaking_strain=0.1)])
-    with pytest.raises(taut.LawError, match=r"breaking_strain of element 1 \(particles \[1, 2\]\) is not positive"):
+    with pytest.raises(taut.errors.LawError, match=r"breaking_strain of element 1 \(particles \[1, 2\]\) is not positive"):
         system(laws.spring([[0, 1], [1, 2]], k=1.0, breaking_strain=[0.1, 0.0]))
-    with pytest.raises(taut.LawError, match="one number or one per element"):
+    with pytest.raises(taut.errors.LawError, match="one number or one per element"):
         system(laws.spring([[0, 1], [1, 2]], k=1.0, breaking_strain=[0.1, 0.1, 0.1]))
-    with pytest.raises(taut.LawError, match="'breaking_strain' of element 0 is nan"):
+    with pytest.raises(taut.errors.LawError, match="'breaking_strain' of element 0 is nan"):
         system(laws.spring([[0, 1]], k=1.0, breaking_strain=[np.nan]))
-    with pytest.raises(taut.LawError, match="cannot be called 'breaking_strain'"):
+    with pytest.raises(taut.errors.LawError, match="cannot be called 'breaking_strain'"):
         taut.energy(lambda x, breaking_strain: breaking_strain)
 
 
@@ -169,5 +170,5 @@ def test_a_breaking_strain_of_its_own_wins():
 
 
 def test_no_rest_length_no_breaking_strain():
-    with pytest.raises(taut.LawError, match=r"element 0 .* has a breaking strain, but no rest length"):
+    with pytest.raises(taut.errors.LawError, match=r"element 0 .* has a breaking strain, but no rest length"):
         taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0, energies=[laws.cable([[0, 1]], k=1.0, l0=0.0, breaking_strain=0.1)])

@@ -27,17 +27,17 @@ def test_one_density_per_cell_in_the_order_of_the_measures():
 
 def test_what_cannot_be_weighed_is_named():
     mesh = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], {"tet": [[0, 2, 1, 3]]})
-    with pytest.raises(taut.ModelError, match="tet 0 is inverted"):
+    with pytest.raises(taut.errors.ModelError, match="tet 0 is inverted"):
         taut.volume_mass(mesh, 1.0)
-    with pytest.raises(taut.ModelError, match="no faces to weigh; it has tet"):
+    with pytest.raises(taut.errors.ModelError, match="no faces to weigh; it has tet"):
         taut.areal_mass(mesh, 1.0)
-    with pytest.raises(taut.ModelError, match=r"density has shape \(2,\)"):
+    with pytest.raises(taut.errors.ModelError, match=r"density has shape \(2,\)"):
         taut.line_mass(taut.mesh.rope(3), [1.0, 2.0])
-    with pytest.raises(taut.ModelError, match="negative or not finite"):
+    with pytest.raises(taut.errors.ModelError, match="negative or not finite"):
         taut.line_mass(taut.mesh.rope(1), np.nan)
 
 
 def test_a_point_without_mass_is_pointed_out_by_the_system():
     mesh = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [5, 5, 5]], {"triangle": [[0, 1, 2]]})
-    with pytest.raises(taut.ModelError, match=r"particle 3 is 0\.0.*in no cell that has mass"):
+    with pytest.raises(taut.errors.ModelError, match=r"particle 3 is 0\.0.*in no cell that has mass"):
         taut.System(mesh.points, mass=taut.areal_mass(mesh, 1.0))

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import taut
 from taut import laws
-from taut.system.blocks import Pattern, Union
+from taut.constraints import on_plane
+from taut.system.blocks import BlockMatrix, Pattern, Rank, Union
 from taut.system.terms import Inputs
 
 
@@ -99,11 +100,11 @@ def test_switched_off_elements_drop_out_and_only_the_pattern_is_rebuilt():
 def test_active_masks_are_checked():
     system = taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0, energies=[laws.spring([[0, 1]], k=1.0)])
     state = system.initial_state()
-    with pytest.raises(taut.ModelError, match="no law 'sprung'; did you mean 'spring'"):
+    with pytest.raises(taut.errors.ModelError, match="no law 'sprung'; did you mean 'spring'"):
         system.V(state.with_(active={"sprung": [True]}))
-    with pytest.raises(taut.ModelError, match=r"shape \(2,\), not \(1,\)"):
+    with pytest.raises(taut.errors.ModelError, match=r"shape \(2,\), not \(1,\)"):
         system.V(state.with_(active={"spring": [True, True]}))
-    with pytest.raises(taut.ModelError, match="needs a mask"):
+    with pytest.raises(taut.errors.ModelError, match="needs a mask"):
         state.with_(active={"spring": [0]})
 
 
@@ -114,7 +115,7 @@ def test_an_element_error_is_named_by_its_own_number_when_others_are_off():
 
     system = taut.System([[1.0, 0, 0], [2.0, 0, 0], [-1.0, 0, 0]], mass=1.0, energies=[steep([0, 1, 2], k=1.0)])
     state = system.initial_state().with_(active={"steep": [False, True, True]})
-    with pytest.raises(taut.SingularState, match=r"element 2 \(particles \[2\]\)"):
+    with pytest.raises(taut.errors.SingularState, match=r"element 2 \(particles \[2\]\)"):
         system.V(state)
 
 
@@ -131,7 +132,7 @@ def test_joined_bodies_move_as_they_would_alone():
     rng = np.random.default_rng(5)
     a, b = (
         net(rng, fixed=[0], damping=[laws.spring_damping([[0, 1]], c=0.3)]),
-        net(rng, 6, constraints=[taut.on_plane([1], (0, 1, 0))]),
+        net(rng, 6, constraints=[on_plane([1], (0, 1, 0))]),
     )
     both = taut.join(a, b)
     assert both.n == a.n + b.n
@@ -187,6 +188,19 @@ def test_union_of_patterns():
         np.testing.assert_array_equal(both.pattern.indices[slots], part.indices)
 
 
+@pytest.mark.parametrize("wide", [False, True])
+def test_sum_of_matrices_on_different_patterns(wide):
+    """Against dense matrices, with one that is spread over all particles; on the union of the two, and on the wider of them."""
+    a = Pattern.of(np.array([[0, 1]]), 3)
+    b = Pattern.of(np.array([[1, 2], [0, 1]] if wide else [[1, 2]]), 3)
+    values = [np.arange(9.0 * len(p.indices)).reshape(-1, 3, 3) for p in (a, b)]
+    one, two = BlockMatrix(a, values[0]), BlockMatrix(b, values[1], (Rank(3.0, np.ones((3, 3))),))
+    total = Union([a, b]).sum([one, two], [2.0, -0.5])
+    assert (total.pattern is b) == wide
+    expected = 2.0 * one.to_scipy().toarray() - 0.5 * two.to_scipy().toarray()
+    np.testing.assert_array_equal(total.to_scipy().toarray(), expected)  # small whole numbers and halves: exact
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -207,15 +221,15 @@ def test_union_of_patterns():
     ],
 )
 def test_bad_systems_are_refused(arguments, message):
-    with pytest.raises(taut.ModelError, match=message):
+    with pytest.raises(taut.errors.ModelError, match=message):
         taut.System(**{"points": [[0.0, 0, 0]], "mass": 1.0, **arguments})
 
 
 def test_bad_changes_are_refused():
     system = taut.System([[0, 0, 0]], mass=1.0)
-    with pytest.raises(taut.ModelError, match="no 'masses'; did you mean 'mass'"):
+    with pytest.raises(taut.errors.ModelError, match="no 'masses'; did you mean 'mass'"):
         system.with_(masses=2.0)
-    with pytest.raises(taut.ModelError, match="velocities v: particle 0"):
+    with pytest.raises(taut.errors.ModelError, match="velocities v: particle 0"):
         system.initial_state().with_(v=[[np.inf, 0, 0]])
 
 
@@ -237,7 +251,7 @@ def test_a_state_of_another_system_is_refused_everywhere():
     system = taut.System(np.eye(3), mass=1.0, energies=[laws.spring([[0, 2]], k=1.0)])
     other = taut.State(0.0, [[0, 0, 0]], [[0, 0, 0]])
     for method in (system.V, system.f, system.K, system.D, system.T, system.momentum, system.angular_momentum, system.V_by_law):
-        with pytest.raises(taut.ModelError, match="the state has 1 particles, the system 3"):
+        with pytest.raises(taut.errors.ModelError, match="the state has 1 particles, the system 3"):
             method(other)
 
 

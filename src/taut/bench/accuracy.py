@@ -10,12 +10,14 @@ inflates the denominator, so a ratio counts only beside the lowest point and the
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taut.bench.net import Net
+from taut.system.blocks import dot
 
 Float = NDArray[np.float64]
 
@@ -23,7 +25,7 @@ Float = NDArray[np.float64]
 def residual(net: Net, y: Float, x: Float, v: Float, h: float) -> float:
     """|g(y)| [kg m] for a step of h seconds from positions x [m] and velocities v [m/s], all (n, 3)."""
     g = net.mass[:, None] * (y - x - h * v) - h**2 * net.force(y)
-    return float(np.linalg.norm(g[net.free]))
+    return _norm(g[net.free])
 
 
 def residual_ratio(net: Net, y: Float, x: Float, v: Float, h: float) -> float:
@@ -57,4 +59,9 @@ def linear_residual(net: Net, stiffness: Any, x: Float, v: Float, v_end: Float, 
     faster = v_end - v
     b = h * (net.force(x) - h * times(v))
     left = net.mass[:, None] * faster + h**2 * times(faster) - b
-    return float(np.linalg.norm(left[net.free]) / np.linalg.norm(b[net.free]))
+    return _norm(left[net.free]) / _norm(b[net.free])
+
+
+def _norm(vectors: Float) -> float:
+    """|vectors|, (n, 3), without BLAS: its threads keep waiting for more work on the processors that the next step wants."""
+    return math.sqrt(dot(vectors, vectors))

@@ -10,31 +10,38 @@ import numpy as np
 
 from taut.bench.row import Row
 from taut.extras import extra
+from taut.run.folder import made, whole
+from taut.show.free import check_free
 
 STYLE: Any = {"svg.fonttype": "none", "svg.hashsalt": "bench", "font.size": 9, "font.family": "sans-serif"}
 
 
-def require_matplotlib() -> None:
-    """Refuse early: before minutes of measuring."""
+def prepare(folder: Path, *, overwrite: bool) -> None:
+    """Make the folder, and refuse what cannot be done before minutes of measuring: no matplotlib, or pictures that are there."""
     extra("plot", "matplotlib", "pictures")
+    made(folder)
+    for name in _painters():
+        check_free(folder / name, overwrite=overwrite)
 
 
 def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
     """Write bench-scaling.svg and bench-ratios.svg, as far as the rows for them were measured; the files that were written."""
-    require_matplotlib()
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    folder.mkdir(parents=True, exist_ok=True)
     written = []
-    painters: dict[str, Callable[[Any, Sequence[Row]], bool]] = {"bench-scaling.svg": _scaling, "bench-ratios.svg": _ratios}
     with mpl.rc_context(STYLE):
-        for name, paint in painters.items():
+        for name, paint in _painters().items():
             figure = Figure(figsize=(6.4, 3.6), layout="constrained")
             if paint(figure.subplots(), rows):
-                figure.savefig(folder / name, metadata={"Date": None})
+                with whole(folder / name, binary=True) as stream:
+                    figure.savefig(stream, format="svg", metadata={"Date": None})
                 written.append(folder / name)
     return written
+
+
+def _painters() -> dict[str, Callable[[Any, Sequence[Row]], bool]]:
+    return {"bench-scaling.svg": _scaling, "bench-ratios.svg": _ratios}
 
 
 def _scaling(axes: Any, rows: Sequence[Row]) -> bool:

@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from taut.run.results import finite
+
 
 @dataclass(frozen=True)
 class Row:
@@ -44,16 +46,7 @@ class Row:
 
     def as_json(self) -> dict[str, Any]:
         """For `json.dumps`."""
-        return {**_finite(asdict(self)), "verdict": self.verdict}
-
-
-def _finite(value: Any) -> Any:
-    """The same with None for what JSON has no number for: a peer may explode."""
-    if isinstance(value, dict):
-        return {key: _finite(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [_finite(entry) for entry in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value
+        return {**finite(asdict(self)), "verdict": self.verdict}
 
 
 def table(rows: Sequence[Row]) -> str:

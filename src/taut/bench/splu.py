@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.solve.linear import Solution
-from taut.solve.tolerance import lengths
-from taut.system.blocks import BlockMatrix, Pattern
+from taut.system.blocks import BlockMatrix, Pattern, lengths
 
 Float = NDArray[np.float64]
 

@@ -8,21 +8,23 @@ from typing import Annotated
 
 import typer
 
-FAILED = 1
+from taut.cli import options
+from taut.cli.codes import MISSED
 
 
 def bench(
     rows: Annotated[list[str] | None, typer.Argument(help="Only rows or campaigns whose name contains one of these words.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    as_json: options.AsJson = False,
     plot: Annotated[Path | None, typer.Option(help="Folder for pictures: bench-scaling.svg, bench-ratios.svg.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Let --plot replace pictures that are there.")] = False,
     n: Annotated[int, typer.Option(min=8, help="Particles a side of the cloth; larger rows take 2 n and 4 n.")] = 100,
     steps: Annotated[int, typer.Option(min=5, help="Steps of the rows that follow a trajectory.")] = 100,
     solid: Annotated[Path | None, typer.Option(help="A file of tetrahedra for the solid row, in place of the bunny.")] = None,
-    reliability: Annotated[bool, typer.Option("--reliability", help="Count failures, not seconds; 1 if there is one.")] = False,
+    reliability: Annotated[bool, typer.Option("--reliability", help="Count failures, not seconds.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Of --reliability: a hundredth of it.")] = False,
     write: Annotated[Path | None, typer.Option(metavar="FILE", help="Of --reliability: put the table into this page.")] = None,
 ) -> None:
-    """Speed on this machine, as ratios to a plain C++/Eigen step, beside the targets; takes minutes."""
+    """Speed on this machine, beside a plain C++/Eigen step. Ratios and their targets; takes minutes."""
     import json
 
     if reliability:
@@ -30,16 +32,16 @@ def bench(
         return
 
     from taut.bench.bench import Bench
-    from taut.bench.plots import draw, require_matplotlib
+    from taut.bench.plots import draw, prepare
     from taut.bench.run import as_json as report
     from taut.bench.run import as_text, chosen, run
     from taut.errors import ModelError
 
     if quick or write is not None:
         raise ModelError("--quick and --write are options of --reliability")
-    if plot is not None:
-        require_matplotlib()
     chosen(rows or [])
+    if plot is not None:
+        prepare(plot, overwrite=overwrite)
     made = Bench(n=n, steps=steps, solid=solid)
     found = run(made, rows or [])
     print(json.dumps(report(made, found), indent=1) if as_json else as_text(made, found))
@@ -64,4 +66,4 @@ def _reliability(words: list[str], *, as_json: bool, quick: bool, write: Path | 
         page.write(records)
         print(f"taut bench: wrote {write}", file=sys.stderr)
     if any(record.verdict == "fail" for record in records):
-        raise typer.Exit(FAILED)
+        raise typer.Exit(MISSED)

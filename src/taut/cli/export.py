@@ -12,8 +12,6 @@ from taut.cli import options
 if TYPE_CHECKING:
     from taut.show.export import Exported
 
-LINES = 5.0  # seconds between lines of progress where there is no terminal
-
 
 def export(
     folder: options.RunFolder,
@@ -33,11 +31,11 @@ def export(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write a run for other programs: USD, glTF, VTKHDF for ParaView, OBJ or PLY sequences, point caches for Blender."""
+    """Write a run for other programs, such as Blender and ParaView. USD, glTF, VTKHDF, OBJ or PLY sequences, PC2 point caches."""
     from taut.progress import Progress
     from taut.show.export import export as write
 
-    bar = Progress("taut export", every=LINES)
+    bar = Progress("taut export", every=options.LINES)
 
     def tell(done: int, total: int, t: float) -> None:
         bar.at(done, f"t = {t:.4g} s", total=total)
@@ -55,7 +53,9 @@ def export(
 
 def _words(made: Exported) -> str:
     files = [str(made.files[0])]
-    if len(made.files) > 1:
+    if len(made.files) == 2:
+        files.append(f"and {made.files[-1]}")
+    elif len(made.files) > 2:
         files.append(f"to {made.files[-1]} ({len(made.files)} files)")
     of = f"{made.frames} frames" if made.frames == made.recorded else f"{made.frames} of {made.recorded} frames"
     more = "; --frames takes more of them" if made.thinned else ""

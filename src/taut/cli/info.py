@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from importlib import metadata
+from typing import Annotated
 
 import typer
 
 from taut.extras import EXTRAS
 
 
-def info(clear_cache: bool = typer.Option(False, "--clear-cache", help="Delete all compiled kernels.")) -> None:
-    """Versions, threads, solvers, extras and where compiled kernels are kept."""
+def info(
+    clear_cache: Annotated[bool, typer.Option("--clear-cache", help="Delete all compiled kernels.")] = False,
+) -> None:
+    """Versions, threads, solvers, extras, and the kernel cache."""
     import platform
 
     import numba

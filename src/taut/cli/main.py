@@ -1,8 +1,4 @@
-"""All commands, and what an error means for the caller.
-
-Exit codes: 0 done, 1 a validation case missed, 2 bad input, 3 not converged, 4 the run folder cannot be written, read or trusted,
-130 interrupted.
-"""
+"""All commands, and what an error means for the caller (`taut.cli.codes`)."""
 
 from __future__ import annotations
 
@@ -13,6 +9,8 @@ import sys
 import typer
 
 from taut.cli.bench import bench
+from taut.cli.codes import NOT_CONVERGED, REFUSED, STORAGE
+from taut.cli.epilogs import epilog, overview
 from taut.cli.export import export
 from taut.cli.info import info
 from taut.cli.plot import plot
@@ -25,10 +23,10 @@ from taut.errors import NotConverged, RunError, TautError, plain
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None,
-    help="Mass-spring systems, from one formula per force to a certified step.",
+    help="Mass-spring systems, from one formula per force to a certified step.", epilog=overview(),
 )  # fmt: skip
 for command in (run, resume, scenes, new, check, schema, view, render, plot, export, validate, bench, info):
-    app.command()(command)
+    app.command(epilog=epilog(command.__name__))(command)
 
 
 @app.callback()
@@ -54,9 +52,11 @@ def main() -> None:
         raise
     except TautError as error:
         print("taut: " + "\n".join(plain(line) for line in str(error).split("\n")), file=sys.stderr)
-        sys.exit(4 if isinstance(error, RunError) else 3 if isinstance(error, NotConverged) else 2)
-    except OSError as error:  # of standard output: everything else is ours
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would try once more, and complain
+        sys.exit(STORAGE if isinstance(error, RunError) else NOT_CONVERGED if isinstance(error, NotConverged) else REFUSED)
+    except OSError as error:
+        what = error.filename or "standard output"  # which has no name
+        if error.filename is None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would try once more, and complain
         if not isinstance(error, BrokenPipeError):
-            print(f"taut: standard output: {error.strerror}", file=sys.stderr)
-        sys.exit(4)
+            print(f"taut: {plain(str(what))}: {error.strerror}", file=sys.stderr)
+        sys.exit(STORAGE)

@@ -1,8 +1,8 @@
-"""What several commands ask of a scene, and the scene they mean."""
+"""What several commands have in common: their options, how they tell, and the scene they mean."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +13,7 @@ from taut.errors import plain
 if TYPE_CHECKING:
     from taut.scene import Scene
 
+LINES = 5.0  # seconds between lines of progress where there is no terminal
 SceneArgument = Annotated[str, typer.Argument(metavar="SCENE", help="A built-in scene, a scene.toml, or any mesh file.")]
 Changes = Annotated[
     list[str] | None, typer.Option("--set", metavar="A.B=VALUE", help="Change a value of the scene, such as time.h=0.005.")
@@ -22,14 +23,6 @@ Code = Annotated[bool, typer.Option("--allow-code", help="Let the scene take law
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 RunFolder = Annotated[Path, typer.Argument(metavar="DIR", exists=True, file_okay=False, help="The folder of a run.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
-Fix = Annotated[str | None, typer.Option(help='Of a mesh file: which points are held, such as "y > 0.95*max(y)".')]
-Young = Annotated[float | None, typer.Option(help="Of a mesh file: Young's modulus [Pa].")]
-Poisson = Annotated[float | None, typer.Option(help="Of a mesh file: Poisson's ratio.")]
-Thickness = Annotated[float | None, typer.Option(help="Of a mesh file: thickness of its faces [m].")]
-Area = Annotated[float | None, typer.Option(help="Of a mesh file: cross-section of its lines [m²].")]
-Density = Annotated[float | None, typer.Option(help="Of a mesh file: density [kg/m³].")]
-Scale = Annotated[float | None, typer.Option(help="Of a mesh file: metres per unit of the file.")]
-Up = Annotated[str | None, typer.Option(help="Of a mesh file: the axis that points up in it: x, y or z.")]
 
 
 def tell_notes(notes: Iterable[str]) -> None:
@@ -39,10 +32,11 @@ def tell_notes(notes: Iterable[str]) -> None:
             print(f"  {plain(line)}")
 
 
-def scene_of(name: str, changes: list[str] | None, *, allow_outside: bool, allow_code: bool, **of_mesh: Any) -> Scene:
+def scene_of(
+    name: str, changes: list[str] | None, *, allow_outside: bool, allow_code: bool, of_mesh: Mapping[str, Any] | None = None
+) -> Scene:
     """The scene that a command names; `of_mesh` are the options that are for mesh files."""
     from taut.scene import load, override
 
-    given = {key: value for key, value in of_mesh.items() if value is not None}
     overrides = [override(change) for change in changes or []]
-    return load(name, overrides=overrides, allow_outside=allow_outside, allow_code=allow_code, **given)
+    return load(name, overrides=overrides, allow_outside=allow_outside, allow_code=allow_code, **(of_mesh or {}))

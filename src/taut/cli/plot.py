@@ -18,7 +18,7 @@ def plot(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The file: .png, .svg or .pdf (default: WHAT.svg).")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it is there.")] = False,
 ) -> None:
-    """Draw the energy ledger of a run, or what its solver reached in each step."""
+    """Plot the energy ledger of a run, or what its solver reached."""
     from taut.errors import ModelError, did_you_mean
     from taut.run.opening import open_run
     from taut.show.free import check_free

@@ -10,8 +10,6 @@ import typer
 
 from taut.cli import options
 
-LINES = 5.0  # seconds between lines of progress where there is no terminal
-
 
 def render(
     folder: options.RunFolder,
@@ -31,11 +29,11 @@ def render(
     allow_code: options.Code = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Draw a run, without a screen: one frame as a PNG, or all of it as a GIF or MP4 that plays in simulated time."""
+    """Draw a run as a picture or a video. A PNG shows one frame, a GIF or MP4 plays in simulated time; no screen is needed."""
     from taut.progress import Progress
     from taut.show.render import render as drawn
 
-    bar = Progress("taut render", every=LINES)
+    bar = Progress("taut render", every=options.LINES)
     doing = ""
 
     def tell(what: str, done: int, total: int) -> None:

@@ -14,32 +14,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from taut.cli import options
+from taut.cli.codes import INTERRUPTED
+from taut.cli.mesh_options import OfMesh, with_mesh_options
 from taut.errors import plain
 
 if TYPE_CHECKING:
     from taut.run.opening import Run
-    from taut.run.progress import Progress as Reached
-    from taut.run.progress import Recorded
+    from taut.run.progress import Reached, Recorded
     from taut.scene import Scene
 
 RUNS = Path("runs")  # where runs go by themselves
-LINES = 5.0  # seconds between lines of progress where there is no terminal
-INTERRUPTED = 130
 
 
+@with_mesh_options
 def run(
     scene: options.SceneArgument,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Run folder (default: runs/NAME-1, -2 …).")] = None,
     changes: options.Changes = None,
-    overwrite: Annotated[bool, typer.Option(help="Replace the run that is in the folder.")] = False,
-    fix: options.Fix = None,
-    young: options.Young = None,
-    poisson: options.Poisson = None,
-    thickness: options.Thickness = None,
-    area: options.Area = None,
-    density: options.Density = None,
-    scale: options.Scale = None,
-    up: options.Up = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run that is in the folder.")] = False,
+    of_mesh: OfMesh = None,
     save_scene: Annotated[Path | None, typer.Option(help="Also write the scene, as it was understood, to this new file.")] = None,
     allow_outside: options.Outside = False,
     allow_code: options.Code = False,
@@ -50,12 +43,8 @@ def run(
     from taut.errors import SceneError
     from taut.run.connection import FILE
     from taut.run.folder import OWN
-    from taut.run.record import record
 
-    found = options.scene_of(
-        scene, changes, allow_outside=allow_outside, allow_code=allow_code, fix=fix, young=young, poisson=poisson,
-        thickness=thickness, area=area, density=density, scale=scale, up=up,
-    )  # fmt: skip
+    found = options.scene_of(scene, changes, allow_outside=allow_outside, allow_code=allow_code, of_mesh=of_mesh)
     folder = _free_folder(scene) if output is None else output
     holds = (folder / FILE).exists()
     if holds and not overwrite:
@@ -69,10 +58,7 @@ def run(
     if not quiet and not as_json:
         _introduce(found, built)
     with _told("taut run", folder, quiet=quiet) as (tell, stop):
-        done = record(
-            folder, built.system, built.integrator, h=built.h, until=built.until, every=built.every, state=built.state,
-            scene=found.resolved(), inputs=found.inputs(), tell=tell, stop=stop, overwrite=overwrite,
-        )  # fmt: skip
+        done = found.record(folder, built=built, tell=tell, stop=stop, overwrite=overwrite)
     _conclude(done, folder, quiet=quiet, as_json=as_json)
 
 
@@ -103,13 +89,13 @@ def resume(
 
 def _say_finished(run: Run, *, quiet: bool, as_json: bool) -> None:
     if as_json:
-        print(
-            json.dumps(
-                {"folder": str(run.folder), "outcome": "finished", "step": run.step, "steps": run.steps, "t_s": run.state().t}
-            )
-        )
+        _print_json(run.folder, "finished", run.step, run.steps, run.state().t)
     elif not quiet:
         print(f"{run.folder}: the run is finished; nothing is left to do")
+
+
+def _print_json(folder: Path, outcome: str, step: int, steps: int, t: float) -> None:
+    print(json.dumps({"folder": str(folder), "outcome": outcome, "step": step, "steps": steps, "t_s": t}))
 
 
 def _free_folder(scene: str) -> Path:
@@ -160,7 +146,7 @@ def _told(who: str, folder: Path, *, quiet: bool) -> Iterator[tuple[Any, Any]]:
             raise KeyboardInterrupt(f"interrupted within a step; taut resume {folder} goes on from the last checkpoint")
         asked = True
 
-    bar = Progress(who, every=LINES)
+    bar = Progress(who, every=options.LINES)
 
     def tell(reached: Reached) -> None:
         bar.at(reached.step, _words(reached), total=reached.steps, left=reached.left)
@@ -189,11 +175,7 @@ def _words(reached: Reached) -> str:
 
 def _conclude(done: Recorded, folder: Path, *, quiet: bool, as_json: bool) -> None:
     if as_json:
-        print(
-            json.dumps(
-                {"folder": str(folder), "outcome": done.outcome, "step": done.step, "steps": done.steps, "t_s": done.state.t}
-            )
-        )
+        _print_json(folder, done.outcome, done.step, done.steps, done.state.t)
     elif not quiet:
         print(done.summary)
         for note in done.notes:

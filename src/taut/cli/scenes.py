@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from taut.cli import options
+from taut.cli.mesh_options import OfMesh, with_mesh_options
 from taut.errors import plain
 
 
@@ -45,17 +46,19 @@ def new(
     print(f"wrote {output}; taut run {output}")
 
 
+@with_mesh_options
 def check(
     scene: options.SceneArgument,
     changes: options.Changes = None,
+    of_mesh: OfMesh = None,
     allow_outside: options.Outside = False,
     allow_code: options.Code = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Tell all problems of a scene, or what running it will take; runs nothing."""
+    """Tell all problems of a scene, or what a run of it will take. Nothing is run."""
     from taut.scene import estimate
 
-    found = options.scene_of(scene, changes, allow_outside=allow_outside, allow_code=allow_code)
+    found = options.scene_of(scene, changes, allow_outside=allow_outside, allow_code=allow_code, of_mesh=of_mesh)
     built = found.build()
     cost = estimate(built)
     if as_json:

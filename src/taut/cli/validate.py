@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from taut.cli import options
-
-MISSED = 1
+from taut.cli.codes import MISSED
 
 
 def validate(
@@ -21,10 +20,10 @@ def validate(
     plot: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write validation.md there, and validation/GROUP.svg: curves and theory.")
     ] = None,
-    overwrite: Annotated[bool, typer.Option(help="Let --plot replace the files of an earlier run.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Let --plot replace the files of an earlier run.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Check the physics on this machine: analytic cases, what they should give and what they give; 1 if one misses."""
+    """Check the physics on this machine, case by case. Analytic cases: what they should give and what they give."""
     import json
 
     from taut.progress import Progress
@@ -35,7 +34,7 @@ def validate(
 
     several = chosen(words or [])
     page = None if plot is None else Page(plot, several, overwrite=overwrite)  # refuses what it cannot do before the work
-    results = run(several, None if quiet else Progress("taut validate", every=5.0))
+    results = run(several, None if quiet else Progress("taut validate", every=options.LINES))
     if page is not None:
         for path in page.write(results):
             if not quiet:

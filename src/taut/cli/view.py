@@ -11,9 +11,11 @@ from typing import Annotated
 import typer
 
 from taut.cli import options
+from taut.cli.mesh_options import OfMesh, with_mesh_options
 from taut.errors import plain
 
 
+@with_mesh_options
 def view(
     what: Annotated[str, typer.Argument(metavar="SCENE|DIR", help="A scene or mesh file, simulated live, or the folder of a run.")],
     changes: options.Changes = None,
@@ -25,29 +27,19 @@ def view(
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser.")] = False,
     save: Annotated[Path | None, typer.Option(help="Of a run: write it to this HTML file, which plays by itself, and end.")] = None,
-    overwrite: Annotated[bool, typer.Option(help="Replace the file that --save names.")] = False,
-    fix: options.Fix = None,
-    young: options.Young = None,
-    poisson: options.Poisson = None,
-    thickness: options.Thickness = None,
-    area: options.Area = None,
-    density: options.Density = None,
-    scale: options.Scale = None,
-    up: options.Up = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file that --save names.")] = False,
+    of_mesh: OfMesh = None,
     allow_outside: options.Outside = False,
     allow_code: options.Code = False,
 ) -> None:
-    """Look at a scene live in the browser (drag it, sliders), or at a run. Ctrl-C ends it."""
+    """Look at a scene live in the browser, or at a run. Drag it, turn its stiffness and the wind; Ctrl-C ends it."""
     from taut.errors import SceneError
     from taut.run.connection import FILE
-    from taut.show.view.viewer import save_run, view_run, view_scene
+    from taut.show.view.saving import save_run
+    from taut.show.view.viewer import view_run, view_scene
 
-    of_mesh = {
-        "fix": fix, "young": young, "poisson": poisson, "thickness": thickness, "area": area, "density": density,
-        "scale": scale, "up": up,
-    }  # fmt: skip
     is_run = (Path(what) / FILE).exists()
-    if is_run and (changes or any(value is not None for value in of_mesh.values())):
+    if is_run and (changes or of_mesh):
         raise SceneError([f"{what} is a run: --set and the options of mesh files change scenes, before they are run"])
     if save is not None:
         if not is_run:
@@ -63,7 +55,7 @@ def view(
     if is_run:
         viewer = view_run(what, allow_code=allow_code, host=host, port=port)
     else:
-        scene = options.scene_of(what, changes, allow_outside=allow_outside, allow_code=allow_code, **of_mesh)
+        scene = options.scene_of(what, changes, allow_outside=allow_outside, allow_code=allow_code, of_mesh=of_mesh)
         viewer = view_scene(scene, host=host, port=port)
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     with viewer:

@@ -48,6 +48,7 @@ class Array:
 
     @property
     def T(self) -> Array:
+        """The transpose, (c, r) of a matrix (r, c); a vector is its own."""
         if len(self.shape) == 1:
             return self
         rows, columns = self.shape
@@ -125,6 +126,7 @@ class Array:
 
 
 def is_scalar(value: Any) -> bool:
+    """Whether it is one number, known or of the formula."""
     return isinstance(value, (Expr, int, float)) or (not isinstance(value, Array) and getattr(value, "shape", None) == ())
 
 
@@ -147,6 +149,7 @@ def as_array(value: Any) -> Array:
 
 
 def matmul(a: Array, b: Array) -> Any:
+    """The product a @ b of vectors and matrices; of two vectors a scalar."""
     if a.shape[-1] != b.shape[0]:
         raise LawError(f"arrays of the formula with shapes {a.shape} and {b.shape} cannot be multiplied by @")
     rows = [a] if len(a.shape) == 1 else list(a)
@@ -157,6 +160,7 @@ def matmul(a: Array, b: Array) -> Any:
 
 
 def add_up(terms: Sequence[Any]) -> Any:
+    """Their sum from left to right, without the 0 that `sum` begins with."""
     total = terms[0]
     for term in terms[1:]:
         total = total + term

@@ -17,7 +17,7 @@ class Bound:
     """A law with its elements and parameters, not yet placed in a system."""
 
     def __init__(
-        self, law: Law, elements: NDArray[np.int64] | None, parameters: dict[str, Any], name: str, breaking_strain: Any = None
+        self, law: Law, elements: NDArray[np.int64] | None, parameters: dict[str, Any], name: str, breaking_strain: Any
     ) -> None:
         self.law, self.elements, self.parameters, self.name, self.breaking_strain = law, elements, parameters, name, breaking_strain
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -157,27 +157,42 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _refuse_unknown(kind: Kind, options: Mapping[str, Any]) -> None:
-    known = {"energy": ("rest", "invariant", "load", "limits", "proper", "check"),
-             "dissipation": ("rest", "invariant", "limits", "proper", "check"),
-             "load": ("rest", "limits", "proper", "check")}[kind]  # fmt: skip
+class Options(TypedDict, total=False):
+    """What every decorator takes; `energy` says what each means."""
+
+    rest: Mapping[str, Callable[..., Any]] | None
+    limits: Mapping[str, str] | None
+    proper: Mapping[str, Callable[..., Any]] | None
+    check: Callable[[NDArray[np.int64]], str | None] | None
+
+
+class DissipationOptions(Options, total=False):
+    """What `dissipation` takes."""
+
+    invariant: str | None
+
+
+class EnergyOptions(DissipationOptions, total=False):
+    """What `energy` takes."""
+
+    load: bool
+
+
+def _decorated(
+    kind: Kind, formula: Callable[..., Any] | None, options: Mapping[str, Any]
+) -> Law | Callable[[Callable[..., Any]], Law]:
+    """The law of a formula, or, where there are options, what makes one."""
+    known = {"energy": EnergyOptions, "dissipation": DissipationOptions, "load": Options}[kind].__optional_keys__
     for name in options:
         if name not in known:
-            raise LawError(f"@taut.{kind} has no option '{name}'{did_you_mean(name, known)}")
+            raise LawError(f"@taut.{kind} has no option '{name}'{did_you_mean(name, sorted(known))}")
+    return (lambda function: Law(function, kind, **options)) if formula is None else Law(formula, kind, **options)
 
 
 @overload
 def energy(formula: Callable[..., Any]) -> Law: ...
 @overload
-def energy(
-    *,
-    rest: Mapping[str, Callable[..., Any]] | None = None,
-    invariant: str | None = None,
-    load: bool = False,
-    limits: Mapping[str, str] | None = None,
-    proper: Mapping[str, Callable[..., Any]] | None = None,
-    check: Callable[[NDArray[np.int64]], str | None] | None = None,
-) -> Callable[[Callable[..., Any]], Law]: ...
+def energy(**options: Unpack[EnergyOptions]) -> Callable[[Callable[..., Any]], Law]: ...
 def energy(formula: Callable[..., Any] | None = None, **options: Any) -> Law | Callable[[Callable[..., Any]], Law]:
     """Make an energy law of a formula.
 
@@ -204,23 +219,13 @@ def energy(formula: Callable[..., Any] | None = None, **options: Any) -> Law | C
     >>> my_spring([[0, 1], [1, 2]], k=100.0)
     <energy my_spring: 2 elements>
     """
-    if formula is not None:
-        return Law(formula, "energy")
-    _refuse_unknown("energy", options)
-    return lambda function: Law(function, "energy", **options)
+    return _decorated("energy", formula, options)
 
 
 @overload
 def dissipation(formula: Callable[..., Any]) -> Law: ...
 @overload
-def dissipation(
-    *,
-    rest: Mapping[str, Callable[..., Any]] | None = None,
-    invariant: str | None = None,
-    limits: Mapping[str, str] | None = None,
-    proper: Mapping[str, Callable[..., Any]] | None = None,
-    check: Callable[[NDArray[np.int64]], str | None] | None = None,
-) -> Callable[[Callable[..., Any]], Law]: ...
+def dissipation(**options: Unpack[DissipationOptions]) -> Callable[[Callable[..., Any]], Law]: ...
 def dissipation(formula: Callable[..., Any] | None = None, **options: Any) -> Law | Callable[[Callable[..., Any]], Law]:
     """Make a damping law of a rate potential Ψ [W], written with `rate` of quantities of the positions.
 
@@ -237,22 +242,13 @@ def dissipation(formula: Callable[..., Any] | None = None, **options: Any) -> La
     >>> drag(c=0.1)
     <damping drag: every particle>
     """
-    if formula is not None:
-        return Law(formula, "dissipation")
-    _refuse_unknown("dissipation", options)
-    return lambda function: Law(function, "dissipation", **options)
+    return _decorated("dissipation", formula, options)
 
 
 @overload
 def load(formula: Callable[..., Any]) -> Law: ...
 @overload
-def load(
-    *,
-    rest: Mapping[str, Callable[..., Any]] | None = None,
-    limits: Mapping[str, str] | None = None,
-    proper: Mapping[str, Callable[..., Any]] | None = None,
-    check: Callable[[NDArray[np.int64]], str | None] | None = None,
-) -> Callable[[Callable[..., Any]], Law]: ...
+def load(**options: Unpack[Options]) -> Callable[[Callable[..., Any]], Law]: ...
 def load(formula: Callable[..., Any] | None = None, **options: Any) -> Law | Callable[[Callable[..., Any]], Law]:
     """Make a law of a force that has no energy, such as wind.
 
@@ -270,7 +266,4 @@ def load(formula: Callable[..., Any] | None = None, **options: Any) -> Law | Cal
     >>> headwind([3], c=0.1)
     <load headwind: 1 elements>
     """
-    if formula is not None:
-        return Law(formula, "load")
-    _refuse_unknown("load", options)
-    return lambda function: Law(function, "load", **options)
+    return _decorated("load", formula, options)

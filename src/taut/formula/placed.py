@@ -37,6 +37,7 @@ class Placed(Resolved):
         self.breaking_strain = self._breaking_strain()
 
     def variant(self, form: FormName) -> Variant:
+        """The law's expression and loops in one of its forms, made once."""
         if form not in self._variants:
             self._variants[form] = self.law.variant(form, self.particles, self.widths)
         return self._variants[form]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from taut.errors import LawError, did_you_mean
 from taut.formula import compile as compiler
@@ -18,23 +18,17 @@ from taut.formula.kernel import Kernel
 from taut.formula.outer import Outer
 from taut.formula.trace import energy_form, increment_form, rate_form, trace
 
+if TYPE_CHECKING:
+    from taut.formula.law import Law
+
 FormName = Literal["energy", "rate", "increment"]
 FORMS: dict[FormName, Callable[[Expr], Expr]] = {"energy": energy_form, "rate": rate_form, "increment": increment_form}
-
-
-class Formula(Protocol):
-    """What a Variant needs to know of a law."""
-
-    name: str
-
-    @property
-    def formula(self) -> Callable[..., object]: ...
 
 
 class Variant:
     """One form of a law for a fixed number of particles: its traced expression and its compiled loops."""
 
-    def __init__(self, law: Formula, form: FormName, particles: int, widths: dict[str, int | None]) -> None:
+    def __init__(self, law: Law, form: FormName, particles: int, widths: dict[str, int | None]) -> None:
         traced = trace(f"'{law.name}'", law.formula, particles, widths)
         with self._blamed(law):
             self.root = FORMS[form](traced)
@@ -60,7 +54,7 @@ class Variant:
 
     @staticmethod
     @contextmanager
-    def _blamed(law: Formula) -> Iterator[None]:
+    def _blamed(law: Law) -> Iterator[None]:
         """Name the formula in what goes wrong."""
         try:
             yield
@@ -79,12 +73,15 @@ class Variant:
 
     @cached_property
     def gradient(self) -> Kernel:
+        """Values and gradients."""
         return self._load("gradient")
 
     @cached_property
     def hessian(self) -> Kernel:
+        """Values, gradients and Hessians."""
         return self._load("hessian")
 
     @cached_property
     def by_parameters(self) -> Kernel:
+        """Derivatives of values and gradients by the parameters."""
         return self._load("parameters")

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.formula import atan2, cross, dot, maximum, minimum, norm, total, unit, where
+from taut.mesh.kinds import known
 from taut.mesh.topology import edge_balance
 
 Int = NDArray[np.int64]
@@ -84,12 +85,9 @@ def volume(x: Any) -> Any:
     if len(x) == 4:
         return tet_volume(*(x[i] for i in range(4)))
     parts = 0.0
-    for i, j, k, m in HEX_FACES:
+    for i, j, k, m in known("hex").faces:
         parts = parts + dot(x[i] + x[j] + x[k] + x[m] - 4 * x[6], cross(x[k] - x[i], x[m] - x[j]))
     return parts / 24
-
-
-HEX_FACES = ((0, 3, 2, 1), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7))  # facing outwards
 
 
 def roundness(x: Any) -> Any:

@@ -12,8 +12,8 @@ def pin(x, k, target: Vector):
     target : [m], a point, one per element (m, 3), or a function of time (default: the particle's rest position)
 
     A spring of rest length zero whose other end is not a particle. For holds that give way, and for a hand that pulls: the ledger
-    books its work. What must not give way is `taut.fixed` or `taut.scripted`, which need no large k. Particle to particle it is
-    `zero_length_spring`.
+    books its work. What must not give way is `fixed` or `scripted` of `taut.constraints`, which need no large k. Between particles
+    it is `zero_length_spring`.
     """
     d = x[0] - target
     return k / 2 * dot(d, d)

@@ -19,7 +19,7 @@ def rod_clamp(x, EI, l, direction: Vector):  # noqa: E741 - as the formula is wr
 
     The wall bends half a segment only, hence 2EI/l, not EI/l: with the latter the end is too soft by an error of first order (13%
     at the tip of ten segments), with the former the rod is right to second order (docs/theory/04-rods.md). Fixing two particles
-    by `taut.fixed` instead clamps the rod half a segment too far in.
+    by `taut.constraints.fixed` instead clamps the rod half a segment too far in.
     """
     segment = x[1] - x[0]
     return EI / l * atan2(norm(cross(direction, segment)), dot(direction, segment)) ** 2

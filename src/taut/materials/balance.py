@@ -16,8 +16,8 @@ from taut.errors import ModelError
 Float = NDArray[np.float64]
 TIGHT = 1e-6  # residual of what is reported, of the load
 STEPS = 10  # conjugate gradients for each unknown; in exact arithmetic 1 is enough, and slender bodies need most
-LOST = 1e20  # of the first residual, squared: no balance is found any more
 SOME = 1000  # more of them, for small bodies
+LOST = 1e20  # of the first residual, squared: no balance is found any more
 
 
 def balanced(stiffness: csr_matrix, force: Float, start: Float, tolerance: float, d: int) -> Float:

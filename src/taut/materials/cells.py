@@ -18,7 +18,7 @@ from scipy.sparse import csr_matrix
 from taut.errors import MeshError, ModelError
 from taut.materials.tensors import dense
 from taut.mesh.kinds import Kind
-from taut.mesh.measure import FLAT, vector_areas
+from taut.mesh.measure import FLAT, unit_normals, vector_areas
 from taut.mesh.mesh import Mesh
 
 Float = NDArray[np.float64]
@@ -146,9 +146,3 @@ def _solid(x: Float, kind: Kind, corners: Int) -> list[tuple[Int, Float]]:
             share = vector_areas(x, corners[:, list(triangle)]) / (3 if len(face) == 3 else 6)
             found += [(corners[:, i], share) for i in triangle]
     return found
-
-
-def unit_normals(x: Float, corners: Int) -> Float:
-    """Unit normals of faces, shape (m, 3)."""
-    area = vector_areas(x, corners)
-    return area / np.linalg.norm(area, axis=1, keepdims=True)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from taut.materials.cells import Cells
-from taut.materials.plane import frames, normals_of
+from taut.materials.plane import across, frames, normals_of
 from taut.mesh.mesh import Mesh
 
 Float = NDArray[np.float64]
@@ -34,16 +34,15 @@ class Patches(NamedTuple):
 
     faces: csr_matrix  # (p, c), 1 where the face is in the patch
     core: csr_matrix  # (p, c), 1 where it is in its core
-    axes: Float  # (p, 2, 3)
     key: Int  # (q,), patch · n + point of each copy, sorted
     n: int
-    x: Float  # (q, 2) [m], in the axes of the patch
+    x: Float  # (q, 2) [m], in axes of the patch
     rim: Bool  # (q,), at the rim of the patch or of the surface
 
     @property
     def many(self) -> int:
         """How many there are."""
-        return len(self.axes)
+        return int(self.faces.shape[0])
 
     def copies(self, patch: Int, points: Int) -> Int:
         """The numbers of the copies of points (r, k) in patches (r,), shape (r, k)."""
@@ -86,7 +85,7 @@ def patches_of(mesh: Mesh, cells: Cells, warp: Float | None = None) -> Patches:
     for number in range(2, RINGS + 1):
         ring = _level(ring @ near, normals, upward, LEVEL).maximum(first).tocsr()
         core = ring if number == CORE else core
-    axes = frames(upward, np.eye(3)[np.abs(upward).argmin(axis=1)] if warp is None else warp)
+    axes = frames(upward, across(upward) if warp is None else warp)
     count = (ring @ cells.incidence.T).tocsr()  # (p, n): faces of the patch at each point
     count.sort_indices()
     patch = np.repeat(np.arange(len(seeds)), np.diff(count.indptr))
@@ -94,7 +93,7 @@ def patches_of(mesh: Mesh, cells: Cells, warp: Float | None = None) -> Patches:
     whole = np.asarray(cells.incidence.sum(axis=1)).ravel()
     x = np.einsum("qij,qj->qi", axes[patch], mesh.positions[point] - mesh.positions[seeds[patch]])
     rim = edge[point] | (count.data < whole[point])
-    return Patches(ring, core, axes, patch * mesh.n + point, mesh.n, x, rim)
+    return Patches(ring, core, patch * mesh.n + point, mesh.n, x, rim)
 
 
 def _creases(mesh: Mesh) -> Int:

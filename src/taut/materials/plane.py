@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import MeshError
-from taut.materials.cells import Cells, unit_normals
+from taut.materials.cells import Cells
 from taut.materials.tensors import dense, overlap
+from taut.mesh.measure import unit_normals
 from taut.mesh.mesh import Mesh
 
 Float = NDArray[np.float64]
@@ -23,10 +24,7 @@ def plane_of(mesh: Mesh, cells: Cells, warp: Float | None = None) -> Float | Non
     if (np.linalg.norm(np.cross(normals, normal), axis=1) > LEAN).any():
         return None
     _refuse_folds(mesh, cells, (normals * normal).sum(axis=1))
-    along = warp if warp is not None else np.eye(3)[np.abs(normal).argmin()]
-    if np.linalg.norm(np.cross(normal, along)) < UPRIGHT:
-        raise MeshError("the warp stands on this face and has no direction in it", element=cells.name(0))
-    return frames(normal[None], along)[0]
+    return _axes(normal[None], warp, cells)[0]
 
 
 def _refuse_folds(mesh: Mesh, cells: Cells, upward: Float) -> None:
@@ -43,9 +41,13 @@ def _refuse_folds(mesh: Mesh, cells: Cells, upward: Float) -> None:
 
 def face_axes(mesh: Mesh, cells: Cells, warp: Float | None = None) -> Float:
     """Two orthonormal axes of each face, shape (c, 2, 3), the first along the warp as far as it lies in the face."""
-    normals = normals_of(mesh, cells)
+    return _axes(normals_of(mesh, cells), warp, cells)
+
+
+def _axes(normals: Float, warp: Float | None, cells: Cells) -> Float:
+    """Orthonormal (m, 2, 3) across unit normals (m, 3); without a warp, from the axis of space that is most across each."""
     if warp is None:
-        return frames(normals, np.eye(3)[np.abs(normals).argmin(axis=1)])
+        return frames(normals, across(normals))
     lost = np.flatnonzero(np.linalg.norm(np.cross(normals, warp), axis=1) < UPRIGHT)
     if len(lost):
         raise MeshError("the warp stands on this face and has no direction in it", element=cells.name(int(lost[0])))
@@ -55,6 +57,11 @@ def face_axes(mesh: Mesh, cells: Cells, warp: Float | None = None) -> Float:
 def normals_of(mesh: Mesh, cells: Cells) -> Float:
     """The unit normals of all faces, shape (c, 3)."""
     return np.concatenate([unit_normals(mesh.positions, corners) for _, corners in cells.blocks])
+
+
+def across(normals: Float) -> Float:
+    """The axis of space that stands least along each of the normals (m, 3), shape (m, 3)."""
+    return np.eye(3)[np.abs(normals).argmin(axis=1)]
 
 
 def frames(normals: Float, along: Float) -> Float:

@@ -7,7 +7,7 @@ its mass to its corners.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,7 @@ class Springs:
     bending: float | None
     reached: Moduli | None
     limits: tuple[str, ...]
-    _printed: str = field(repr=False, compare=False)
+    _printed: str
 
     def __repr__(self) -> str:
         return f"Springs({self._printed.splitlines()[0].split('  ')[0]})"

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import signal
 import subprocess
 import sys
 from collections.abc import Mapping
-from os import environ, pathsep
-from os.path import abspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -50,13 +49,13 @@ def isolated(
         (folder / "out").mkdir()
         _save(folder / "in", arrays, dict(options))
         (folder / _CALL).write_text(json.dumps(function))
-        path = pathsep.join(abspath(entry) for entry in sys.path)  # the child finds what we find
+        path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path)  # the child finds what we find
         command = [sys.executable, "-P", "-c", "from taut.mesh.isolated import _child; _child()", str(folder)]
         with (folder / _ERRORS).open("wb") as errors:
             try:
                 run = subprocess.run(
                     command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
-                    env={**environ, "PYTHONPATH": path}, timeout=timeout, check=False,
+                    env={**os.environ, "PYTHONPATH": path}, timeout=timeout, check=False,
                 )  # fmt: skip
             except subprocess.TimeoutExpired:
                 raise MeshError(f"{what}: it was ended after {timeout:g} s without a result") from None
@@ -89,7 +88,6 @@ def _child() -> None:
 
 def _limit_memory() -> None:
     try:
-        import os
         import resource
 
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -66,6 +66,17 @@ def kind(name: str) -> Kind | None:
     return _face(name, int(many[1])) if many and int(many[1]) > 4 else None
 
 
+def known(name: str) -> Kind:
+    """The kind of a name that is one.
+
+    >>> known("wedge").size, known("wedge").dimension
+    (6, 3)
+    """
+    found = kind(name)
+    assert found is not None
+    return found
+
+
 def polygon(size: int) -> str:
     """The name of the kind of face with this many corners.
 
@@ -77,6 +88,4 @@ def polygon(size: int) -> str:
 
 def rank(name: str) -> tuple[int, int]:
     """The order in which kinds are listed: lines, faces, solids, each by size."""
-    known = kind(name)
-    assert known is not None
-    return known.dimension, known.size
+    return known(name).dimension, known(name).size

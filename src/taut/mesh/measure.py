@@ -14,6 +14,7 @@ from taut.mesh.kinds import Kind
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
+EXACT = 1e-9  # of the size of a mesh: positions are known to that, and what differs by less is the same
 FLAT = 1e-12  # of the square (cube) of its longest side: a face (solid) with less area (volume) has none worth the name
 
 
@@ -24,6 +25,13 @@ def vector_areas(x: Float, faces: Int) -> Float:
     for i in range(1, faces.shape[1] - 1):
         total += np.cross(p[:, i], p[:, i + 1])
     return total / 2
+
+
+def unit_normals(x: Float, faces: Int) -> Float:
+    """Shape (m, 3), zero for a face without area; x is (n, 3), faces (m, k)."""
+    area = vector_areas(x, faces)
+    length = np.linalg.norm(area, axis=1, keepdims=True)
+    return np.divide(area, length, out=np.zeros_like(area), where=length > 0)
 
 
 def measures(x: Float, cells: Int, kind: Kind) -> Float:

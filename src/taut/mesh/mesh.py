@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from taut.errors import MeshError
 from taut.mesh import topology
-from taut.mesh.kinds import Kind, kind
+from taut.mesh.kinds import Kind, known
 from taut.mesh.measure import enclosed_volume, measures
 from taut.mesh.parts import (
     UV,
@@ -108,8 +108,8 @@ class Mesh:
 
     def blocks(self, *dimensions: int) -> list[tuple[Kind, Int]]:
         """The kinds with these dimensions (all without one) and their cells, in the order lines, faces, solids."""
-        known = [(_kind(name), c) for name, c in self.cells.items()]
-        return [(k, c) for k, c in known if not dimensions or k.dimension in dimensions]
+        every = [(known(name), c) for name, c in self.cells.items()]
+        return [(k, c) for k, c in every if not dimensions or k.dimension in dimensions]
 
     @cached_property
     def triangles(self) -> Int:
@@ -234,7 +234,7 @@ class Mesh:
         """Length [m], area [m²] or volume [m³] of each cell of a kind, shape (m,); the volume of an inverted cell is negative."""
         if name not in self.cells:
             raise MeshError(f"there are no cells of the kind '{name}'; there are {', '.join(self.cells) or 'none'}")
-        return measures(self.positions, self.cells[name], _kind(name))
+        return measures(self.positions, self.cells[name], known(name))
 
     @cached_property
     def lengths(self) -> Float:
@@ -265,12 +265,6 @@ class Mesh:
                 a, b = edges[wrong][0].tolist()
                 raise MeshError(f"the faces enclose no volume: {wrong.sum()} edges {why}, such as {a}-{b}", element=f"edge {a}-{b}")
         return enclosed_volume(self.positions, self.triangles)
-
-
-def _kind(name: str) -> Kind:
-    known = kind(name)
-    assert known is not None  # the constructor refused every other name
-    return known
 
 
 def _fixed(by_name: dict[str, Any]) -> Any:

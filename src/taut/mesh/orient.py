@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from taut.errors import MeshError
 from taut.mesh.mesh import Mesh
+from taut.mesh.parts import UV
 from taut.mesh.topology import keys
 
 Int = NDArray[np.int64]
@@ -45,7 +46,7 @@ def flipped(mesh: Mesh, flips: dict[str, NDArray[np.bool_]]) -> Mesh:
     def turn(blocks: dict[str, Any]) -> dict[str, Int]:
         return {name: np.where(flips[name][:, None], c[:, mirrors[name]], c) if name in flips else c for name, c in blocks.items()}
 
-    uv = None if mesh.uv is None else type(mesh.uv)(mesh.uv.coordinates, turn(mesh.uv.corners))
+    uv = None if mesh.uv is None else UV(mesh.uv.coordinates, turn(mesh.uv.corners))
     return mesh.with_(cells=turn(mesh.cells), uv=uv)
 
 

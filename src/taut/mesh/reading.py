@@ -43,7 +43,8 @@ def read(path: str | os.PathLike[str], *, scale: float = 1.0, up: str = "y") -> 
 
     OBJ, PLY, STL, OFF, VTK, VTU, MSH (Gmsh 2 and 4), MESH (Medit), NODE and ELE (TetGen) and GLB are read by taut itself; those of
     Abaqus, Nastran, MED, XDMF, Exodus and others by the extra `taut[meshlane]`. Vertices keep their order, quads stay quads, and
-    nothing is repaired: see `clean`. A file that cannot be read is a `taut.MeshError`.
+    nothing is repaired: see `clean`. A file that cannot be read is a `taut.errors.MeshError`; where the extra is missing, it is
+    a `taut.errors.MissingExtra`.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "tile.obj"

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taut.errors import plain
+from taut.mesh.measure import unit_normals
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
-WIDTH, HEIGHT, MARGIN = 320, 240, 8  # pixels
+WIDTH, HEIGHT, MARGIN, SPARK = 320, 240, 8, 48  # pixels; the last is the height of a line of numbers
 FACES, LINES, POINTS, MARKS = 900, 1200, 900, 200  # that are drawn at most
 BODY, MARK, INK = (74, 127, 181), "#b3261e", "#3f5f80"
 _AZIMUTH, _ELEVATION = np.radians(35.0), np.radians(22.0)
@@ -55,12 +56,12 @@ def sketch(
     x = np.asarray(points, dtype=np.float64).reshape(-1, 3)
     finite = np.asarray(np.isfinite(x).all(axis=1))
     open_, closed = (_whole(np.asarray(given, dtype=np.int64).reshape(-1, 3), finite) for given in (faces, outside))
-    triangles = np.concatenate([open_, closed[_normals(x, closed) @ TOWARDS > 0]])  # of a solid what faces us hides the rest
+    triangles = np.concatenate([open_, closed[unit_normals(x, closed) @ TOWARDS > 0]])  # of a solid what faces us hides the rest
     pairs = _whole(np.asarray(lines, dtype=np.int64).reshape(-1, 2), finite)
     held = _some(_whole(np.asarray(marks, dtype=np.int64).reshape(-1, 1), finite), MARKS)[:, 0]
     flat = projected(np.where(finite[:, None], x, 0.0))
     at = _fitted(flat, finite)
-    body = [_faces(x, at, triangles), _lines(x, at, pairs)]
+    body = [_faces(x, at, triangles), _lines(at, pairs)]
     if not len(triangles) and not len(pairs):
         body += _dots(at[_some(np.flatnonzero(finite)[:, None], POINTS)[:, 0]], 2.0, "rgb({},{},{})".format(*BODY))
     body += _dots(at[held], 3.0, MARK)
@@ -68,7 +69,7 @@ def sketch(
     return f'<svg xmlns="http://www.w3.org/2000/svg" {frame}>{"".join(body)}</svg>'
 
 
-def spark(values: ArrayLike, *, width: int = WIDTH, height: int = 48) -> str:
+def spark(values: ArrayLike) -> str:
     """A line of numbers (n,), one after the other, as a small SVG; what is not finite is left out.
 
     >>> spark([0.0, 1.0]).count("<polyline")
@@ -76,12 +77,12 @@ def spark(values: ArrayLike, *, width: int = WIDTH, height: int = 48) -> str:
     """
     y = np.asarray(values, dtype=np.float64)
     y = y[np.isfinite(y)]
-    y = y[np.unique(np.linspace(0, max(len(y) - 1, 0), 2 * width).round().astype(int))] if len(y) else np.zeros(1)
+    y = y[np.unique(np.linspace(0, max(len(y) - 1, 0), 2 * WIDTH).round().astype(int))] if len(y) else np.zeros(1)
     low, size = y.min(), np.ptp(y) or 1.0
-    x = np.linspace(2, width - 2, len(y))
-    places = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, height - 3 - (y - low) / size * (height - 6), strict=True))
+    x = np.linspace(2, WIDTH - 2, len(y))
+    places = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, SPARK - 3 - (y - low) / size * (SPARK - 6), strict=True))
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{SPARK}">'
         f'<polyline points="{places}" fill="none" stroke="{INK}" stroke-width="1.2"/></svg>'
     )
 
@@ -130,7 +131,7 @@ def _fitted(flat: Float, finite: NDArray[np.bool_]) -> Float:
 
 def _faces(x: Float, at: Float, triangles: Int) -> str:
     kept = _coarser(x, triangles)
-    facing = np.abs(_normals(x, kept) @ LIGHT)
+    facing = np.abs(unit_normals(x, kept) @ LIGHT)
     order = np.argsort(x[kept].sum(axis=1) @ TOWARDS, kind="stable")
     shades = (np.array(BODY) * (0.55 + 0.45 * np.rint(facing * 16) / 16)[:, None]).astype(int)
     drawn = []
@@ -139,14 +140,6 @@ def _faces(x: Float, at: Float, triangles: Int) -> str:
         fill = "#{:02x}{:02x}{:02x}".format(*shades[i])
         drawn.append(f'<path d="M{x0:.1f} {y0:.1f}L{x1:.1f} {y1:.1f} {x2:.1f} {y2:.1f}z" fill="{fill}" stroke="{fill}"/>')
     return f'<g stroke-width=".6" stroke-linejoin="round">{"".join(drawn)}</g>' if drawn else ""
-
-
-def _normals(x: Float, triangles: Int) -> Float:
-    """Unit normals of triangles (k, 3), shape (k, 3); zero for one without area."""
-    a, b, c = (x[triangles[:, i]] for i in range(3))
-    normal = np.cross(b - a, c - a)
-    length = np.linalg.norm(normal, axis=1, keepdims=True)
-    return np.divide(normal, length, out=np.zeros_like(normal), where=length > 0)
 
 
 def _coarser(x: Float, triangles: Int) -> Int:
@@ -164,7 +157,7 @@ def _coarser(x: Float, triangles: Int) -> Int:
     return kept
 
 
-def _lines(x: Float, at: Float, pairs: Int) -> str:
+def _lines(at: Float, pairs: Int) -> str:
     if not len(pairs):
         return ""
     places = at[_some(pairs, LINES)]

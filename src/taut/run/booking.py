@@ -122,7 +122,8 @@ def _add_positions(system: System, step: Advance, stage: Stage, forces: _Forces)
         _, gradient, gross = assembly.gradient(inputs)
         total = gradient.copy()
     else:
-        _, gradient, gross = assembly.hessian(inputs, np.zeros(system.n), project=stage.linear.project)
+        assembly.hessian(inputs, np.zeros(system.n), project=stage.linear.project)
+        _, gradient, gross = assembly.sums()
         total = gradient + assembly.matrix.times(stage.linear.moved)
         bent = assembly.curvatures(step.moved, stage.linear.moved)
     along, lifted = assembly.works(step.moved), assembly.works(stage.v)
@@ -154,7 +155,8 @@ def _add_rates(system: System, step: Advance, stage: Stage, forces: _Forces) -> 
         along, taken = assembly.works(step.moved), [step.h * power for power in assembly.works(stage.v)]
         total = drag.copy()
     else:
-        _, drag, gross = assembly.hessian(inputs, np.zeros(system.n), project=False)
+        assembly.hessian(inputs, np.zeros(system.n), project=False)
+        _, drag, gross = assembly.sums()
         bent = assembly.curvatures(step.moved, stage.linear.faster)
         along = taken = [a + b for a, b in zip(assembly.works(step.moved), bent, strict=True)]
         total = drag + assembly.matrix.times(stage.linear.faster)

@@ -6,6 +6,7 @@ trust no function in them. Every row that is read must fit its checksum.
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -18,12 +19,13 @@ from taut.run.codec import checksum, state_from_bytes
 from taut.run.connection import connected
 from taut.run.entry import Entry
 from taut.run.header import Header
-from taut.run.rows import entry_of, report_of
+from taut.run.rows import entry_from_rows, report_from_row
 from taut.run.schema import APPLICATION, FORMAT, LEDGER, REPORT, STATUSES, TABLES, listed
 from taut.step.report import Report
 from taut.system.state import State
 
 PAGE = 512  # rows read at a time
+log = logging.getLogger("taut")
 
 
 class Database:
@@ -98,9 +100,12 @@ class Database:
         """The last step on disk, and the status."""
         with self.told("read how far the run has come"):
             rows = self.execute("SELECT run, step, status, checksum FROM progress")
-            if len(rows) != 1 or checksum("progress", *rows[0][:-1]) != rows[0][-1] or rows[0][2] not in STATUSES:
+            if len(rows) != 1 or checksum("progress", *rows[0][:-1]) != rows[0][-1]:
                 raise RunError("it is missing or damaged")
-            return rows[0][1], rows[0][2]
+            _, step, status, _ = rows[0]
+            if not isinstance(step, int) or step < 0 or status not in STATUSES:
+                raise RunError("it makes no sense")
+            return step, status
 
     def frame(self, step: int) -> tuple[float, bytes, bytes, bytes]:
         """t [s], q [m], v [m/s] and the checksum of a frame, verified."""
@@ -127,6 +132,15 @@ class Database:
                 raise RunError(f"it has {len(state.q)} particles, the run {n}")
             return state
 
+    def last_checkpoint(self, n: int) -> tuple[int, State]:
+        """Step and State, of n particles, of the last checkpoint that is undamaged; those that are damaged are told on the log."""
+        for step in self.checkpoints():
+            try:
+                return step, self.checkpoint(step, n)
+            except RunError as error:
+                log.warning("%s; going back to the one before", error)
+        raise RunError(f"{self.folder}: no checkpoint is undamaged")
+
     def reports(self, last: int) -> Iterator[tuple[int, Report]]:
         """Step and Report of the steps from 1 to `last`."""
         sql = f"SELECT step, {listed(REPORT)}, checksum FROM reports WHERE step BETWEEN ? AND ? ORDER BY step"
@@ -136,7 +150,7 @@ class Database:
                 _refuse_gaps(rows, first, last)
             for row in rows:
                 with self.told(f"read the report of step {row[0]}"):
-                    report = report_of(row)
+                    report = report_from_row(row)
                 yield row[0], report
 
     def entries(self, last: int) -> Iterator[tuple[int, Entry]]:
@@ -144,16 +158,16 @@ class Database:
         sql = f"SELECT step, {listed(LEDGER)}, checksum FROM ledger WHERE step BETWEEN ? AND ? ORDER BY step"
         by_law = "SELECT step, place, kind, law, joules FROM energies WHERE step BETWEEN ? AND ? ORDER BY step, place"
         for first in range(1, last + 1, PAGE):
-            pages = (first, min(first + PAGE - 1, last))
+            page = (first, min(first + PAGE - 1, last))
             with self.told(f"read the ledger from step {first}"):
-                rows = self.execute(sql, pages)
+                rows = self.execute(sql, page)
                 _refuse_gaps(rows, first, last)
                 groups: dict[int, list[tuple[Any, ...]]] = {row[0]: [] for row in rows}
-                for item in self.execute(by_law, pages):
+                for item in self.execute(by_law, page):
                     groups.setdefault(item[0], []).append(item)
             for row in rows:
                 with self.told(f"read the ledger of step {row[0]}"):
-                    entry = entry_of(row, groups[row[0]])
+                    entry = entry_from_rows(row, groups[row[0]])
                 yield row[0], entry
 
 

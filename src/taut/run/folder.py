@@ -40,6 +40,8 @@ def locked(folder: Path) -> Iterator[None]:
     """Be the only process that writes this run; RunError if another one does."""
     from filelock import FileLock, Timeout
 
+    if os.path.lexists(folder / LOCK) and not stat.S_ISREG(os.lstat(folder / LOCK).st_mode):
+        raise RunError(f"{folder}: {LOCK} is not a file, as that of a run is")  # a link might have its target emptied
     lock = FileLock(folder / LOCK)
     with writing(folder, LOCK):
         try:
@@ -89,6 +91,19 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
+def absolute(folder: Any) -> Path:
+    """The folder of a run as a path that does not change with the working directory; RunError for what is no path.
+
+    >>> absolute(3)
+    Traceback (most recent call last):
+    taut.errors.RunError: the folder of a run is a path, not 3
+    """
+    try:
+        return Path(folder).absolute()
+    except TypeError as error:
+        raise RunError(f"the folder of a run is a path, not {folder!r}") from error
+
+
 def made(folder: Path) -> None:
     """Make the folder of a run, if it is not there."""
     with writing(folder, "the folder"):
@@ -115,13 +130,15 @@ def cleared(folder: Path, files: Mapping[str, bytes], *, overwrite: bool) -> Non
 
 
 def _differs(path: Path, data: bytes | None) -> bool:
-    return os.path.lexists(path) and path.read_bytes() != data
+    return os.path.lexists(path) and not (path.is_file() and path.read_bytes() == data)
 
 
 def put(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write the scene and the files beside it."""
     for name, data in files.items():
         path = folder / name
+        if not path.parent.resolve().is_relative_to(folder.resolve()):
+            raise RunError(f"{folder}: a link leads {name} out of the folder of the run")
         with writing(folder, f"the folder of {name}"):
             path.parent.mkdir(parents=True, exist_ok=True)
         with whole(path, binary=True) as stream:

@@ -1,7 +1,7 @@
 """What a run is: the rows of `meta` in run.sqlite, written once, when the run begins.
 
 format              of the file, 1
-versions            of taut, Python, numpy, scipy and numba: JSON
+versions            of taut, Python, numpy, scipy, numba and SQLite, and the platform: JSON
 begun               when, UTC
 scene, inputs       the text of the scene; SHA-256 by name of the files that lie beside it: JSON
 n                   particles

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from taut.errors import RunError
 from taut.mesh.sketch import card, sketch, spark
 from taut.run.database import Database
 from taut.run.entry import Entry
+from taut.run.folder import absolute
 from taut.run.frames import Frames
 from taut.run.ledger import columns
 from taut.run.schema import LEDGER, REPORT
@@ -24,7 +24,6 @@ from taut.system.state import State
 Columns = dict[str, NDArray[Any]]
 _DTYPES = {"TEXT": np.str_, "INTEGER": np.int64, "REAL": np.float64}
 SHOWN = 20_000  # steps: the energy of a longer run takes too long to read just to be looked at
-log = logging.getLogger("taut")
 
 
 class Run:
@@ -124,14 +123,13 @@ class Run:
         """The same line by line, one for each step, read as they are asked for (see `taut.Ledger`)."""
         return (entry for _, entry in self._database.entries(self.step))
 
+    def checkpoint(self) -> tuple[int, State]:
+        """The last good checkpoint: its step, and the State after it."""
+        return self._database.last_checkpoint(self.n)
+
     def state(self) -> State:
         """The State in the last good checkpoint: a simulation can begin from it."""
-        for step in self._database.checkpoints():
-            try:
-                return self._database.checkpoint(step, self.n)
-            except RunError as error:
-                log.warning("%s; going back to the one before", error)
-        raise RunError(f"{self.folder}: no checkpoint is undamaged")
+        return self.checkpoint()[1]
 
 
 def open_run(folder: str | os.PathLike[str]) -> Run:
@@ -150,8 +148,4 @@ def open_run(folder: str | os.PathLike[str]) -> Run:
     >>> run.ledger["kinetic"].shape, run.reports["outcome"][0], run.finished
     ((10,), np.str_('converged'), True)
     """
-    try:
-        where = Path(folder).absolute()
-    except TypeError as error:
-        raise RunError(f"the folder of a run is a path, not {folder!r}") from error
-    return Run(where)
+    return Run(absolute(folder))

@@ -74,7 +74,8 @@ def drawn(times: Sequence[float], stored: Mapping[str, Any], flows: Mapping[str,
     for axes, group in ((above, stored), (below, flows)):
         for label, values in group.items():
             thick, colour = (2.0, "0.3") if label == "all" else (1.2, None)
-            axes.plot(times, values, label=label, linewidth=thick, color=colour)
+            plain = label.replace("$", r"\$")  # names are no formulas
+            axes.plot(times, values, label=plain, linewidth=thick, color=colour)
         axes.grid(alpha=0.25)
         if group:
             axes.legend(fontsize="small", frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))

@@ -12,7 +12,7 @@ from taut.system.state import State
 
 
 @dataclass(frozen=True)
-class Progress:
+class Reached:
     """A step is done.
 
     step : its number, from 1; steps : of the run
@@ -23,8 +23,8 @@ class Progress:
     seconds : of wall-clock time since the run was started or resumed; left : the same still to come, if it goes on like this
         (not a number after the first step, which may have compiled)
 
-    >>> Progress(5, 20, 0.5, Report("RK4", 0.5, 0.1, "explicit"), 4, False, 1.0, 3.0).share
-    0.25
+    >>> Reached(5, 20, 0.5, Report("RK4", 0.5, 0.1, "explicit"), 4, False, 1.0, 3.0).durable
+    4
     """
 
     step: int
@@ -35,11 +35,6 @@ class Progress:
     frame: bool
     seconds: float
     left: float
-
-    @property
-    def share(self) -> float:
-        """The part of the run that is done, from 0 to 1."""
-        return self.step / self.steps
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,15 +16,13 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
-from pathlib import Path
-from typing import Any
 
 from taut.errors import ModelError, NotConverged, RunError, TautError
 from taut.run.fingerprint import described, fingerprint
-from taut.run.folder import SCENE, check_names, check_unchanged, cleared, locked, made, put
+from taut.run.folder import SCENE, absolute, check_names, check_unchanged, cleared, locked, made, put
 from taut.run.header import Header, versions
 from taut.run.ledger import entry_of
-from taut.run.progress import Progress, Recorded
+from taut.run.progress import Reached, Recorded
 from taut.run.results import write_results
 from taut.run.simulate import planned
 from taut.run.store import Row, Store
@@ -34,7 +32,7 @@ from taut.system.state import State
 from taut.system.system import System
 
 MOST_ROWS = 1000  # of the steps since the last frame, before they are written with a checkpoint of their own
-Tell = Callable[[Progress], object]
+Tell = Callable[[Reached], object]
 Stop = Callable[[], bool]
 log = logging.getLogger("taut")
 
@@ -50,7 +48,7 @@ def record(
     every : steps from frame to frame; checkpoint_every : from checkpoint to checkpoint (default: with each frame)
     state : where to begin (default: the system's initial state)
     scene : text for scene.toml; inputs : files beside it, name → bytes
-    tell : is called with a `Progress` after each step
+    tell : is called with a `Reached` (see `taut.run.progress`) after each step
     stop : is asked after each step; if it says True, a checkpoint is written and the run ends as "interrupted"
     overwrite : replace a run that is there
 
@@ -64,7 +62,7 @@ def record(
     >>> done.outcome, done.steps, round(float(done.state.v[0, 1]), 9)
     ('finished', 10, -9.81)
     """
-    where, files = _path(folder), dict(inputs or {})
+    where, files = absolute(folder), dict(inputs or {})
     plan, start = planned("record", system, integrator, h, until, state)
     for name, value in (("every", every), ("checkpoint_every", 1 if checkpoint_every is None else checkpoint_every)):
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
@@ -104,7 +102,7 @@ def resume(
     >>> resume(folder, ball, taut.ImplicitEuler()).outcome
     'finished'
     """
-    where = _path(folder)
+    where = absolute(folder)
     planned("resume", system, integrator, 1.0, 1.0, system.initial_state() if isinstance(system, System) else None)
     if not where.is_dir():
         raise RunError(f"{where}: there is no such folder")
@@ -112,18 +110,11 @@ def resume(
         store = Store(where)
         try:
             _check_same(store, system, integrator, scene)
-            step, state = _last_good(store)
+            step, state = store.database.last_checkpoint(store.header.n)
         except TautError:
             store.close()
             raise
         return _run(store, system, integrator, state, step, tell, stop)
-
-
-def _path(folder: Any) -> Path:
-    try:
-        return Path(folder).absolute()
-    except TypeError as error:
-        raise RunError(f"the folder of a run is a path, not {folder!r}") from error
 
 
 def _parts(system: System, begin: float, end: float) -> dict[str, str]:
@@ -156,16 +147,6 @@ def _check_same(store: Store, system: System, integrator: Integrator, scene: str
         log.warning("%s: since the run began: %s; the bits may come out otherwise", store.folder, ", ".join(changed))
 
 
-def _last_good(store: Store) -> tuple[int, State]:
-    """The last checkpoint that is undamaged: its step and State."""
-    for step in store.database.checkpoints():
-        try:
-            return step, store.database.checkpoint(step, store.header.n)
-        except RunError as error:
-            log.warning("%s; going back to the one before", error)
-    raise RunError(f"{store.folder}: no checkpoint is undamaged; the run cannot be resumed")
-
-
 def _run(
     store: Store, system: System, integrator: Integrator, state: State, step: int, tell: Tell | None, stop: Stop | None
 ) -> Recorded:
@@ -196,7 +177,7 @@ def _run(
                 paced = now if step == first + 1 else paced  # the first step may have compiled: it says nothing of the others
                 taken, since = now - begun, step - first - 1
                 left = (now - paced) / since * (plan.steps - step) if since else math.nan
-                tell(Progress(step, plan.steps, state.t, done.report, store.durable, header.is_frame(step), taken, left))
+                tell(Reached(step, plan.steps, state.t, done.report, store.durable, header.is_frame(step), taken, left))
             if stopped:
                 return Recorded(store.folder, "interrupted", step, plan.steps, state, summary)
         notes = write_results(store, state)

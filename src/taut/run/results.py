@@ -63,7 +63,7 @@ def _write_summary(store: Store, state: State, steps: Summary | None, total: Ent
         "energy_J": None if total is None else _books(total), "notes": notes, "versions": head.versions,
     }  # fmt: skip
     with whole(store.folder / SUMMARY, store.safe) as stream:
-        json.dump(_finite(summary), stream, indent=1, allow_nan=False)
+        json.dump(finite(summary), stream, indent=1, allow_nan=False)
         stream.write("\n")
 
 
@@ -72,8 +72,14 @@ def _books(total: Entry) -> dict[str, Any]:
     return {name: value for name, value in asdict(total).items() if name not in ("t", "h")}
 
 
-def _finite(value: Any) -> Any:
-    """The same with null for numbers that JSON does not have."""
+def finite(value: Any) -> Any:
+    """The same with None for numbers that JSON does not have, in dictionaries and lists too.
+
+    >>> finite({"a": [1.0, float("inf")]})
+    {'a': [1.0, None]}
+    """
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [finite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -27,14 +27,14 @@ def report_row(step: int, report: Report) -> tuple[Any, ...]:
     """A row of `reports`.
 
     >>> row = report_row(1, Report("ImplicitEuler", 0.1, 0.1, "converged", iterations=3))
-    >>> report_of(row).iterations
+    >>> report_from_row(row).iterations
     3
     """
     values = (step, *(_MADE[kind](getattr(report, name)) for name, kind in REPORT.items()))
     return (*values, checksum("reports", *values))
 
 
-def report_of(row: tuple[Any, ...]) -> Report:
+def report_from_row(row: tuple[Any, ...]) -> Report:
     """The Report in a row of `reports`; RunError where the checksum does not fit."""
     if checksum("reports", *row[:-1]) != row[-1]:
         raise RunError("its checksum does not fit")
@@ -47,7 +47,7 @@ def entry_rows(step: int, entry: Entry) -> tuple[tuple[Any, ...], list[tuple[Any
     >>> row, by_law = entry_rows(1, Entry(0.1, 0.1, 2.0, 0.5, {"spring": 1.5}))
     >>> by_law
     [(1, 0, 'stored', 'spring', 1.5)]
-    >>> entry_of(row, by_law).stored
+    >>> entry_from_rows(row, by_law).stored
     {'spring': 1.5}
     """
     values = (step, *(stored(getattr(entry, name)) for name in LEDGER))
@@ -56,13 +56,15 @@ def entry_rows(step: int, entry: Entry) -> tuple[tuple[Any, ...], list[tuple[Any
     return (*values, _ledger_checksum(values, by_law)), by_law
 
 
-def entry_of(row: tuple[Any, ...], by_law: list[tuple[Any, ...]]) -> Entry:
+def entry_from_rows(row: tuple[Any, ...], by_law: list[tuple[Any, ...]]) -> Entry:
     """The Entry in a row of `ledger` and the rows of `energies` of its step; RunError where the checksum does not fit."""
     if _ledger_checksum(row[:-1], by_law) != row[-1]:
         raise RunError("its checksum does not fit")
     groups: dict[str, Any] = {group: {} for group in GROUPS}
     for _, _, group, name, value in by_law:
-        groups[group][name] = _loaded("REAL", value)
+        if group not in groups:
+            raise RunError("an energy of no kind that there is")
+        groups[group][_loaded("TEXT", name)] = _loaded("REAL", value)
     numbers = {name: _loaded("REAL", value) for name, value in zip(LEDGER, row[1:-1], strict=True)}
     return Entry(**numbers, **groups)
 

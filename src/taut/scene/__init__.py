@@ -8,11 +8,13 @@ A scene file is data: reading one runs no code, and its files stay inside its fo
 """
 
 from taut.scene.any_mesh import of_mesh
-from taut.scene.build import Built, Part
+from taut.scene.build import Built
 from taut.scene.estimate import Estimate, estimate
 from taut.scene.library import names, new, why
+from taut.scene.loading import load
+from taut.scene.part import Part
 from taut.scene.reading import override
-from taut.scene.scene import Scene, load, read_text
+from taut.scene.scene import Scene, read_text
 from taut.scene.schema import schema
 
 __all__ = [

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut import laws
+from taut.constraints.rigid import rodrigues
 from taut.errors import SceneError
 from taut.materials import MATERIALS, bending
 from taut.materials import springs as springs_of
@@ -16,7 +17,6 @@ from taut.scene.folder import Folder
 from taut.scene.materials_model import MaterialTable
 from taut.scene.model import Body, Pose, Velocity
 from taut.scene.numbers_of import parameter_of, points_of
-from taut.system.handle import rodrigues
 from taut.system.mass import areal_mass, line_mass, volume_mass
 
 Float = NDArray[np.float64]

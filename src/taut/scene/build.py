@@ -17,6 +17,7 @@ from taut.scene.gathering import Gathering
 from taut.scene.joints import OUTSIDE
 from taut.scene.mesh_of import mesh_of, refuse_many
 from taut.scene.model import IntegratorTable, SceneFile
+from taut.scene.part import Part
 from taut.solve.tolerance import Tolerance
 from taut.step.adaptive import Adaptive
 from taut.step.integrator import Integrator
@@ -24,20 +25,6 @@ from taut.system.state import State
 from taut.system.system import System
 
 LOOKS = 33  # at what depends on time, before the first step
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """A body among the particles of the whole: those from `start` up to `stop`, on a mesh whose points are the rest shape.
-
-    render : the mesh that is looked at in its place, or None
-    """
-
-    name: str
-    mesh: Mesh
-    start: int
-    stop: int
-    render: Mesh | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +57,7 @@ def build(file: SceneFile, folder: Folder, problems: Problems, *, allow_code: bo
         whole = Gathering(file, parts, folder, problems, allow_code)
         whole.all()
         with problems.at("integrator"):
-            integrator = integrator_of(file.integrator)
+            integrator = _integrator(file.integrator)
         system, state = _system(file, whole)
         _look_ahead(system, file.time.duration, whole)
         problems.refuse()
@@ -105,7 +92,7 @@ def _ridden(render: Mesh, cage: Mesh) -> Mesh:
     return render
 
 
-def integrator_of(asked: IntegratorTable) -> Integrator:
+def _integrator(asked: IntegratorTable) -> Integrator:
     """The integrator that a scene names, with its options."""
     options: dict[str, Any] = {}
     if asked.tolerance is not None or asked.force is not None:

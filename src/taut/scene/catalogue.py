@@ -114,6 +114,10 @@ def integrator_names() -> dict[str, Any]:
     return {n: c for n, c in every.items() if isinstance(c, type) and issubclass(c, Integrator) and c is not Adaptive}
 
 
-def integrator_options(method: Any) -> set[str]:
-    """What the constructor of an integrator takes."""
-    return set(inspect.signature(method).parameters)
+def integrator_options(method: Any) -> dict[str, Any]:
+    """What the constructor of an integrator takes, with the defaults.
+
+    >>> integrator_options(integrator_names()["ImplicitEuler"])
+    {'tolerance': None, 'solver': 'auto', 'minimiser': 'newton'}
+    """
+    return {p.name: p.default for p in inspect.signature(method).parameters.values()}

@@ -37,12 +37,12 @@ def elements_of(on: Any, where: Any, mesh: Mesh, springs: Int | None) -> Int | N
     if on is None and where is None:
         return None
     found = np.arange(mesh.n)[:, None] if on in (None, "points") else _named(on, mesh, springs)
+    outside = found[(found < 0) | (found >= mesh.n)]
+    if len(outside):
+        raise SceneError([f"an element names point {outside[0]}; the body has {mesh.n} (0 to {mesh.n - 1})"])
     if where is not None:
         inside = np.zeros(mesh.n, bool)
         inside[_selected(mesh, where)] = True
-        outside = found[(found < 0) | (found >= mesh.n)]
-        if len(outside):
-            raise SceneError([f"an element names point {outside[0]}; the body has {mesh.n} (0 to {mesh.n - 1})"])
         found = found[inside[found].all(axis=1)]
         if not len(found):
             raise NoElements(["no element has all its points in the selection"])

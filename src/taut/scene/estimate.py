@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from taut.run.plan import Plan
 from taut.scene.build import Built
 from taut.scene.scene import Scene
 from taut.step.adaptive import Adaptive
@@ -64,8 +65,8 @@ def estimate(scene: Scene | Built) -> Estimate:
     shapes = [p.elements.shape for group in (system.placed, system.placed_damping, system.placed_loads) for p in group.values()]
     springs = sum(len(p.elements) for p in system.placed.values() if p.elements.shape[1] == 2)
     blocks = system.n + 2 * _pairs(built)
-    steps = int(np.ceil(built.until / built.h - 1e-9))
-    frames = steps // built.every + 1
+    steps = Plan.of(built.state.t, built.h, built.until).steps
+    frames = 1 - (-steps // built.every)  # the beginning, and the end whether or not its number can be divided
     work = float(sum(m * s * s / 4 for m, s in shapes))
     method = built.integrator.integrator if isinstance(built.integrator, Adaptive) else built.integrator
     if isinstance(method, Explicit):

@@ -34,17 +34,18 @@ class Folder:
             found = self._inside(name)
             found.is_symlink()  # a name that is too long is an error here, and not later
             for suffix in _BESIDE.get(found.suffix.lower(), ()):
-                if found.with_suffix(suffix).is_file():
+                if found.with_suffix(suffix).is_file():  # that is what is read, wherever the name leads
                     beside = str(PurePosixPath(name).with_suffix(suffix))
-                    self.used[beside] = self._inside(beside)
+                    self.used[beside] = self._inside(beside, found.with_suffix(suffix))
         except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a name that is too long
             raise SceneError([f"the file '{name[:100]}' cannot be looked up: {error}"]) from None
         self.used[name] = found
         return found
 
-    def _inside(self, name: str) -> Path:
+    def _inside(self, name: str, path: Path | None = None) -> Path:
+        """Where a name leads, or a path that it stands for, with links followed."""
         assert self.root is not None
-        found = (self.root / os.path.expanduser(name) if self.allow_outside else self.root / name).resolve()
+        found = (path or self.root / (os.path.expanduser(name) if self.allow_outside else name)).resolve()
         if not self.allow_outside and (Path(name).is_absolute() or "\\" in name or not found.is_relative_to(self.root)):
             raise SceneError(
                 [f"the file '{name}' is outside of the scene's folder; allow_outside=True (--allow-outside) permits it"]

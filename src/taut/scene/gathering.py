@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from taut.constraints.constraint import Constraint
 from taut.errors import did_you_mean
 from taut.formula.bound import Energy, Load
 from taut.mesh.mesh import Mesh
@@ -20,12 +21,9 @@ from taut.scene.hold_of import hold_of
 from taut.scene.joints import Seat, attached, chosen, stitched
 from taut.scene.law_of import law_of, whole_damping
 from taut.scene.laws_model import LawBase, OwnLaw
-from taut.scene.model import Body, Join, SceneFile, Stitch
+from taut.scene.model import Attach, Body, SceneFile, Stitch
+from taut.scene.part import Part
 from taut.scene.places import Place
-from taut.system.constraints import Constraint
-
-if TYPE_CHECKING:
-    from taut.scene.build import Part
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -130,7 +128,7 @@ class Gathering:
             if len(missing) == len(self.parts):
                 raise missing[-1]
 
-    def _join(self, asked: Join, place: Place, names: list[str]) -> None:
+    def _join(self, asked: Stitch | Attach, place: Place, names: list[str]) -> None:
         unknown = [name for name in asked.bodies if name not in names]
         for name in unknown:
             self.problems.add((*place, "bodies"), f"there is no body '{name}'{did_you_mean(name, names)}")
@@ -138,8 +136,9 @@ class Gathering:
         if unknown or not all(i in self.parts for i in numbers):
             return
         with self.problems.at(*place):
-            seats = [Seat(self.parts[i], self.poses[i]) for i in numbers]
-            self._take(stitched(asked, *seats) if isinstance(asked, Stitch) else attached(asked, *seats), place)  # type: ignore[arg-type]
+            first, second = (Seat(self.parts[i], self.poses[i]) for i in numbers)
+            made = stitched(asked, first, second) if isinstance(asked, Stitch) else attached(asked, first, second)
+            self._take(made, place)
 
 
 def _total(mass: Float | None, total: float | None, n: int) -> Float:
@@ -149,10 +148,9 @@ def _total(mass: Float | None, total: float | None, n: int) -> Float:
     return mass if total is None else np.asarray(mass * (total / mass.sum()))
 
 
-def _word(asked: Any) -> str:
+def _word(asked: LawBase) -> str:
     """What a law is called."""
-    text: str = asked.law
-    return text.partition(":")[2] or text
+    return asked.law.partition(":")[2] or asked.law
 
 
 def _namer(body: str) -> Callable[[str], str]:

@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from taut.constraints.constraint import Constraint
+from taut.constraints.held import fixed, scripted
+from taut.constraints.rigid import handle
+from taut.constraints.sliding import on_line, on_plane
 from taut.errors import SceneError
 from taut.mesh import read
 from taut.scene.folder import Folder
+from taut.scene.holds_model import Follow, Hold, Rotate
 from taut.scene.mesh_of import turned
 from taut.scene.meshes_model import FileMesh, MeshBase
-from taut.scene.model import Follow, Hold, Rotate
 from taut.scene.table_files import table, timeline
-from taut.system.constraints import Constraint, fixed, on_line, on_plane, scripted
-from taut.system.handle import handle
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]

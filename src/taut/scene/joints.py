@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,7 @@ from taut.errors import SceneError
 from taut.mesh import embed
 from taut.mesh.mesh import Mesh
 from taut.scene.model import Attach, Stitch
-
-if TYPE_CHECKING:
-    from taut.scene.build import Part
+from taut.scene.part import Part
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -54,7 +52,7 @@ def stitched(asked: Stitch, first: Seat, second: Seat) -> Any:
 
 def attached(asked: Attach, first: Seat, second: Seat) -> Any:
     """Springs from points of the first to their places in the cells of the second, ½ k |x - Σ wᵢ xᵢ|²."""
-    if first is second:
+    if first.part is second.part:
         raise SceneError(["a body is not attached to itself"])
     points = chosen(first.part.mesh, asked.where)
     seat = embed(first.pose[points], second.part.mesh.with_(points=second.pose))

@@ -27,14 +27,11 @@ def law_of(
 
     start : the number of the mesh's first particle in the whole; None: the mesh is the whole
     """
-    law = own_law(asked.law, folder, allow_code=allow_code) if isinstance(asked, OwnLaw) else law_names()[asked.law]  # type: ignore[attr-defined]
+    law = own_law(asked.law, folder, allow_code=allow_code) if isinstance(asked, OwnLaw) else law_names()[asked.law]
     if not isinstance(law, Law):
         raise SceneError([f"{name} damps the whole system: put it under [[law]], without on and where"])
     elements = elements_of(asked.on, asked.where, mesh, springs)
     rows = np.arange(mesh.n)[:, None] if elements is None else elements
-    outside = rows[(rows < 0) | (rows >= mesh.n)]
-    if len(outside):
-        raise SceneError([f"an element names point {outside[0]}; the body has {mesh.n} (0 to {mesh.n - 1})"])
     wanted = parameters(asked)
     if asked.breaking_strain is not None:
         wanted["breaking_strain"] = asked.breaking_strain
@@ -52,7 +49,7 @@ def law_of(
 
 def whole_damping(asked: LawBase) -> Any:
     """A damping of the whole system, such as rayleigh; None if the law is one of elements."""
-    law = None if isinstance(asked, OwnLaw) else law_names()[asked.law]  # type: ignore[attr-defined]
+    law = None if isinstance(asked, OwnLaw) else law_names()[asked.law]
     if law is None or isinstance(law, Law):
         return None
     if asked.on is not None or asked.where is not None or asked.breaking_strain is not None:

@@ -15,8 +15,10 @@ OWN = "law:own"
 
 
 class LawBase(Model):
-    """What every law has beside its parameters."""
+    """What every law has beside its parameters; `law` is its name, of which each model below has its own."""
 
+    if TYPE_CHECKING:
+        law: str
     on: Elements | None = Field(
         None,
         description="elements: points, edges, diagonals, body_diagonals, skips, triangles, hinges, rod_hinges, boundary_edges, "

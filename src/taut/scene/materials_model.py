@@ -8,7 +8,7 @@ from pydantic import Field, PlainValidator, WithJsonSchema, field_validator
 
 from taut.errors import did_you_mean
 from taut.materials import MATERIALS
-from taut.scene.bounds import Model, NotNegative, Positive, Text, Vector
+from taut.scene.bounds import Model, NotNegative, Positive, Text, Vector, is_number
 from taut.scene.values import Extent
 
 _MODULUS = {"anyOf": [{"type": "number"}, {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}]}
@@ -16,7 +16,7 @@ _MODULUS = {"anyOf": [{"type": "number"}, {"type": "array", "items": {"type": "n
 
 def _moduli(value: Any) -> Any:
     several = value if isinstance(value, list) else [value]
-    if len(several) in (1, 2) and all(isinstance(v, (int, float)) and not isinstance(v, bool) and 0 < v <= 1e20 for v in several):
+    if len(several) in (1, 2) and all(is_number(v) and v > 0 for v in several):
         return value
     raise ValueError("it is a positive number, or a pair for warp and weft")
 

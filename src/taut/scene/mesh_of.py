@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from taut.constraints.rigid import rodrigues
 from taut.errors import MeshError
 from taut.mesh import clean, fill, oriented, surface, triangulated
 from taut.mesh.mesh import Mesh
@@ -15,7 +16,6 @@ from taut.scene.catalogue import shape_arguments, shape_names
 from taut.scene.folder import Folder
 from taut.scene.meshes_model import FileMesh, InlineMesh, MeshBase
 from taut.scene.numbers_of import parameter_of
-from taut.system.handle import rodrigues
 
 Float = NDArray[np.float64]
 

@@ -7,12 +7,24 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, create_model
 
 from taut.mesh.kinds import NAMES
-from taut.scene.bounds import MOST_LISTED, MOST_PARTICLES, Cells, Model, Name, Positive, Selection, Text, Vector
+from taut.scene.bounds import (
+    MOST_LISTED,
+    MOST_PARTICLES,
+    Cells,
+    Model,
+    Name,
+    NotNegative,
+    Number,
+    Positive,
+    Selection,
+    Text,
+    Vector,
+)
 from taut.scene.catalogue import REQUIRED, Argument, says, shape_arguments, shape_names
 from taut.scene.values import Components, Extent
 
 Points = Annotated[
-    list[Annotated[list[Annotated[float, Field(ge=-1e20, le=1e20)]], Field(min_length=2, max_length=3)]],
+    list[Annotated[list[Number], Field(min_length=2, max_length=3)]],
     Field(min_length=1, max_length=MOST_LISTED),
 ]
 
@@ -20,9 +32,7 @@ Points = Annotated[
 class Clean(Model):
     """What `taut.mesh.clean` shall do."""
 
-    weld: Annotated[float, Field(ge=0.0, le=1e20)] | None = Field(
-        None, description="merge points this close [m]; 0: coinciding ones"
-    )
+    weld: NotNegative | None = Field(None, description="merge points this close [m]; 0: coinciding ones")
     degenerate: bool = Field(False, description="drop cells without length, area or volume")
     inverted: bool = Field(False, description="turn over solids with negative volume")
     largest: bool = Field(False, description="keep only the connected component with the most cells")

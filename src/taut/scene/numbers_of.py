@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from taut.constraints.paths import timed
 from taut.errors import SceneError
 from taut.mesh.mesh import Mesh
 from taut.scene.folder import Folder
 from taut.scene.maps import Map
 from taut.scene.table_files import table, timeline
-from taut.system.paths import timed
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]

@@ -10,7 +10,7 @@ _SPACE = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _KEY = re.compile(r"""[ \t]*(?:"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)'|([A-Za-z0-9_-]+))[ \t]*""")
 _STRING = re.compile(r'"""(?:[^\\]|\\.)*?"""+|\'\'\'.*?\'\'\'+|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'', re.DOTALL)
 _PLAIN = re.compile(r"[^,\]}\n#]*")
-
+_BLANK = re.compile(r"[ \t]*")
 _NUMBERS = re.compile(r"(?:(?:[-+\d.eE_]++|\[[-+\d.eE_,\s]*+\])\s*+,\s*+)++")
 FOLLOWED = 100  # entries of a list whose lines are kept one by one, before runs of numbers and rows are skipped
 
@@ -94,7 +94,7 @@ class Places:
         return found
 
     def _value(self, place: Place) -> None:
-        self._skip(re.compile(r"[ \t]*"))
+        self._skip(_BLANK)
         c = self.text[self.at : self.at + 1]
         if c in ("[", "{"):
             self.at += 1

@@ -1,4 +1,4 @@
-"""Scenes: read, checked, changed, written out in full, and built."""
+"""Scenes: read from a text, checked, written out in full, and built."""
 
 from __future__ import annotations
 
@@ -13,24 +13,23 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from taut.errors import SceneError, did_you_mean
-from taut.mesh.files.foreign import EXTENSIONS
+from taut.errors import SceneError
 from taut.mesh.mesh import Mesh
-from taut.mesh.reading import FORMATS
+from taut.run.progress import Recorded
+from taut.run.record import Stop, Tell, record
 from taut.scene.bounds import MOST_PARTICLES
-from taut.scene.build import Built, Part, build, meshes_of
+from taut.scene.build import Built, build, meshes_of
 from taut.scene.collecting import Problems
 from taut.scene.folder import FileKey, Folder
 from taut.scene.inputs import files_of, kept_names, renamed
-from taut.scene.library import BUILTIN, names
-from taut.scene.model import SceneFile
+from taut.scene.model import LISTS, SceneFile
+from taut.scene.part import Part
 from taut.scene.places import Place, Places
 from taut.scene.problems import problems
-from taut.scene.reading import change, tables_of, text_of
+from taut.scene.reading import change, tables_of
 from taut.scene.standing import standing
 from taut.scene.toml_text import toml
 
-_SEVERAL = ("stitch", "attach", "law", "hold")  # lists of tables
 _FIRST = ("shape", "file", "points", "law")  # what says what a table is
 
 
@@ -41,6 +40,8 @@ class Scene:
     file : its tables; path : where it was read from, or None; folder : of its files, or None
     allow_outside, allow_code : whether files outside of the folder, and laws of Python files, may be used
     most : particles at most; notes : what was picked, in words
+    text : as it was read, for the lines of problems, or None if nobody has seen it; changed : places with overridden values
+    meshes : of its files, by name, scale and axis that points up, as far as they have been read
     """
 
     file: SceneFile
@@ -62,11 +63,6 @@ class Scene:
         """What it is."""
         return self.file.title
 
-    @property
-    def why(self) -> str:
-        """What there is to see."""
-        return self.file.why
-
     @cached_property
     def _places(self) -> Places | None:
         return None if self.text is None else Places(self.text, self.changed)
@@ -77,12 +73,32 @@ class Scene:
     def build(self) -> Built:
         """The System, the state to start from, the integrator and the times; a SceneError with all problems if there are any.
 
+        >>> from taut.scene import load
         >>> built = load("spring").build()
         >>> built.system.n, built.bodies[0].name, built.h
         (2, 'spring', 0.01)
         """
         made = build(self.file, self._folder(), Problems(self._places, self.path), allow_code=self.allow_code, most=self.most)
         return replace(made, notes=(*self.notes, *made.notes))
+
+    def record(
+        self, folder: str | os.PathLike[str], *, built: Built | None = None, tell: Tell | None = None, stop: Stop | None = None,
+        overwrite: bool = False,
+    ) -> Recorded:  # fmt: skip
+        """Run it into a folder, as `taut run` does: frames, reports, ledger and checkpoints, and the scene with its files.
+
+        built : what `build` has given, if it has; tell, stop, overwrite : as of `taut.run.record.record`
+
+        >>> import tempfile
+        >>> from taut.scene import load
+        >>> load("spring").record(tempfile.mkdtemp()).outcome
+        'finished'
+        """
+        made = self.build() if built is None else built
+        return record(
+            folder, made.system, made.integrator, h=made.h, until=made.until, every=made.every, state=made.state,
+            scene=self.resolved(), inputs=self.inputs(), tell=tell, stop=stop, overwrite=overwrite,
+        )  # fmt: skip
 
     def look(self, found: Problems) -> None:
         """Gather what is wrong with it, as far as that can be told without running code."""
@@ -92,6 +108,7 @@ class Scene:
     def parts(self) -> tuple[Part, ...]:
         """The bodies with their meshes alone: nothing else of the scene is looked at, and no code is run.
 
+        >>> from taut.scene import load
         >>> [(part.name, part.mesh.n) for part in load("chain").parts()]
         [('chain', 41)]
         """
@@ -114,6 +131,7 @@ class Scene:
     def inputs(self) -> dict[str, bytes]:
         """The files that the scene uses, by the names that `resolved` has for them: copies of them make it whole elsewhere.
 
+        >>> from taut.scene import load
         >>> load("cloth").inputs()
         {}
         """
@@ -132,65 +150,8 @@ def _tidy(value: Any) -> Any:
         return [_tidy(entry) for entry in value]
     if not isinstance(value, dict):
         return value
-    kept = {key: _tidy(entry) for key, entry in value.items() if entry != {} and not (key in _SEVERAL and entry == [])}
+    kept = {key: _tidy(entry) for key, entry in value.items() if entry != {} and not (key in LISTS and entry == [])}
     return {key: kept[key] for key in sorted(kept, key=lambda key: key not in _FIRST)}
-
-
-def load(
-    scene: str | os.PathLike[str],
-    *,
-    overrides: Iterable[tuple[str, Any]] = (),
-    allow_outside: bool = False,
-    allow_code: bool = False,
-    most: int = MOST_PARTICLES,
-    **picks: Any,
-) -> Scene:
-    """Read a scene file, a built-in scene by its name, or a mesh file, for which laws are picked (see `of_mesh`).
-
-    overrides : changes such as ("time.h", 0.005) or ("body.cloth.mesh.nx", 20), made before anything is checked
-    allow_outside : files of the scene may lie outside of its folder
-    allow_code : laws may come from Python files beside the scene, whose code is run
-    most : particles at most
-    picks : for mesh files alone: the options of `of_mesh`, such as fix="y > 0" or young=1e5
-
-    All problems are told at once, in one SceneError.
-
-    >>> load("cloth").title
-    'A hanging cloth'
-    >>> load("cloht")
-    Traceback (most recent call last):
-    taut.errors.SceneError: cloht: a problem:
-      there is no built-in scene of this name, nor such a file; did you mean 'cloth'?
-    """
-    options: dict[str, Any] = {"allow_outside": allow_outside, "allow_code": allow_code, "most": most}
-    if isinstance(scene, str) and scene in names():
-        path = BUILTIN / f"{scene}.toml"
-    else:
-        path = _target(Path(scene))
-        if "\0" in str(scene) or (not path.suffix and not os.path.lexists(path)):
-            raise SceneError(
-                [f"there is no built-in scene of this name, nor such a file{did_you_mean(str(scene), names())}"],
-                path=repr(str(scene))[1:-1],
-            )
-        if path.suffix.lower() in (*FORMATS, *EXTENSIONS):
-            from taut.scene.any_mesh import of_mesh
-
-            made = of_mesh(path, **picks)
-            tables = copy.deepcopy(made.tables)
-            change(tables, overrides)
-            text = toml(tables)
-            return read_text(text, folder=path.parent, path=path, notes=made.notes, lines=False, meshes=made.meshes, **options)
-    if picks:
-        raise SceneError([f"{name} is for mesh files; in a scene it is a value to change" for name in picks], path=path)
-    return read_text(text_of(path), folder=path.parent, path=path, overrides=overrides, **options)
-
-
-def _target(path: Path) -> Path:
-    """Where a link that the user names leads to; the files of a scene are then those beside that."""
-    try:
-        return path.resolve() if path.is_symlink() else path
-    except (OSError, RuntimeError, ValueError):  # it is told when the file is read
-        return path
 
 
 def read_text(

@@ -10,9 +10,9 @@ import copy
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from taut.scene.model import LISTS
 from taut.scene.places import Place
 
-LISTS = ("body", "law", "hold", "stitch", "attach")
 DEFAULTS: dict[str, Any] = {"time": {"h": 0.01, "duration": 1.0}}  # of tables that a scene must have
 Kept = dict[Place, list[int]]  # of a list that was shortened: the numbers its entries had
 

@@ -21,13 +21,14 @@ from taut.mesh.parts import Cells
 from taut.run.folder import SCENE, check_unchanged
 from taut.run.opening import Run
 from taut.scene import Scene, read_text
-from taut.scene.build import Built, Part
+from taut.scene.build import Built
 from taut.scene.joints import chosen
-from taut.scene.model import Body
+from taut.scene.part import Part
 from taut.system.system import System
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
+SAME = 1e-9  # seconds: a hold that ends at the time of a frame is over
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,7 @@ class Piece:
     """One body to look at, on the particles from `start` up to `stop`.
 
     mesh : what is drawn: rest points [m] and cells; embedding : how it follows the particles, or None if its points are these
+    cage : the mesh that is simulated, where another one is drawn
     """
 
     name: str
@@ -42,6 +44,12 @@ class Piece:
     start: int
     stop: int
     embedding: Embedding | None = None
+    cage: Mesh | None = None
+
+    @property
+    def simulated(self) -> Mesh:
+        """The mesh whose points are the particles."""
+        return self.mesh if self.cage is None else self.cage
 
     def positions(self, q: Float) -> Float:
         """Where the points of `mesh` are [m], (m, 3), when all particles are at q [m], (n, 3)."""
@@ -75,7 +83,8 @@ class Subject:
     """All there is to see.
 
     title : of the scene; pieces : in the order of their particles; n : particles
-    held : particles that are held or led, (h,); make : gives the System, which colours by law or force need
+    held : particles that are held or led, (h,); until : when each of them is let go [s], (h,), infinite for never; None: none is
+    make : gives the System, which colours by law or force need
 
     >>> from taut.scene import load
     >>> subject = of_scene(load("cloth"))
@@ -88,6 +97,11 @@ class Subject:
     n: int
     held: Int
     make: Callable[[], System] | None = None
+    until: Float | None = None
+
+    def held_at(self, t: float) -> NDArray[np.bool_]:
+        """Which of `held` are held at a time t [s], (h,)."""
+        return np.ones(len(self.held), dtype=bool) if self.until is None else self.until > t + SAME
 
     @cached_property
     def system(self) -> System:
@@ -100,11 +114,15 @@ class Subject:
 def of_scene(scene: Scene, built: Built | None = None) -> Subject:
     """What there is to see of a scene; `built`, if it has been built already."""
     parts = scene.parts() if built is None else built.bodies
-    held = [chosen(part.mesh, hold.where) + part.start for body, part in _pairs(scene, parts) for hold in body.hold]
-    return Subject(
-        scene.title, tuple(map(_piece, parts)), parts[-1].stop, np.unique(np.concatenate([np.empty(0, np.int64), *held])),
-        (lambda: scene.build().system) if built is None else (lambda: built.system),
-    )  # fmt: skip
+    n = parts[-1].stop
+    until = np.full(n, -np.inf)  # of what is held more than once, the longest counts
+    for body, part in zip(scene.file.body, parts, strict=True):
+        for hold in body.hold:
+            some = chosen(part.mesh, hold.where) + part.start
+            until[some] = np.maximum(until[some], np.inf if hold.until is None else hold.until)
+    held = np.flatnonzero(until > -np.inf)
+    make = (lambda: scene.build().system) if built is None else (lambda: built.system)
+    return Subject(scene.title, tuple(map(_piece, parts)), n, held, make, until[held])
 
 
 def of_run(run: Run, *, allow_code: bool = False) -> Subject:
@@ -135,11 +153,7 @@ def of_system(system: System, title: str = "") -> Subject:
     return Subject(title or repr(system), (Piece("system", mesh, 0, system.n),), system.n, system.hold.among, lambda: system)
 
 
-def _pairs(scene: Scene, parts: tuple[Part, ...]) -> zip[tuple[Body, Part]]:
-    return zip(scene.file.body, parts, strict=True)
-
-
 def _piece(part: Part) -> Piece:
     if part.render is None:
         return Piece(part.name, part.mesh, part.start, part.stop)
-    return Piece(part.name, part.render, part.start, part.stop, embed(part.render, part.mesh))
+    return Piece(part.name, part.render, part.start, part.stop, embed(part.render, part.mesh), part.mesh)

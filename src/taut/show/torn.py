@@ -8,7 +8,6 @@ ends a step beyond its breaking strain.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -112,6 +111,17 @@ class Tearing:
                 steps[torn & (steps == NEVER)] = step
 
 
+def spared(sides: Int, torn: Int, n: int) -> Mask:
+    """Which shapes have no torn side, (k,): sides (k, s, 2) of points 0 to n - 1 each, torn pairs (m, 2), some of other points.
+
+    >>> spared(np.array([[[0, 1], [1, 2], [2, 0]], [[1, 3], [3, 2], [2, 1]]]), np.array([[1, 0], [-4, 9]]), 4)
+    array([False,  True])
+    """
+    key = np.array([n, 1])
+    own = np.sort(torn[((torn >= 0) & (torn < n)).all(axis=1)], axis=1) @ key
+    return np.asarray(~np.isin(np.sort(sides, axis=2) @ key, own).any(axis=1))
+
+
 def torn_in(run: Run, subject: Subject) -> Torn:
     """What tears in a run; nothing is read but the last checkpoint where nothing does and it is the end."""
     return Tearing(subject).look(run)
@@ -120,11 +130,9 @@ def torn_in(run: Run, subject: Subject) -> Torn:
 def _checkpoint(run: Run) -> tuple[dict[str, Mask], int]:
     """What is torn in the last checkpoint, law → mask (m,), and its step."""
     try:
-        state = run.state()
-        begun = run.frames[0].t
+        step, state = run.checkpoint()
     except RunError:  # none is undamaged
         return {}, -run.every
-    step = math.ceil((state.t - begun) / run.h - 1e-6)  # the last step may be a shorter one
     return {name: ~mask for name, mask in state.active.items() if not mask.all()}, step
 
 

@@ -103,14 +103,10 @@ def _unit(x: Float) -> Float:
     return x / np.sqrt(np.einsum("i,i->", x, x))
 
 
-def _ldl(matrix: Any) -> Factor:
-    return Factor(matrix)
-
-
 def _definite(matrix: Any, shift: float) -> Factor | None:
     """LDLᵀ of A - shift·I if that is positive definite, else None."""
     try:
-        factor = _factor(matrix, shift, abs(shift) / 8) if isinstance(matrix, SpreadArray) else _ldl(less(matrix, shift))
+        factor = _factor(matrix, shift, abs(shift) / 8) if isinstance(matrix, SpreadArray) else Factor(less(matrix, shift))
     except RuntimeError:  # a zero pivot
         return None
     except _Unsafe:
@@ -127,7 +123,7 @@ def _factor(matrix: Any, shift: float, tol: float) -> Factor:
     for part in (0.0, 0.03, -0.05, 0.11):
         moved = less(matrix, shift + part * tol)
         try:
-            factor = _ldl(moved)
+            factor = Factor(moved)
         except RuntimeError:  # a zero pivot
             continue
         if _represents(factor, moved, tol):
@@ -242,7 +238,7 @@ def _below(matrix: Any, tol: float) -> tuple[float, Factor]:
         if factor is not None:
             return -bound, factor
         bound *= 1000.0
-    return -1.01 * deepest, _ldl(less(matrix, -1.01 * deepest))
+    return -1.01 * deepest, Factor(less(matrix, -1.01 * deepest))
 
 
 def _above(matrix: Any, tol: float, count: int) -> float:

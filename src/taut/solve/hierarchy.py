@@ -38,9 +38,11 @@ class Sparse:
 
     @property
     def rows(self) -> int:
+        """How many there are."""
         return len(self.indptr) - 1
 
     def transposed(self) -> Sparse:
+        """The transpose, its rows sorted too."""
         order = np.argsort(self.indices, kind="stable")
         owner = np.repeat(np.arange(self.rows, dtype=np.int32), np.diff(self.indptr))
         return Sparse(_starts(self.indices, self.columns), owner[order], self.weights[order], self.rows)
@@ -74,6 +76,7 @@ class Hierarchy:
 
     @property
     def levels(self) -> int:
+        """How many there are, the finest and the coarsest counted."""
         return len(self.rows) - 1
 
     @staticmethod
@@ -88,7 +91,7 @@ class Hierarchy:
         products: list[tuple[Sums, Sums]] = []
         while patterns[-1].n > COARSEST:
             group, count = kernels("taut.solve.hierarchy_kernels").aggregate(touching.indptr, touching.indices)
-            p = interpolation(patterns[-1], group, int(count))
+            p = _interpolation(patterns[-1], group, int(count))
             coarse, sums = _products(patterns[-1], p)
             touching = _touching(touching, group, int(count))
             patterns.append(coarse)
@@ -103,7 +106,7 @@ def _touching(pattern: Pattern, group: Int32, count: int) -> Pattern:
     return Pattern.of(pairs[(pairs >= 0).all(axis=1)].astype(np.int64), count)
 
 
-def interpolation(pattern: Pattern, group: Int32, count: int) -> Sparse:
+def _interpolation(pattern: Pattern, group: Int32, count: int) -> Sparse:
     """P = (I - ½ D⁻¹L)T for the pattern and the aggregates of a level, or T where that would fill the coarse matrix."""
     loops = kernels("taut.solve.hierarchy_kernels")
     grouped = group >= 0

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from taut.solve.line_search import line_search
 from taut.solve.linear import LinearSolver
 from taut.solve.minimum import Minimum, Objective
-from taut.solve.progress import Progress
-from taut.solve.tolerance import EPS, Tolerance, lengths
-from taut.system.blocks import dot
+from taut.solve.stagnation import Stagnation
+from taut.solve.tolerance import EPS, Tolerance
+from taut.system.blocks import dot, lengths
 
 Float = NDArray[np.float64]
 ITERATIONS = 10_000  # a step that needs more is reported, never returned as solved
@@ -37,7 +37,7 @@ def minimise_lbfgs(objective: Objective, start: Float, solver: LinearSolver, tol
     """
     m = Minimum.begun(objective, start, tolerance)
     pairs: deque[tuple[Float, Float, float]] = deque(maxlen=HISTORY)  # s, g, 1/(s·g)
-    progress = Progress(PATIENCE, tolerance)
+    stagnation = Stagnation(PATIENCE, tolerance)
     again = False  # a stall has already been answered by forgetting the steps
     while True:
         m.targets = tolerance.targets(m.point.gross)
@@ -58,14 +58,14 @@ def minimise_lbfgs(objective: Objective, start: Float, solver: LinearSolver, tol
         if step is None:
             return m.judge(objective, f"no step along the direction of L-BFGS lowers the objective{ELSE}")
         _remember(pairs, step.point.y - m.point.y, step.point.gradient - m.point.gradient)
-        if not progress.ends_at(step, objective, m):
+        if not stagnation.ends_at(step, objective, m):
             continue
         if m.outcome != "not converged":
             return m
         if again:
             m.reason += ELSE
             return m
-        again, progress = True, Progress(PATIENCE, tolerance)
+        again, stagnation = True, Stagnation(PATIENCE, tolerance)
         pairs.clear()
         m.reason, m.floors = "", np.zeros(0)
 

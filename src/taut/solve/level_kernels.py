@@ -5,18 +5,29 @@ from numba import njit, prange
 
 from taut.system.block_rows import sum_blocks
 
-CHUNK = 128  # blocks a thread takes at a time
+CHUNK, PIECE = 128, 2048  # blocks, and numbers, that a thread takes at a time
 
 
-@njit("void(f8[:, :, ::1], f8, f4[:, :, ::1])", parallel=True, cache=True, error_model="numpy", nogil=True)
-def lower(blocks, scale, out):
-    """Blocks in single precision, times a power of two."""
-    n = blocks.shape[0]
-    for c in prange((n + CHUNK - 1) // CHUNK):
-        for k in range(CHUNK * c, min(n, CHUNK * c + CHUNK)):
-            for i in range(3):
-                for j in range(3):
-                    out[k, i, j] = scale * blocks[k, i, j]
+@njit("f8(i8[::1], f8[::1])", cache=True, error_model="numpy", nogil=True)
+def largest(diagonal, data):
+    """The largest number on the diagonal of a matrix of blocks, or 0; infinite if one is not a number."""
+    found = 0.0
+    for i in range(diagonal.shape[0]):
+        for k in range(9 * diagonal[i], 9 * diagonal[i] + 9, 4):
+            if not data[k] <= found:
+                found = data[k] if data[k] > found else np.inf
+    return found
+
+
+@njit("void(f8[::1], f8, f4[::1])", parallel=True, cache=True, error_model="numpy", nogil=True)
+def lower(numbers, scale, out):
+    """Numbers in single precision, times a power of two."""
+    n = numbers.shape[0]
+    for c in prange((n + PIECE - 1) // PIECE):
+        first, last = PIECE * c, min(n, PIECE * c + PIECE)
+        old, new = numbers[first:last], out[first:last]
+        for k in range(last - first):
+            new[k] = scale * old[k]
 
 
 @njit("void(i4[::1], i4[::1], f8[::1], f8[:, :, ::1], f8[:, :, ::1])", parallel=True, cache=True, error_model="numpy", nogil=True)
@@ -28,28 +39,32 @@ def combine(start, source, weight, blocks, out):
             sum_blocks(blocks, source, weight, start[s], start[s + 1], out, s)
 
 
-@njit("i8(i8[::1], f8[:, :, ::1], f8, f4[:, :, ::1])", cache=True, error_model="numpy", nogil=True)
+@njit("i8(i8[::1], f8[:, :, ::1], f8, f4[:, :, ::1])", parallel=True, cache=True, error_model="numpy", nogil=True)
 def invert_blocks(diagonal, data, scale, inverse):
     """Invert the diagonal block of each row, times a scale; returns how many are not positive definite."""
-    bad = 0
-    for i in range(diagonal.shape[0]):
-        m = diagonal[i]
-        # LDLᵀ of the block, which cancels less than cofactors do
-        a, b, c = scale * data[m, 0, 0], scale * data[m, 0, 1], scale * data[m, 0, 2]
-        p, q = b / a, c / a
-        d = scale * data[m, 1, 1] - p * b
-        s = (scale * data[m, 1, 2] - p * c) / d
-        f = scale * data[m, 2, 2] - q * c - s * s * d
-        if not (a > 0.0 and d > 0.0 and f > 0.0):
-            bad += 1
-            continue
-        u = p * s - q  # L⁻¹ has rows (1, 0, 0), (-p, 1, 0), (u, -s, 1)
-        inverse[i, 0, 0] = 1.0 / a + p * p / d + u * u / f
-        inverse[i, 0, 1] = inverse[i, 1, 0] = -p / d - u * s / f
-        inverse[i, 0, 2] = inverse[i, 2, 0] = u / f
-        inverse[i, 1, 1] = 1.0 / d + s * s / f
-        inverse[i, 1, 2] = inverse[i, 2, 1] = -s / f
-        inverse[i, 2, 2] = 1.0 / f
+    bad, n = 0, diagonal.shape[0]
+    for chunk in prange((n + CHUNK - 1) // CHUNK):
+        for i in range(CHUNK * chunk, min(n, CHUNK * chunk + CHUNK)):
+            m = diagonal[i]
+            # LDLᵀ of the block, which cancels less than cofactors do
+            a, b, c = scale * data[m, 0, 0], scale * data[m, 0, 1], scale * data[m, 0, 2]
+            over_a = 1.0 / a
+            p, q = b * over_a, c * over_a
+            d = scale * data[m, 1, 1] - p * b
+            over_d = 1.0 / d
+            s = (scale * data[m, 1, 2] - p * c) * over_d
+            f = scale * data[m, 2, 2] - q * c - s * s * d
+            over_f = 1.0 / f
+            if not (a > 0.0 and d > 0.0 and f > 0.0):
+                bad += 1
+                continue
+            u = p * s - q  # L⁻¹ has rows (1, 0, 0), (-p, 1, 0), (u, -s, 1)
+            inverse[i, 0, 0] = over_a + p * p * over_d + u * u * over_f
+            inverse[i, 0, 1] = inverse[i, 1, 0] = -p * over_d - u * s * over_f
+            inverse[i, 0, 2] = inverse[i, 2, 0] = u * over_f
+            inverse[i, 1, 1] = over_d + s * s * over_f
+            inverse[i, 1, 2] = inverse[i, 2, 1] = -s * over_f
+            inverse[i, 2, 2] = over_f
     return bad
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.solve.minimum import Minimum, Objective, Point
-from taut.solve.tolerance import EPS, excess, lengths
-from taut.system.blocks import dot
+from taut.solve.tolerance import EPS, excess
+from taut.system.blocks import dot, lengths
 
 Float = NDArray[np.float64]
 SUFFICIENT = 1e-4  # Armijo's constant

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,6 @@ def linear_solver(name: SolverName) -> LinearSolver:
     from taut.solve.multigrid import Multigrid
     from taut.solve.spread import Spread
 
-    if name not in ("auto", "direct", "cg"):
+    if name not in get_args(SolverName):
         raise ModelError(f"solver is 'auto', 'direct' or 'cg', not {name!r}")
     return Auto() if name == "auto" else Spread(Direct() if name == "direct" else Multigrid())

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import SingularState
-from taut.solve.tolerance import EPS, FLOOR, Tolerance, lengths
-from taut.system.blocks import BlockMatrix
+from taut.solve.tolerance import EPS, FLOOR, Tolerance
+from taut.system.blocks import BlockMatrix, lengths
 
 Float = NDArray[np.float64]
 Outcome = Literal["converged", "rounding floor", "not converged"]
@@ -69,7 +69,8 @@ class Objective(Protocol):
         """The (constrained) Hessian at y; the next call overwrites it."""
 
     def floors(self, point: Point) -> Float:
-        """The residual that rounding alone can cause on each particle [N], (n,)."""
+        """The residual that rounding alone can cause on each particle [N], (n,); infinite where that says nothing any more:
+        rounding can cause more than all that acts there, and in A = M/h² + K it hides the mass."""
 
 
 @dataclass
@@ -178,8 +179,12 @@ class Minimum:
                 with self.timed("assembling"):
                     floors = objective.floors(near)
                 self.floors = np.maximum(self.floors, floors) if near is not self.point else floors
+        empty = np.isinf(self.floors)  # no residual is excused there
+        self.floors[empty] = 0.0
         if self.meets(np.maximum(self.targets, self.floors)):
             self.outcome = "rounding floor"
         else:
-            self.reason = reason
+            lost = np.flatnonzero(empty & (r > self.targets) & np.isfinite(r))
+            hides = f"at particle {lost[0]} stiffness is so large that rounding hides forces and mass" if len(lost) else ""
+            self.reason = hides or reason
         return self

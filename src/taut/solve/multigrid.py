@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 from taut.formula.compile import kernels
 from taut.solve.hierarchy import Hierarchy
 from taut.solve.linear import Solution
-from taut.solve.tolerance import EPS, lengths
-from taut.system.blocks import BlockMatrix, Pattern
+from taut.solve.tolerance import EPS
+from taut.system.blocks import BlockMatrix, Pattern, lengths
 
 Float = NDArray[np.float64]
 RESTARTS = 4  # with the true residual, when the recurrence has drifted from it
 
 
-def cycle(levels: int, level: int = 0, *, again: bool = False) -> list[tuple[int, int, int]]:
-    """One W-cycle from a level down, as a list of (what to do, on which level, with which ω).
+def cycle(levels: int, level: int = 0, *, again: bool = False) -> list[tuple[int, int, int, int]]:
+    """One W-cycle from a level down, as a list of (what to do, on which level, with which ω, whether x and r change places).
 
     The finest level is smoothed once before and once after the coarser ones. Work on those is cheap: each is visited twice from the
     one above it, and is smoothed twice.
@@ -27,16 +27,16 @@ def cycle(levels: int, level: int = 0, *, again: bool = False) -> list[tuple[int
     """
     ops = kernels("taut.solve.multigrid_kernels")
     if level == levels - 1:
-        return [(ops.EXACT, level, 0)]
-    first, second, keep = (ops.SMOOTH, level, 0), (ops.SMOOTH, level, 1), (ops.KEEP, level, 0)
+        return [(ops.EXACT, level, 0, 0)]
+    turned = int(level > 0)  # smoothed twice, what is known of the answer is in r, and what is left in x
     below = cycle(levels, level + 1)
     if level + 2 < levels:
         below += cycle(levels, level + 1, again=True)
-    below = [(ops.RESIDUAL, level, 0), (ops.RESTRICT, level + 1, 0), *below, (ops.PROLONG, level, 0)]
+    below = [(ops.RESIDUAL, level, 0, turned), (ops.RESTRICT, level + 1, 0, turned), *below, (ops.PROLONG, level, 0, turned)]
     if level == 0:
-        return [*below, first]  # loading has smoothed it before
-    start = [keep, first, keep] if again else [(ops.START, level, 0)]
-    return [*start, second, keep, *below, second, keep, first]
+        return [*below, (ops.SMOOTH, level, 0, 0)]  # it has been smoothed before
+    start = (ops.SMOOTH, level, 0, 1) if again else (ops.START, level, 0, 0)
+    return [start, (ops.SMOOTH, level, 1, 0), *below, (ops.SMOOTH, level, 1, 1), (ops.SMOOTH, level, 0, 0)]
 
 
 class Multigrid:
@@ -59,7 +59,6 @@ class Multigrid:
         h = self._levels = Hierarchy.of(pattern)
         self._pattern, self._matrix, self._damped = pattern, None, False
         self._diagonals = [h.diagonal[h.rows[k] : h.rows[k + 1]] - h.blocks[k] for k in range(h.levels)]
-        self._squares = np.add.outer([0, 4, 8], 9 * pattern.diagonal)  # where the diagonal's own numbers lie
         total, n = int(h.rows[-1]), pattern.n
         self._coarse = np.zeros((int(h.blocks[-1] - h.blocks[1]), 3, 3))
         self._between = [np.zeros((len(ap.start) - 1, 3, 3)) for ap, _ in h.products]
@@ -70,7 +69,7 @@ class Multigrid:
         self._sums = np.zeros((n + 1, 2))
         self._cycle = [np.zeros((total + 1, 3), dtype=np.float32) for _ in range(3)]  # b, x, r
         self._p, self._q = np.zeros((n + 1, 3)), np.zeros((n, 3))
-        self._programme = np.array(cycle(h.levels), dtype=np.int64).reshape(-1, 3)
+        self._programme = np.array(cycle(h.levels), dtype=np.int64).reshape(-1, 4)
         up, down = h.interpolation, h.restriction
         self._transfer = (
             up.indptr, up.indices, up.weights.astype(np.float32), down.indptr, down.indices, down.weights.astype(np.float32),
@@ -80,7 +79,7 @@ class Multigrid:
         self.analyse(matrix.pattern)
         h, loops = self._levels, kernels("taut.solve.level_kernels")
         self._matrix, self._damped = None, near and self._damped
-        largest = float(matrix.data.reshape(-1).take(self._squares).max(initial=0.0))
+        largest = loops.largest(self._diagonals[0], matrix.data.reshape(-1))
         if not 0.0 < largest < np.inf:
             return False
         scale = 2.0 ** -np.frexp(largest)[1]
@@ -89,7 +88,7 @@ class Multigrid:
             rows, blocks = slice(h.rows[level], h.rows[level + 1]), slice(h.blocks[level], h.blocks[level + 1])
             if loops.invert_blocks(self._diagonals[level], fine, scale, self._inverse[rows]):
                 return False
-            loops.lower(fine, scale, self._data[blocks])
+            loops.lower(fine.reshape(-1), scale, self._data[blocks].reshape(-1))
             if level < h.levels - 1:
                 first, second = h.products[level]
                 coarse = self._coarse[h.blocks[level + 1] - h.blocks[1] : h.blocks[level + 2] - h.blocks[1]]

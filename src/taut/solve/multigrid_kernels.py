@@ -24,8 +24,8 @@ SHRINK = 0.7  # of all ω, where the smoothing nevertheless overshoots
 ONCE = 1.5  # over that eigenvalue: ω where a level is smoothed once
 TWICE = (1.15, 3.95)  # and where it is smoothed twice: the reciprocal roots of Chebyshev's polynomial on its upper 7/8
 # what `_spread` does; the answer of a level ends in r. Not literals, for each of which numba would compile everything anew
-LOAD, START, RESIDUAL, RESTRICT, PROLONG, SMOOTH, KEEP, EXACT, DIRECTION, PRODUCT, ADVANCE = np.arange(11)
-SEED, SCALE, LANCZOS, ORTHOGONAL, NORMAL = np.arange(11, 16)  # by Lanczos' method, with b, r the last two D·x
+START, RESIDUAL, RESTRICT, PROLONG, SMOOTH, EXACT, DIRECTION, PRODUCT, ADVANCE = np.arange(9)
+SEED, SCALE, LANCZOS, ORTHOGONAL, NORMAL = np.arange(9, 14)  # by Lanczos' method, with b, r the last two D·x
 
 
 @njit(error_model="numpy", nogil=True)
@@ -55,18 +55,18 @@ def _damped(i, inverse, omega, u, v, w, to):
 
 
 @njit(error_model="numpy", nogil=True)
-def _chunk(op, first, last, number, omega, n, table):
-    """Do `op` on the rows from `first` to `last`, the finest level having n; returns two sums over them."""
+def _chunk(op, first, last, number, scale, omega, n, table):
+    """Do `op` on the rows from `first` to `last`, the finest level having n; returns two sums over them.
+
+    On the way through the levels x and r change places where `number` is not zero.
+    """
     starts, columns, data, inverse = indices(table, 3), indices(table, 4), singles(table, 5), singles(table, 6)
     b, x, r = singles(table, 13), singles(table, 14), singles(table, 15)
     residual, p, q = doubles(table, 18), doubles(table, 19), doubles(table, 20)
     s = t = 0.0
-    if op == LOAD:  # the residual as the right-hand side, and x = ω D⁻¹b
-        for i in range(first, last):
-            for k in range(3 * i, 3 * i + 3):
-                b[k] = number * residual[k]
-            _damped(i, inverse, omega, b[3 * i], b[3 * i + 1], b[3 * i + 2], x)
-    elif op == START:
+    if op <= SMOOTH and number != 0.0:
+        x, r = r, x
+    if op == START:  # x = ω D⁻¹b
         for i in range(first, last):
             _damped(i, inverse, omega, b[3 * i], b[3 * i + 1], b[3 * i + 2], x)
     elif op == RESIDUAL:  # r = b - A x
@@ -77,10 +77,10 @@ def _chunk(op, first, last, number, omega, n, table):
         starts, columns, weights = indices(table, 10), indices(table, 11), singles(table, 12)
         for i in range(first, last):
             b[3 * i], b[3 * i + 1], b[3 * i + 2] = sum_rows(weights, columns, r, starts[i], starts[i + 1])
-    elif op == PROLONG:  # x += P r of the coarser level
-        starts, columns, weights = indices(table, 7), indices(table, 8), singles(table, 9)
+    elif op == PROLONG:  # x += P r of the coarser level, where x and r never change places
+        starts, columns, weights, answer = indices(table, 7), indices(table, 8), singles(table, 9), singles(table, 15)
         for i in range(first, last):
-            u, v, w = sum_rows(weights, columns, r, starts[i], starts[i + 1])
+            u, v, w = sum_rows(weights, columns, answer, starts[i], starts[i + 1])
             x[3 * i] += u
             x[3 * i + 1] += v
             x[3 * i + 2] += w
@@ -92,9 +92,6 @@ def _chunk(op, first, last, number, omega, n, table):
                 r[k] += x[k]
                 if i < n:
                     s += q[k] * r[k]
-    elif op == KEEP:  # x = r, to go on from there
-        for k in range(3 * first, 3 * last):
-            x[k] = r[k]
     elif op == DIRECTION:
         for k in range(3 * first, 3 * last):
             p[k] = r[k] + number * p[k]
@@ -109,7 +106,9 @@ def _chunk(op, first, last, number, omega, n, table):
             for k in range(3 * i, 3 * i + 3):
                 s += p[k] * q[k]
                 t += p[k] * residual[k]
-    elif op == ADVANCE:  # y += number·p; s = the largest |residual|², t = how many rows are not solved
+    elif (
+        op == ADVANCE
+    ):  # y += number·p, b = scale·residual, x = ω D⁻¹b; s = the largest |residual|², t = how many rows are not solved
         targets2, y = doubles(table, 16), doubles(table, 17)
         for i in range(first, last):
             square = 0.0
@@ -118,6 +117,8 @@ def _chunk(op, first, last, number, omega, n, table):
                 left = residual[k] - number * q[k]
                 residual[k] = left
                 square += left * left
+                b[k] = scale * left
+            _damped(i, inverse, omega, b[3 * i], b[3 * i + 1], b[3 * i + 2], x)
             s = max(s, square)
             if square > targets2[i]:
                 t += 1.0
@@ -152,18 +153,20 @@ def _chunk(op, first, last, number, omega, n, table):
     return s, t
 
 
-@njit("UniTuple(f8, 2)(i8, i8, i8, f8, f4, i8, f8[:, ::1], i8[::1])", parallel=True, cache=True, error_model="numpy", nogil=True)
-def _spread(op, first, last, number, omega, n, sums, table):
+@njit(
+    "UniTuple(f8, 2)(i8, i8, i8, f8, f8, f4, i8, f8[:, ::1], i8[::1])", parallel=True, cache=True, error_model="numpy", nogil=True
+)
+def _spread(op, first, last, number, scale, omega, n, sums, table):
     """Do `op` on all rows from `first` to `last`; sums (chunks, 2) is for the sums of each chunk, which are added up in order.
 
     Where there are few rows, one thread does them.
     """
     if last - first <= SERIAL:
-        return _chunk(op, first, last, number, omega, n, table)
+        return _chunk(op, first, last, number, scale, omega, n, table)
     chunks = (last - first + CHUNK - 1) // CHUNK
     for c in prange(chunks):
         begin = first + CHUNK * c
-        sums[c, 0], sums[c, 1] = _chunk(op, begin, min(last, begin + CHUNK), number, omega, n, table)
+        sums[c, 0], sums[c, 1] = _chunk(op, begin, min(last, begin + CHUNK), number, scale, omega, n, table)
     s = t = 0.0
     for c in range(chunks):
         s = max(s, sums[c, 0]) if op == ADVANCE else s + sums[c, 0]
@@ -198,18 +201,18 @@ def damping(rows, omega, sums, table):
     one = np.float32(1.0)
     for level in range(rows.shape[0] - 2):
         first, last = rows[level], rows[level + 1]
-        square, size, back = _spread(SEED, first, last, 0.0, one, rows[1], sums, table)[0], 0, 0.0
+        square, size, back = _spread(SEED, first, last, 0.0, 0.0, one, rows[1], sums, table)[0], 0, 0.0
         scale = square
         if square > 0.0:
-            _spread(SCALE, first, last, 1.0 / np.sqrt(square), one, rows[1], sums, table)
+            _spread(SCALE, first, last, 1.0 / np.sqrt(square), 0.0, one, rows[1], sums, table)
         while size < PASSES and square > 1e-12 * scale:
-            diagonal[size] = _spread(LANCZOS, first, last, back, one, rows[1], sums, table)[0]
-            square = _spread(ORTHOGONAL, first, last, diagonal[size], one, rows[1], sums, table)[0]
+            diagonal[size] = _spread(LANCZOS, first, last, back, 0.0, one, rows[1], sums, table)[0]
+            square = _spread(ORTHOGONAL, first, last, diagonal[size], 0.0, one, rows[1], sums, table)[0]
             back = np.sqrt(max(square, 0.0))
             beside[size] = back
             size += 1
             if back > 0.0:
-                _spread(NORMAL, first, last, 1.0 / back, one, rows[1], sums, table)
+                _spread(NORMAL, first, last, 1.0 / back, 0.0, one, rows[1], sums, table)
         largest = _largest(diagonal, beside, size) if size > 0 else 0.0
         for which in range(2):
             omega[level, which] = (ONCE if level == 0 else TWICE[which]) / (MARGIN * largest) if largest > 0.0 else 0.0
@@ -236,14 +239,17 @@ def _forget(n, table):
 
 @njit(error_model="numpy", nogil=True)
 def _cycle(programme, rows, omega, factor, sums, table):
-    """One cycle over all levels for the right-hand side that was loaded, by a list of (op, level, which ω); returns q·r."""
+    """One cycle over all levels for the right-hand side b; returns q·r.
+
+    programme : a list of (op, level, which ω, whether x and r change places)
+    """
     s = 0.0
     for step in range(programme.shape[0]):
-        op, level, which = programme[step, 0], programme[step, 1], programme[step, 2]
+        op, level, which, turned = programme[step, 0], programme[step, 1], programme[step, 2], programme[step, 3]
         if op == EXACT:
             _direct(rows[level], factor, table)
         else:
-            s = _spread(op, rows[level], rows[level + 1], 0.0, omega[level, which], rows[1], sums, table)[0]
+            s = _spread(op, rows[level], rows[level + 1], turned, 0.0, omega[level, which], rows[1], sums, table)[0]
     if rows.shape[0] == 2:
         r, q = singles(table, 15), doubles(table, 20)
         for k in range(3 * rows[1]):
@@ -267,21 +273,25 @@ def iterate(programme, rows, omega, factor, sums, held, free, limit, table):
     _forget(n, table)
     pap = 1.0
     one = np.float32(1.0)
-    largest, unsolved = _spread(ADVANCE, first, n, 0.0, one, rows[1], sums, table)
+    square, unsolved = _spread(ADVANCE, first, n, 0.0, 1.0, omega[0, 0], rows[1], sums, table)
+    scale = 1.0 / np.sqrt(square) if 0.0 < square < np.inf else 1.0  # single precision holds what is left of that later
+    if scale != 1.0:
+        _spread(ADVANCE, first, n, 0.0, scale, omega[0, 0], rows[1], sums, table)
     for step in range(limit):
-        if not (unsolved > 0.0 and largest < np.inf):
+        if not (unsolved > 0.0 and square < np.inf):
             return step, True
-        _spread(LOAD, first, n, 1.0 / np.sqrt(largest), omega[0, 0], rows[1], sums, table)
         beta = -_cycle(programme, rows, omega, factor, sums, table) / pap
-        _spread(DIRECTION, first, n, beta, one, rows[1], sums, table)
+        _spread(DIRECTION, first, n, beta, 0.0, one, rows[1], sums, table)
         _hold(held, free, table)
-        pap, pr = _spread(PRODUCT, first, n, 0.0, one, rows[1], sums, table)
+        pap, pr = _spread(PRODUCT, first, n, 0.0, 0.0, one, rows[1], sums, table)
         if not pap > 0.0:
             return step, False
-        if not pr > 0.0:  # the cycle is no longer positive: its smoothing overshoots
+        length = 0.0
+        if pr > 0.0:
+            length = pr / pap
+        else:  # the cycle is no longer positive: its smoothing overshoots
             omega *= np.float32(SHRINK)
             _forget(n, table)
             pap = 1.0
-            continue
-        largest, unsolved = _spread(ADVANCE, first, n, pr / pap, one, rows[1], sums, table)
+        square, unsolved = _spread(ADVANCE, first, n, length, scale, omega[0, 0], rows[1], sums, table)
     return limit, True

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from taut.solve.linear import LinearSolver
 from taut.solve.minimum import Minimum, Objective
-from taut.solve.tolerance import lengths
-from taut.system.blocks import BlockMatrix, dot
+from taut.system.blocks import BlockMatrix, dot, lengths
 
 Float = NDArray[np.float64]
 VECTORS = 20  # at most

@@ -19,7 +19,7 @@ from taut.solve.line_search import Step, line_search, worst_excess
 from taut.solve.linear import LinearSolver
 from taut.solve.minimum import Minimum, Objective
 from taut.solve.negative_curvature import way_down
-from taut.solve.progress import BETTER, Progress
+from taut.solve.stagnation import BETTER, Stagnation
 from taut.solve.tolerance import EPS, Tolerance, excess
 from taut.system.blocks import dot
 
@@ -52,7 +52,7 @@ def minimise(objective: Objective, start: Float, solver: LinearSolver, tolerance
     """
     m = Minimum.begun(objective, start, tolerance)
     first = _worst(m)
-    progress = Progress(PATIENCE, tolerance)
+    stagnation = Stagnation(PATIENCE, tolerance)
     held: Step | None = None  # what the line search had found when the full step was made against it
     pause, wait = 0, 0
     while True:
@@ -80,7 +80,7 @@ def minimise(objective: Objective, start: Float, solver: LinearSolver, tolerance
             continue
         if step is None:
             return m.judge(objective, "no step along the Newton direction lowers the objective")
-        if progress.ends_at(step, objective, m):
+        if stagnation.ends_at(step, objective, m):
             return m
 
 

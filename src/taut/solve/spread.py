@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.solve.linear import LinearSolver, Solution
-from taut.solve.tolerance import lengths
-from taut.system.blocks import BlockMatrix, Pattern, Rank, dot
+from taut.system.blocks import BlockMatrix, Pattern, Rank, dot, lengths
 
 Float = NDArray[np.float64]
 ACCURACY = 1e-12  # of Z, relative to the largest of G
-TINY = 1e-300
+TINY = 1e-300  # in place of a zero on the diagonal of C, whose root is divided by
 REFINEMENTS = 10  # each gains the digits of Z; one that gains nothing ends the solve
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import ModelError
-from taut.system.blocks import BlockMatrix
+from taut.system.blocks import BlockMatrix, largest, lengths
 
 Float = NDArray[np.float64]
 EPS = float(np.finfo(np.float64).eps)
@@ -62,38 +62,6 @@ def _number(value: object) -> float:
         return float(value)
     except OverflowError:
         return float("inf")
-
-
-def lengths(vectors: Float) -> Float:
-    """The length of each of the vectors (n, 3), infinite where its square is; a sum along so short an axis would take numpy four
-    times as long.
-
-    >>> lengths(np.array([[3.0, 4.0, 0.0]]))
-    array([5.])
-    """
-    with np.errstate(over="ignore"):  # what a solver gives for a matrix that is all but singular may be as large
-        squares = vectors * vectors
-        return np.asarray(np.sqrt(squares[:, 0] + squares[:, 1] + squares[:, 2]))
-
-
-def magnitudes(vectors: Float) -> Float:
-    """|x| + |y| + |z| of each of the vectors (n, 3); a sum along so short an axis would take numpy five times as long.
-
-    >>> magnitudes(np.array([[3.0, -4.0, 1.0]]))
-    array([8.])
-    """
-    a = np.abs(vectors)
-    return np.asarray(a[:, 0] + a[:, 1] + a[:, 2])
-
-
-def largest(vectors: Float) -> Float:
-    """max(|x|, |y|, |z|) of each of the vectors (n, 3).
-
-    >>> largest(np.array([[3.0, -4.0, 1.0]]))
-    array([4.])
-    """
-    a = np.abs(vectors)
-    return np.asarray(np.maximum(np.maximum(a[:, 0], a[:, 1]), a[:, 2]))
 
 
 def rounding_floors(gross: Float, stiffness: BlockMatrix, x: Float) -> Float:

@@ -1,1 +1,1 @@
-"""Time: one integrator per file, each a formula plus its order."""
+"""Time: one integrator per file, each a formula plus its order. Rest: equilibria, their stability and vibrations, forms."""

@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from taut.constraints.constraint import SAME_TIME
 from taut.errors import ModelError
 from taut.step.advance import Advance, Stage
 from taut.step.implicit import Implicit
 from taut.step.integrator import Kind
 from taut.step.prediction import Prediction
-from taut.system.constraints import SAME_TIME
 from taut.system.state import State
 from taut.system.system import System
 

@@ -25,10 +25,7 @@ def constant_stiffness(system: System, state: State, h: float) -> BlockMatrix:
     if system.placed_damping:
         parts.append(system.damping_matrix(initial))
         factors.append(1.0 / h)
-    union = system.union([part.pattern for part in parts])
-    spread = tuple(rank.scaled(factor) for part, factor in zip(parts, factors, strict=True) for rank in part.spread)
-    matrix = BlockMatrix(union.pattern, np.empty((len(union.pattern.indices), 3, 3)), spread)
-    union.add(parts, factors, matrix.data)
+    matrix = system.union([part.pattern for part in parts]).sum(parts, factors)
     traces = np.trace(matrix.data, axis1=1, axis2=2)
     matrix.data *= 1.0 - EVEN
     matrix.data += EVEN * traces[:, None, None] * np.eye(3)

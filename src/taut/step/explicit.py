@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.errors import ModelError, NotConverged, SingularState
+from taut.errors import EigenError, ModelError, NotConverged, SingularState
 from taut.step.advance import Advance, Stage
 from taut.step.combination import Combination, Course
 from taut.step.fastest import fastest
@@ -158,7 +158,7 @@ class Explicit(Integrator):
                 self._warned = False
             try:
                 longest = self.limit(*fastest(system, state))
-            except (SingularState, NotConverged) as error:
+            except (SingularState, EigenError) as error:
                 return f"the limit of {type(self).__name__} could not be found: {error}"
             self._looked = known = _Look(system, active, longest, 0)
         known.since += 1

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.errors import NotConverged
+from taut.errors import EigenError
 from taut.system.blocks import BlockMatrix, dot
 from taut.system.state import State
 from taut.system.system import System
@@ -79,4 +79,4 @@ def _lanczos(times: Callable[[Float], Float], start: Float) -> float:
                 return float(values[0])
         beside.append(last)
         before, now = now, product / last
-    raise NotConverged(f"the fastest oscillation could not be found in {LONGEST} products with the stiffness")
+    raise EigenError(f"the fastest oscillation could not be found in {LONGEST} products with the stiffness")

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 from numpy.typing import NDArray
 
+from taut.constraints.sliding import on_line
 from taut.errors import ModelError, NotConverged
 from taut.formula.placed import Placed
 from taut.solve.linear import linear_solver
 from taut.solve.minimum import Minimum
-from taut.solve.tolerance import Tolerance, excess, lengths
+from taut.solve.tolerance import Tolerance, excess
 from taut.step.membrane import areas, cotangents, normals, turned_against
+from taut.step.report import of_descent
 from taut.step.settling import settle
 from taut.step.static_objective import StaticObjective
-from taut.system.constraints import on_line
+from taut.system.blocks import lengths
 from taut.system.reduction import Reduction
 from taut.system.system import System
 
@@ -58,12 +62,15 @@ class Finding:
         system = self._sliding_system(q)
         objective = StaticObjective(system, system.initial_state())
         solver, free = linear_solver("direct"), Reduction.of(system.hold)
+        begun = time.perf_counter()
         record = settle(objective, q, solver, self.tolerance, free, self._refuse_collapse)
+        seconds = time.perf_counter() - begun
         self.iterations += record.iterations
         q = system.hold.place(record.point.y, 0.0)
         self._refuse_collapse(q)
         if record.outcome == "not converged":
-            raise NotConverged(f"form_finding: {record.reason}", record, system.initial_state().with_(q=q))
+            report = of_descent(record, solver, integrator="form_finding", t=0.0, h=0.0, seconds=seconds, note=record.reason)
+            raise NotConverged(f"form_finding: {record.reason}", report, system.initial_state().with_(q=q))
         if not len(self.sliding):
             return record, q, False
         turned = self._sliding_system(q)

@@ -18,8 +18,8 @@ from taut.errors import ModelError
 from taut.laws.force import force
 from taut.laws.surface_tension import surface_tension
 from taut.laws.zero_length_spring import zero_length_spring
-from taut.solve.minimum import Outcome
 from taut.solve.tolerance import Tolerance, decisive
+from taut.step.balance import Balance
 from taut.step.finding import Finding
 from taut.step.membrane import areas
 from taut.system.system import System
@@ -29,7 +29,7 @@ Int = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Form:
+class Form(Balance):
     """A form in equilibrium, with its certificate.
 
     points : positions [m], (n, 3); edges : (m, 2); forces : their tensions [N], (m,); triangles : (k, 3)
@@ -49,12 +49,6 @@ class Form:
     triangles: Int
     reactions: Float
     slip: float
-    outcome: Outcome
-    particle: int
-    residual: float
-    tolerance: float
-    floor: float
-    iterations: int
 
     @property
     def lengths(self) -> Float:
@@ -71,8 +65,7 @@ class Form:
         covered = f"; area {self.areas.sum():.6g} m², slip {self.slip:.2e} N" if len(self.triangles) else ""
         return (
             f"{len(self.points)} points, {len(self.edges)} edges, {len(self.triangles)} triangles{pulled}{covered}\n"
-            f"{self.outcome}: particle {self.particle} has residual {self.residual:.2e} N (tolerance {self.tolerance:.2e} N, "
-            f"rounding {self.floor:.1e} N), {self.iterations} iterations"
+            f"{self.certificate}"
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,13 @@ from taut.step.constant_stiffness import constant_stiffness
 from taut.step.integrator import Integrator
 from taut.step.objective import ImplicitObjective
 from taut.step.prediction import Prediction
-from taut.step.report import Report, report
+from taut.step.report import Report, of_descent
 from taut.system.state import State
 from taut.system.system import System
 
 Float = NDArray[np.float64]
 MinimiserName = Literal["newton", "lbfgs"]
-MINIMISERS = ("newton", "lbfgs")
+MINIMISERS = get_args(MinimiserName)
 KEPT = 4  # lengths of stage whose factors are kept: whole and half steps, and the last one of a run
 
 
@@ -108,35 +108,21 @@ class Implicit(LinearImplicit):
             first, best, restarts = best, self._minimise(objective, old, solver), 1
             if first is not None:
                 best.add_work_of(first)
-        certificate = report(
-            best.point.residuals,
-            best.targets,
-            best.floors,
+        certificate = of_descent(
+            best,
+            solver,
             integrator=type(self).__name__,
             t=state.t + h,
             h=h,
-            outcome=best.outcome,
             decrease=at_old.value - best.point.value,
-            iterations=best.iterations,
-            projections=best.projections,
             restarts=restarts,
             evaluations=best.evaluations + 1,
-            solver=solver.name if best.linear_iterations else "none",
-            why=self._why(solver, solved=best.linear_iterations > 0),
-            linear_iterations=best.linear_iterations,
-            seconds=time.perf_counter() - entered,
             assembling=best.assembling + prepared,
-            solving=best.solving,
+            seconds=time.perf_counter() - entered,
+            why="" if newton or self.solver_name != "auto" else "one constant matrix, solved with again and again",
         )
         self.certify(certificate, state, best.reason)
         return Solved(start, best.point.y, best.point.gradient, certificate)
-
-    def _why(self, solver: LinearSolver, *, solved: bool) -> str:
-        if not solved:
-            return "nothing had to be solved"
-        if self.minimiser == "lbfgs" and self.solver_name == "auto":
-            return "one constant matrix, solved with again and again"
-        return solver.why
 
     def _minimise(self, objective: ImplicitObjective, y: Float, solver: LinearSolver) -> Minimum:
         if self.minimiser == "newton":

@@ -28,6 +28,7 @@ def seconds(what: str, value: object) -> float:
 
 
 Kind = Literal["conditional", "A", "L"]
+SHORTEST, LONGEST = 1e-150, 1e150  # of a step [s]: h² and 1/h² are numbers
 
 
 class Integrator(ABC):
@@ -75,7 +76,7 @@ class Integrator(ABC):
 
     def check(self, system: System, state: State, h: float) -> None:
         """Refuse a step that cannot be meant."""
-        if not 1e-150 < seconds("step h", h) < 1e150:
+        if not SHORTEST < seconds("step h", h) < LONGEST:
             raise ModelError(f"the step h is {h!r}; it must be a positive, finite number of seconds")
         if state.t + h == state.t:
             raise ModelError(f"the step h = {h:g} s vanishes beside the time t = {state.t:g} s")

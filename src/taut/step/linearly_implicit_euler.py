@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from taut.solve.linear import Solution
 from taut.solve.minimum import Outcome
-from taut.solve.tolerance import lengths, magnitudes, rounding_floors
+from taut.solve.tolerance import rounding_floors
 from taut.step.advance import Advance, Linear, Stage
 from taut.step.implicit import LinearImplicit
 from taut.step.integrator import Kind
 from taut.step.prediction import Prediction
 from taut.step.report import report
-from taut.system.blocks import BlockMatrix
+from taut.system.blocks import BlockMatrix, lengths, magnitudes
 from taut.system.state import State
 from taut.system.system import System
 from taut.system.terms import Inputs
@@ -111,25 +111,23 @@ class LinearlyImplicitEuler(LinearImplicit):
         jump = np.array(state.v) - start.v
         energies = system.assembly("potential", state)
         at = [Inputs.at(state, start.t)] * len(energies.terms)
-        _, gradient, sizes = energies.hessian(at, np.zeros(system.n), project=project)
+        energies.hessian(at, np.zeros(system.n), project=project)
+        _, gradient, sizes = energies.sums()
         gross, full = energies.free_gross(system.hold), magnitudes(sizes)
         loads = [gradient, h * energies.matrix.times(start.v)]
         matrices, factors = [energies.matrix], [1.0]
         if system.placed_damping:
             damping = system.assembly("damping", state)
             at = [Inputs.rates(state, start.t)] * len(damping.terms)
-            loads.append(damping.hessian(at, np.zeros(system.n), project=False)[1])
-            loads.append(-damping.matrix.times(jump))
+            damping.hessian(at, np.zeros(system.n), project=False)
+            loads += [damping.sums()[1], -damping.matrix.times(jump)]
             matrices.append(damping.matrix)
             factors.append(1.0 / h)
         if rayleigh is not None:
             loads.append(rayleigh.times(start.v))
             matrices.append(rayleigh)
             factors.append(1.0 / h)
-        union = system.union([m.pattern for m in matrices])
-        spread = tuple(rank.scaled(factor) for m, factor in zip(matrices, factors, strict=True) for rank in m.spread)
-        total = BlockMatrix(union.pattern, np.empty((len(union.pattern.indices), 3, 3)), spread)
-        union.add(matrices, factors, total.data)
+        total = system.union([m.pattern for m in matrices]).sum(matrices, factors)
         total.data[total.pattern.diagonal] += (system.mass / h**2)[:, None, None] * np.eye(3)
         for load in loads[1:]:
             gross += magnitudes(system.hold.project(load))

@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from taut.mesh.measure import vector_areas
+
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
@@ -21,13 +23,7 @@ def areas(q: Float, triangles: Int) -> Float:
     >>> areas(np.array([[0.0, 0, 0], [3, 0, 0], [0, 4, 0]]), np.array([[0, 1, 2]]))
     array([6.])
     """
-    return np.linalg.norm(_doubled(q, triangles), axis=1) / 2
-
-
-def _doubled(q: Float, triangles: Int) -> Float:
-    """Normals of the triangles, twice their areas long, (k, 3)."""
-    a, b, c = (q[triangles[:, k]] for k in range(3))
-    return np.cross(b - a, c - a)
+    return np.linalg.norm(vector_areas(q, triangles), axis=1)
 
 
 def normals(q: Float, triangles: Int) -> Float:
@@ -36,11 +32,11 @@ def normals(q: Float, triangles: Int) -> Float:
     >>> normals(np.array([[0.0, 0, 0], [3, 0, 0], [0, 4, 0]]), np.array([[0, 1, 2]]))[1]
     array([0., 0., 1.])
     """
-    doubled = _doubled(q, triangles)
+    area = vector_areas(q, triangles)
     total = np.zeros_like(q)
     for corner in range(3):
         for axis in range(3):
-            total[:, axis] += np.bincount(triangles[:, corner], weights=doubled[:, axis], minlength=len(q))
+            total[:, axis] += np.bincount(triangles[:, corner], weights=area[:, axis], minlength=len(q))
     length = np.linalg.norm(total, axis=1, keepdims=True)
     return np.divide(total, length, out=np.zeros_like(total), where=length > 0.0)
 

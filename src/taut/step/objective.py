@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import SingularState
+from taut.formula.compile import kernels
 from taut.solve.minimum import Point
-from taut.solve.tolerance import largest, magnitudes, rounding_floors
+from taut.solve.tolerance import EPS, rounding_floors
 from taut.step.prediction import Prediction
-from taut.system.blocks import BlockMatrix, dot
+from taut.system.blocks import BlockMatrix, dot, magnitudes
 from taut.system.state import State
 from taut.system.system import System
 from taut.system.terms import Inputs
@@ -50,35 +51,31 @@ class ImplicitObjective:
     def evaluate(self, y: Float) -> Point:
         y = self.system.hold.project(y)  # what a solver leaks across a constraint does not count
         q = self.start.positions(y)
-        value, gradient, _ = self.assembly.gradient(self._inputs(q))
+        value, total, _ = self.assembly.gradient(self._inputs(q))
         hold = self.system.hold
-        gross = self.assembly.free_gross(hold)
-        magnitude = self.assembly.magnitude()
+        gross, size, residual = self.assembly.free_gross(hold), np.empty(len(y)), np.empty_like(y)
+        magnitude, drag_value = self.assembly.magnitude(), 0.0
         with np.errstate(over="ignore", invalid="ignore"):
-            pull = self.inertia[:, None] * y
-            kinetic = 0.5 * dot(pull, y)
-            total = gradient + pull
-            gross += magnitudes(hold.project(pull))
             if self.rates is not None:
                 power, drag, _ = self.rates.gradient(self._rate_inputs(y))
-                total += drag
+                total = total + drag
                 gross += self.rates.free_gross(hold)
-                kinetic += self.h * power
+                drag_value += self.h * power
                 magnitude += self.h * self.rates.magnitude()
             if self.rayleigh is not None:
                 v = self.start.velocities(y)
                 drag = self.rayleigh.times(v)
-                total += drag
+                total = total + drag
                 gross += magnitudes(hold.project(drag))
-                kinetic += 0.5 * self.h * dot(drag, v)
-            size = largest(_size(q, y))
-            finite = (
-                np.isfinite(value + kinetic) and np.isfinite(dot(total, total)) and np.isfinite(np.einsum("i,i->", gross, size))
-            )
-        if not finite:
-            raise SingularState("the forces of a step overflow")
-        residual = hold.project(hold.project(total))  # twice: once leaves the rounding of what is held
-        return Point(y, value + kinetic, residual, gross, magnitude + abs(kinetic), size)
+                drag_value += 0.5 * self.h * dot(drag, v)
+            add_inertia = kernels("taut.step.objective_kernels").add_inertia
+            kinetic, square, work = add_inertia(total, y, q, self.inertia, residual, gross, size)
+            added = 0.5 * kinetic + drag_value
+            if not np.isfinite([value + added, square, work]).all():
+                raise SingularState("the forces of a step overflow")
+            held = hold.among
+            residual[held] = hold.projected(hold.projected(residual[held]))  # twice: once leaves the rounding of what is held
+        return Point(y, value + added, residual, gross, magnitude + abs(added), size)
 
     def hessian(self, y: Float, *, project: bool) -> BlockMatrix:
         matrix = self._unconstrained(y, self.inertia, project=project)
@@ -110,9 +107,8 @@ class ImplicitObjective:
         q = self.start.positions(point.y)
         gross = magnitudes(self.assembly.gradient(self._inputs(q))[2])  # held directions included: projection rounds them too
         stiffness = self._unconstrained(point.y, np.zeros_like(self.inertia), project=False)
-        return rounding_floors(gross + point.gross, stiffness, _size(q, point.y))
-
-
-def _size(q: Float, y: Float) -> Float:
-    """What the rounding of q̃ + y is measured against: large terms may have cancelled [m], (n, 3)."""
-    return np.asarray(np.abs(q) + np.abs(y))
+        acting = gross + point.gross
+        floors = rounding_floors(acting, stiffness, np.abs(q) + np.abs(point.y))  # q̃ and y may have cancelled
+        own = stiffness.data[stiffness.pattern.diagonal]
+        massless = EPS * np.sqrt(np.einsum("nij,nij->n", own, own)) > self.inertia
+        return np.where(massless & (floors > acting), np.inf, floors)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 CAUTION, SHRINK = 0.9, 0.2  # aim a little below the bound; never shrink by more at once
 AGAIN = 2  # substeps that must succeed before a longer one is tried
+NO_ERROR = 1e-300  # [m]: in place of an estimate of 0
 WHOLE = 1e-9  # of a substep: what rounding of the time may leave over
 
 
@@ -17,9 +18,11 @@ class Halving:
 
     @property
     def length(self) -> float:
+        """Of a substep [s]."""
         return self.h * 0.5**self.level
 
     def next(self, left: float) -> float:
+        """The length of the next substep [s], with so many seconds left."""
         last = self.position + 2 ** (self.halvings - self.level) == 2**self.halvings
         return left if last else self.length
 
@@ -30,6 +33,7 @@ class Halving:
         return self.level <= self.halvings
 
     def succeeded(self, substep: float, error: float) -> bool:
+        """True, since no error is looked at; set the length of the next substep."""
         self.position += 2 ** (self.halvings - self.level)
         self.successes += 1
         coarser = 2 ** (self.halvings - self.level + 1)
@@ -47,6 +51,7 @@ class ErrorControl:
         self.tried = length
 
     def next(self, left: float) -> float:
+        """The length of the next substep [s], with so many seconds left."""
         if left <= self.length * (1.0 + WHOLE):
             self.tried = left
         else:
@@ -54,12 +59,13 @@ class ErrorControl:
         return self.tried
 
     def failed(self) -> bool:
+        """Shorten; False if the limit is reached."""
         self.length = 0.5 * self.tried
         return self.length >= self.least
 
     def succeeded(self, substep: float, error: float) -> bool:
         """Whether the error is within the bound; in any case, set the length of the next substep."""
-        follow = CAUTION * (self.bound / max(error, 1e-300)) ** self.exponent
+        follow = CAUTION * (self.bound / max(error, NO_ERROR)) ** self.exponent
         if error > self.bound:
             self.length = max(SHRINK, min(follow, 0.5)) * substep
             return False

@@ -1,4 +1,4 @@
-"""What a step says of itself."""
+"""What a step says of itself, and a search for an equilibrium or a form that failed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from taut.solve.linear import LinearSolver
+from taut.solve.minimum import Minimum
 from taut.solve.tolerance import decisive
 
 Float = NDArray[np.float64]
@@ -18,7 +20,7 @@ StepOutcome = Literal["converged", "rounding floor", "explicit", "not converged"
 
 @dataclass(frozen=True)
 class Report:
-    """The certificate of one step.
+    """The certificate of one step; `taut.NotConverged` has one of an equilibrium or a form too, with h = 0.
 
     outcome : "converged" (every particle's residual within its tolerance), "rounding floor" (the rest within their floors) or
         "explicit" (nothing had to be solved)
@@ -85,6 +87,26 @@ class Report:
 def report(residuals: Float, targets: Float, floors: Float, **rest: Any) -> Report:
     """A Report on the particle that decides, from each particle's residual, tolerance and floor [N], (n,)."""
     return Report(**decisive(residuals, targets, floors), **rest)
+
+
+def of_descent(record: Minimum, solver: LinearSolver, *, why: str = "", **rest: Any) -> Report:
+    """A Report on where a descent ended and what it cost.
+
+    why : that solver, if it was not the solver that chose; rest : what else the Report says, before what the record does
+    """
+    solved = record.linear_iterations > 0
+    known: dict[str, Any] = {
+        "outcome": record.outcome,
+        "iterations": record.iterations,
+        "projections": record.projections,
+        "evaluations": record.evaluations,
+        "solver": solver.name if solved else "none",
+        "why": (why or solver.why) if solved else "nothing had to be solved",
+        "linear_iterations": record.linear_iterations,
+        "assembling": record.assembling,
+        "solving": record.solving,
+    }
+    return report(record.point.residuals, record.targets, record.floors, **{**known, **rest})
 
 
 def with_work_of(report: Report, others: Sequence[Report]) -> Report:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,12 +11,13 @@ from taut.errors import ModelError, NotConverged, SingularState
 from taut.solve.eigen import lowest, positive
 from taut.solve.linear import LinearSolver
 from taut.solve.minimum import Minimum
-from taut.solve.tolerance import EPS, FLOOR, Tolerance, lengths
+from taut.solve.tolerance import EPS, FLOOR, Tolerance
+from taut.step.report import of_descent
 from taut.step.settling import settle
 from taut.step.stability import Stability, judged, zero_below
 from taut.step.static_objective import StaticObjective
-from taut.system.blocks import dot
-from taut.system.members import Members, members
+from taut.system.blocks import dot, lengths
+from taut.system.members import Members
 from taut.system.reduction import Reduction
 from taut.system.state import State
 from taut.system.system import System
@@ -63,30 +66,39 @@ class Search:
         self.objective.factor = factor
         saddles: list[Float] = []
         while True:
+            begun = time.perf_counter()
             record = settle(self.objective, self.q, self.solver, self.tolerance, self.free)
+            seconds = time.perf_counter() - begun
             self.iterations += record.iterations
             self.q = self.system.hold.place(record.point.y, self.begin.t)
             if record.outcome == "not converged":
-                raise NotConverged(f"no equilibrium at load factor {factor:g}: {record.reason}", record, self.state())
+                raise self._failed(f"no equilibrium at load factor {factor:g}: {record.reason}", record, seconds)
             way = self._falling()
             extent = float(np.ptp(self.q, axis=0).max()) or 1.0
             if way is None:
-                _refuse_met_ends(members(self.system, self.state()))
+                _refuse_met_ends(self.system.members(self.state()))
                 beside = self._beside(extent)
                 if beside is None:
                     return record
             back = any(np.abs(self.q - saddle).max() < NEAREST * extent for saddle in saddles)
             saddles.append(self.q)
             if back or (way is not None and not self._left(way, extent)):
-                raise NotConverged(
+                raise self._failed(
                     f"the equilibrium at load factor {factor:g} is unstable, and the search {'comes back' if back else 'stays'}: "
                     "the energy does not fall visibly along the way that leads out",
                     record,
-                    self.state(),
+                    seconds,
                 )
             if way is None and beside is not None:
                 self.q = beside
             self.left_saddles += 1
+
+    def _failed(self, why: str, record: Minimum, seconds: float) -> NotConverged:
+        """The error, with a report on the last descent: forces that balance at a saddle are no equilibrium found."""
+        report = of_descent(
+            record, self.solver, integrator="equilibrium", t=self.begin.t, h=0.0, outcome="not converged", seconds=seconds, note=why
+        )
+        return NotConverged(why, report, self.state())
 
     def stability(self) -> Stability:
         """Of the present positions at the present load factor."""

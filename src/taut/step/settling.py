@@ -19,9 +19,10 @@ from taut.solve.eigen import positive
 from taut.solve.linear import LinearSolver
 from taut.solve.minimum import Minimum
 from taut.solve.newton import minimise
-from taut.solve.tolerance import Tolerance, excess, largest
+from taut.solve.tolerance import Tolerance, excess
 from taut.step.stability import rounding_of
 from taut.step.static_objective import StaticObjective
+from taut.system.blocks import largest
 from taut.system.reduction import Reduction
 
 Float = NDArray[np.float64]

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from taut.errors import ModelError
 from taut.solve.eigen import Spectrum, smallest
-from taut.solve.tolerance import EPS, FLOOR, lengths
-from taut.system.blocks import BlockMatrix
+from taut.solve.tolerance import EPS, FLOOR
+from taut.step.still import still_state
+from taut.system.blocks import BlockMatrix, lengths
 from taut.system.hold import Constraints
-from taut.system.members import state_of
 from taut.system.reduction import Reduction
 from taut.system.state import State
 from taut.system.system import System
@@ -27,6 +27,7 @@ from taut.system.system import System
 Float = NDArray[np.float64]
 BALANCED = 1e-6  # of the largest gross force: a state with a larger residual is no equilibrium, and the residual no error
 RIGID = 1e-12  # of a rigid motion: what the constraints may hold of one that they leave free
+SHOWN = 8  # particles that a mechanism names in print
 TAKES_PART = 0.1  # of the largest displacement: particles below it are not named
 
 
@@ -43,8 +44,8 @@ class Mechanism:
     particles: NDArray[np.int64]
 
     def __str__(self) -> str:
-        named = ", ".join(str(p) for p in self.particles[:8])
-        more = f" and {len(self.particles) - 8} more" if len(self.particles) > 8 else ""
+        named = ", ".join(str(p) for p in self.particles[:SHOWN])
+        more = f" and {len(self.particles) - SHOWN} more" if len(self.particles) > SHOWN else ""
         return f"{self.eigenvalue:.4g} N/m: particles {named}{more}"
 
 
@@ -91,7 +92,7 @@ class Stability:
         return "\n".join(lines)
 
 
-def stability(system: System, state: State | None = None, n: int = 6) -> Stability:
+def stability(system: System, state: State | None = None, *, n: int = 6) -> Stability:
     """The n smallest eigenvalues of the stiffness K at a state (default: the initial one), with exact counts.
 
     >>> import taut
@@ -103,7 +104,7 @@ def stability(system: System, state: State | None = None, n: int = 6) -> Stabili
     """
     if isinstance(n, bool) or not (isinstance(n, (int, np.integer)) and n > 0):
         raise ModelError(f"stability: n is the number of eigenvalues, 1 or more, not {n!r}")
-    state = state_of(system, state, "stability")
+    state = still_state(system, state, "stability")
     stiffness = system.stiffness(state, project=False)
     _, gradient, gross = system.potential(state)
     return judged(system, state.q, stiffness, gradient, gross, int(n))

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from taut.errors import SingularState
 from taut.solve.minimum import Point
-from taut.solve.tolerance import largest, lengths, magnitudes, rounding_floors
+from taut.solve.tolerance import rounding_floors
 from taut.system.assembly import Assembly
-from taut.system.blocks import BlockMatrix, dot
+from taut.system.blocks import BlockMatrix, dot, largest, lengths, magnitudes
 from taut.system.state import State
 from taut.system.system import System
 from taut.system.terms import Inputs

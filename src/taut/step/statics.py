@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from taut.errors import ModelError
 from taut.solve.linear import SolverName, linear_solver
-from taut.solve.minimum import Minimum, Outcome
+from taut.solve.minimum import Minimum
 from taut.solve.tolerance import Tolerance, decisive
+from taut.step.balance import Balance
 from taut.step.search import Search
 from taut.step.stability import Stability
-from taut.system.members import Members, members, state_of
+from taut.step.still import still_state
+from taut.system.members import Members
 from taut.system.state import State
 from taut.system.system import System
 
@@ -37,7 +39,7 @@ class LoadStep:
 
 
 @dataclass(frozen=True, eq=False)
-class Equilibrium:
+class Equilibrium(Balance):
     """A static equilibrium and its certificate.
 
     state : positions at rest (v = 0)
@@ -59,12 +61,6 @@ class Equilibrium:
     """
 
     state: State
-    outcome: Outcome
-    particle: int
-    residual: float
-    tolerance: float
-    floor: float
-    iterations: int
     stability: Stability
     left_saddles: int
     reactions: Float
@@ -77,8 +73,7 @@ class Equilibrium:
         total = self.reactions.sum(axis=0) + 0.0
         energies = ", ".join(f"{name} {value:.6g}" for name, value in self.energies.items()) or "none"
         return (
-            f"{self.outcome}: particle {self.particle} has residual {self.residual:.2e} N (tolerance {self.tolerance:.2e} N, "
-            f"rounding {self.floor:.1e} N), {self.iterations} iterations{saddles}\n{self.stability}\n"
+            f"{self.certificate}{saddles}\n{self.stability}\n"
             f"sum of reactions [N]: ({total[0]:.6g}, {total[1]:.6g}, {total[2]:.6g})\nenergies [J]: {energies}"
         )
 
@@ -99,7 +94,8 @@ def equilibrium(
     solver : "direct" or "cg"; "auto" is "direct" at any size, since stability is found by the same factorisation
 
     Constraints and parameters are those of the state's time; elements it has switched off stay off; damping plays no part.
-    `NotConverged` carries the positions reached so far as its `state`; `ModelError` names a particle that nothing holds.
+    `NotConverged` carries the positions reached so far as its `state`, and a `Report` on the last descent; `ModelError` names a
+    particle that nothing holds.
 
     >>> import taut
     >>> from taut import laws
@@ -110,7 +106,7 @@ def equilibrium(
     ('converged', True, array([5.3955, 5.3955]))
     """
     factors = _factors(loads)
-    begin = state_of(system, state, "equilibrium")
+    begin = still_state(system, state, "equilibrium")
     tolerance = Tolerance() if tolerance is None else tolerance
     if not isinstance(tolerance, Tolerance):
         raise ModelError(f"equilibrium: tolerance is a taut.Tolerance, not {tolerance!r}")
@@ -145,7 +141,7 @@ def _result(system: System, search: Search, record: Minimum, path: list[LoadStep
     objective.hold_back(0.0, search.q)
     _, gradient, _, _ = objective.gradient(search.q)
     linear = {term.name for term in objective.load.terms}
-    table = members(system, state)
+    table = system.members(state)
     scaled = np.where(np.isin(table.law, sorted(linear)), objective.factor, 1.0)
     return Equilibrium(
         state=state,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from taut.errors import ModelError
 from taut.solve.eigen import smallest
 from taut.step.stability import zero_below
-from taut.system.members import state_of
+from taut.step.still import still_state
 from taut.system.reduction import Reduction
 from taut.system.state import State
 from taut.system.system import System
@@ -48,7 +48,7 @@ class Modes:
         return "\n".join(lines)
 
 
-def modes(system: System, n: int = 6, state: State | None = None) -> Modes:
+def modes(system: System, state: State | None = None, *, n: int = 6) -> Modes:
     """The n lowest natural frequencies and shapes (or all, if there are fewer) about a state (default: the initial one).
 
     The state should be an equilibrium (`taut.equilibrium`); damping is left out. ω² within rounding of zero is given as 0, and an
@@ -66,7 +66,7 @@ def modes(system: System, n: int = 6, state: State | None = None) -> Modes:
     """
     if isinstance(n, bool) or not (isinstance(n, (int, np.integer)) and n > 0):
         raise ModelError(f"modes: n is the number of modes, 1 or more, not {n!r}")
-    state = state_of(system, state, "modes")
+    state = still_state(system, state, "modes")
     free = Reduction.of(system.hold)
     weight = 1.0 / np.sqrt(system.mass)
     stiffness = system.stiffness(state, project=False)

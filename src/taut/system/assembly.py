@@ -63,7 +63,7 @@ class Assembly:
     def gradient(self, inputs: Sequence[Inputs]) -> tuple[float, Float, Float]:
         """V [J], ∂V/∂x [N] and, component by component, the sum of the magnitudes in it, the gross force [N], both (n, 3)."""
         self._evaluate(inputs)
-        return self._sums()
+        return self.sums()
 
     def slope(self, inputs: Sequence[Inputs], scale: Float, out: Float) -> None:
         """scale·∂V/∂x alone, into `out` (n, 3), with a scale (n,) for each particle; energies and gross forces are not added up."""
@@ -83,8 +83,8 @@ class Assembly:
                 term.total = Total.of(term.name, term.outer, term.energy, parameters)
                 term.total.apply(term.energy, self._vectors_of(k))
 
-    def hessian(self, inputs: Sequence[Inputs], shift: Float, *, project: bool) -> tuple[float, Float, Float]:
-        """The same, and into `matrix` the sum Σ ∂²V/∂x² + diag(shift) [N/m], shift (n,)."""
+    def hessian(self, inputs: Sequence[Inputs], shift: Float, *, project: bool) -> BlockMatrix:
+        """`matrix`, with the sum Σ ∂²V/∂x² + diag(shift) [N/m], shift (n,); `sums` gives V and its gradient there."""
         spread: list[Rank] = []
         for k, (term, at) in enumerate(zip(self.terms, inputs, strict=True)):
             kernel = term.variant.hessian if term.blocks else term.variant.gradient
@@ -100,7 +100,7 @@ class Assembly:
         row, lists, slot, mirror = self._block_lists
         kernels("taut.system.gather_kernels").gather_blocks(row, *lists, self._blocks, shift, slot, mirror, self.matrix.data)
         self.matrix.spread = tuple(rank for rank in spread if rank.weight != 0.0)
-        return self._sums()
+        return self.matrix
 
     def _of_total(self, k: int, t: float, *, project: bool) -> Rank:
         """Make the k-th term's energies, gradients and Hessians of shares those of the total, and give what joins all particles."""
@@ -118,7 +118,8 @@ class Assembly:
         term.rank = Rank(max(term.total.bend, 0.0) if project else term.total.bend, slope)
         return term.rank
 
-    def _sums(self) -> tuple[float, Float, Float]:
+    def sums(self) -> tuple[float, Float, Float]:
+        """What `gradient` gives, at the last evaluation."""
         self._gather(self._one, self._total, gross=True)
         value = sum(float(t.energy.sum()) for t in self.terms)
         if not math.isfinite(value):

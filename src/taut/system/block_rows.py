@@ -1,11 +1,17 @@
-"""Sums over 3×3 blocks, four numbers at a time, for the compiled loops."""
+"""Sums over 3×3 blocks, four numbers at a time, for the compiled loops.
+
+Where arithmetic and not memory sets the pace, what stands at even and at odd places is summed apart, so that no sum waits for the
+one before.
+"""
 
 from __future__ import annotations
+
+from functools import reduce
 
 from numba import njit, types
 from numba.extending import intrinsic
 
-from taut.system.lanes import DOUBLE, I64, SINGLE, add, everywhere, four, loop, numbers_of, places, put_four, three, vector
+from taut.system.lanes import DOUBLE, I64, SINGLE, add, by_twos, everywhere, four, loop, numbers_of, places, put_four, three, vector
 
 
 def _address(number):
@@ -36,16 +42,23 @@ def row_times(typing_context, data, indices, x, first, last):
 
     def generate(context, builder, signature, args):
         blocks, columns, vectors = (numbers_of(context, builder, t, a) for t, a in zip(signature.args[:3], args[:3], strict=True))
-        sums = places(builder, 3, vector(number))
-        with loop(builder, args[3], args[4]) as (k, _):
+        sums = [places(builder, 3, vector(number)) for _ in range(2 if number == SINGLE else 1)]
+
+        def take(k, into):
             column = builder.sext(builder.load(builder.gep(columns, [k])), I64)
             factor = four(builder, vectors, builder.mul(column, I64(3)), number)
             start = builder.mul(k, I64(9))
             for row in range(3):
-                add(builder, sums[row], builder.fmul(four(builder, blocks, builder.add(start, I64(3 * row)), number), factor))
+                add(builder, into[row], builder.fmul(four(builder, blocks, builder.add(start, I64(3 * row)), number), factor))
+
+        if number == SINGLE:
+            by_twos(builder, args[3], args[4], lambda k, which: take(k, sums[which]))
+        else:  # doubles wait for memory, not for each other
+            with loop(builder, args[3], args[4]) as (k, _):
+                take(k, sums[0])
         totals = []
-        for s in sums:
-            a, b, c = three(builder, builder.load(s))
+        for parts in zip(*sums, strict=True):
+            a, b, c = three(builder, reduce(builder.fadd, [builder.load(part) for part in parts]))
             totals.append(builder.fadd(builder.fadd(a, b), c))
         return context.make_tuple(builder, signature.return_type, totals)
 
@@ -76,19 +89,23 @@ def sum_blocks(typing_context, blocks, source, weight, first, last, out, slot):
     def generate(context, builder, signature, args):
         kinds = signature.args
         values, sources, weights, target = (numbers_of(context, builder, kinds[k], args[k]) for k in (0, 1, 2, 5))
-        sums, (last_sum,) = places(builder, 2, vector()), places(builder, 1, DOUBLE)
-        with loop(builder, args[3], args[4]) as (e, _):
+        sums = [(*places(builder, 2, vector()), *places(builder, 1, DOUBLE)) for _ in range(2)]
+
+        def take(e, into):
             start = builder.mul(builder.sext(builder.load(builder.gep(sources, [e])), I64), I64(9))
             factor = builder.load(builder.gep(weights, [e]))
             same = everywhere(builder, factor)
             for half in range(2):
-                add(builder, sums[half], builder.fmul(same, four(builder, values, builder.add(start, I64(4 * half)))))
+                add(builder, into[half], builder.fmul(same, four(builder, values, builder.add(start, I64(4 * half)))))
             rest = builder.load(builder.gep(values, [builder.add(start, I64(8))]))
-            add(builder, last_sum, builder.fmul(factor, rest))
+            add(builder, into[2], builder.fmul(factor, rest))
+
+        by_twos(builder, args[3], args[4], lambda e, which: take(e, sums[which]))
+        totals = [builder.fadd(builder.load(even), builder.load(odd)) for even, odd in zip(*sums, strict=True)]
         begin = builder.mul(args[6], I64(9))
         for half in range(2):
-            put_four(builder, target, builder.add(begin, I64(4 * half)), builder.load(sums[half]))
-        builder.store(builder.load(last_sum), builder.gep(target, [builder.add(begin, I64(8))]))
+            put_four(builder, target, builder.add(begin, I64(4 * half)), totals[half])
+        builder.store(totals[2], builder.gep(target, [builder.add(begin, I64(8))]))
         return context.get_dummy_value()
 
     return types.void(blocks, source, weight, types.int64, types.int64, out, types.int64), generate

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from taut.constraints.constraint import Constraint
+from taut.constraints.paths import Path, evaluated, numbers
 from taut.errors import ModelError
 from taut.system.blocks import BlockMatrix, Held, Pattern, Rank
-from taut.system.constraints import Constraint
-from taut.system.paths import Path, evaluated, numbers
 
 Float = NDArray[np.float64]
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)  # of a step: where a script is looked at to find its velocity
+UNBLOCKED = 1e-9  # an eigenvalue of Σ(I - S) over the constraints of a particle that is none: its direction stays free
 SLACK = 1e-9  # how far, relative to the size of the model, two constraints or a state and its constraint may disagree
 
 
@@ -60,7 +61,7 @@ class Constraints:
         self.anchor[single] = pose[single] - np.einsum("nij,nj->ni", blocked[single], pose[single]) + pull[single]
         if len(several):
             values, vectors = np.linalg.eigh(blocked[several])
-            allowed = values < 1e-9
+            allowed = values < UNBLOCKED
             self.free[several] = np.einsum("nik,nk,njk->nij", vectors, allowed, vectors)
             inverse = np.where(allowed, 0.0, 1.0 / np.where(allowed, 1.0, values))
             held = np.einsum("nik,nk,njk,nj->ni", vectors, inverse, vectors, pull[several])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from taut.constraints.constraint import Constraint
 from taut.errors import LawError, ModelError
 from taut.formula.bound import Damping, Energy, Load
-from taut.system.constraints import Constraint
 from taut.system.system import System
 
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from taut.errors import ModelError
 from taut.formula.placed import Placed
-from taut.system.particles import positions
 from taut.system.state import State
-from taut.system.system import System
 from taut.system.tables import aligned, write_csv
+
+if TYPE_CHECKING:
+    from taut.system.system import System
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -37,7 +39,7 @@ class Members:
     >>> import taut
     >>> from taut import laws
     >>> system = taut.System([[0, 0, 0], [2, 0, 0]], mass=1.0, energies=[laws.cable([[0, 1]], k=50.0, l0=1.6)])
-    >>> print(taut.members(system))
+    >>> print(system.members())
     law    element  i  j  length [m]  rest length [m]  strain  force [N]  slack
     cable        0  0  1           2              1.6    0.25         20     no
     """
@@ -70,7 +72,7 @@ class Members:
         >>> from taut import laws
         >>> system = taut.System([[0, 0, 0], [2, 0, 0]], mass=1.0, energies=[laws.zero_length_spring([[0, 1]], k=3.0)])
         >>> file = pathlib.Path(tempfile.mkdtemp()) / "members.csv"
-        >>> taut.members(system).write_csv(file)
+        >>> system.members().write_csv(file)
         >>> print(file.read_text().splitlines()[1])
         zero_length_spring,0,0,1,2.0,,,6.0,0
         """
@@ -83,13 +85,9 @@ _UNITS = {"length": "m", "rest_length": "m", "force": "N"}
 
 
 def state_of(system: System, state: State | None, caller: str) -> State:
-    """The state (default: the initial one), if these are a system and a state of it; the error names the caller."""
-    if not isinstance(system, System):
-        raise ModelError(f"{caller}: {system!r} is not a System")
+    """The state (default: the initial one), if it is one of the system; the error names the caller."""
     if state is not None and not isinstance(state, State):
         raise ModelError(f"{caller}: {state!r} is not a State")
-    if system.loads and caller != "members":
-        raise ModelError(f"{caller}: a load such as '{system.loads[0].name}' has no energy; simulate with damping until it rests")
     state = system.initial_state() if state is None else state
     system.assembly("potential", state)  # refuses a state, or a mask of elements, of another system
     return state
@@ -102,7 +100,7 @@ def members(system: System, state: State | None = None) -> Members:
     >>> from taut import laws
     >>> points = [[0, 0, 0], [3, 0, 0], [3, 4, 0]]
     >>> system = taut.System(points, mass=1.0, energies=[laws.spring([[0, 1], [0, 2]], k=10.0, l0=4.0)])
-    >>> table = taut.members(system)
+    >>> table = members(system)
     >>> table.force, table.strain
     (array([-10.,  10.]), array([-0.25,  0.25]))
     """
@@ -139,56 +137,3 @@ def _pushes(placed: Placed, state: State, rows: Int, rest: float) -> NDArray[np.
         return np.zeros(0, dtype=bool)
     q[ends] += (APART * rest * (1 + np.arange(len(ends))) / len(ends))[:, None]  # each its own way: all pairs come apart
     return np.asarray(placed.gradients(q, state.t)[rows, 1].any(axis=1))
-
-
-def rest_length(points: ArrayLike, edges: ArrayLike, k: ArrayLike, force: ArrayLike) -> Float:
-    """The rest lengths [m] with which members are prestressed: l₀ = l - force/k, shape (m,).
-
-    points : positions [m], (n, 3) or (n, 2), at which the members shall have these forces; edges : their particles, (m, 2)
-    k : stiffness [N/m]; force : [N], tension positive; each one number or one per member
-    A member whose l₀ would not be positive is refused: it needs a larger k.
-
-    >>> rest_length([[0, 0, 0], [2, 0, 0]], [[0, 1]], k=100.0, force=50.0)
-    array([1.5])
-    """
-    x = positions(points, "points")
-    try:
-        pairs = np.asarray(edges)
-    except ValueError as error:
-        raise ModelError(f"rest_length: edges are pairs of particle indices, not {edges!r}") from error
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or not np.issubdtype(pairs.dtype, np.integer):
-        raise ModelError(
-            f"rest_length: edges are pairs of particle indices, shape (m, 2), not {pairs.dtype} of shape {pairs.shape}"
-        )
-    outside = np.flatnonzero(((pairs < 0) | (pairs >= len(x))).any(axis=1))
-    if len(outside):
-        raise ModelError(f"rest_length: member {outside[0]} joins {pairs[outside[0]].tolist()}, but there are {len(x)} particles")
-    loops = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
-    if len(loops):
-        raise ModelError(f"rest_length: member {loops[0]} joins particle {pairs[loops[0], 0]} to itself")
-    stiffness, tension = _per_member(k, len(pairs), "k"), _per_member(force, len(pairs), "force")
-    soft = np.flatnonzero(stiffness <= 0.0)
-    if len(soft):
-        raise ModelError(f"rest_length: k of member {soft[0]} is {stiffness[soft[0]]:g} N/m, not positive")
-    length = np.linalg.norm(x[pairs[:, 1]] - x[pairs[:, 0]], axis=1)
-    rest = length - tension / stiffness
-    bad = np.flatnonzero(rest <= 0.0)
-    if len(bad):
-        m = bad[0]
-        raise ModelError(
-            f"rest_length: member {m} (particles {pairs[m].tolist()}) of length {length[m]:g} m would need the rest length "
-            f"{rest[m]:g} m for {tension[m]:g} N with k = {stiffness[m]:g} N/m"
-        )
-    return rest
-
-
-def _per_member(value: ArrayLike, m: int, what: str) -> Float:
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"rest_length: {what} is not made of numbers: {value!r}") from error
-    if array.shape not in ((), (m,)):
-        raise ModelError(f"rest_length: {what} is one number or one per member, shape ({m},), not {array.shape}")
-    if not np.isfinite(array).all():
-        raise ModelError(f"rest_length: {what} of member {int(np.argmin(np.isfinite(np.atleast_1d(array))))} is not finite")
-    return np.broadcast_to(array, (m,))

@@ -70,7 +70,7 @@ class Reduction:
     particles : whose direction each column is, (f,)
 
     >>> import taut
-    >>> system = taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0, fixed=[0], constraints=[taut.on_line([1], (0, 3, 0))])
+    >>> system = taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0, fixed=[0], constraints=[taut.constraints.on_line([1], (0, 3, 0))])
     >>> free = Reduction.of(system.hold)
     >>> free.size, free.expand(np.array([2.0])).tolist()
     (1, [[0.0, 0.0, 0.0], [0.0, 2.0, 0.0]])

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from taut.constraints.constraint import Constraint
+from taut.constraints.held import fixed as hold
+from taut.constraints.indices import particle_indices
 from taut.errors import ModelError, did_you_mean
 from taut.formula.bound import Bound, Damping, Energy, Load
-from taut.formula.placed import Placed, place
-from taut.formula.placed_load import PlacedLoad
+from taut.formula.placed import Placed
 from taut.formula.variant import FormName
 from taut.laws.force import force
 from taut.laws.rayleigh import Rayleigh
+from taut.system.acting import listed, placed_laws
 from taut.system.assembly import Assembly
 from taut.system.blocks import BlockMatrix, Pattern, Union
-from taut.system.constraints import Constraint
-from taut.system.constraints import fixed as hold
 from taut.system.hold import Constraints
-from taut.system.particles import masses, particle_indices, positions
+from taut.system.keeping import Keeping
+from taut.system.members import Members, members
+from taut.system.particles import masses, positions
 from taut.system.sketch import system_html
 from taut.system.slopes import scaled_slopes
 from taut.system.state import State, checked_masks
@@ -41,7 +43,7 @@ class System:
     damping : bound dissipations and `laws.rayleigh`
     loads : bound loads without an energy, such as `laws.wind(triangles, velocity=(5, 0, 0))`
     fixed : particles held where they start (indices or a mask)
-    constraints : `taut.scripted`, `taut.handle`, `taut.on_line`, `taut.on_plane`, `taut.fixed`
+    constraints : those of `taut.constraints`: `fixed`, `scripted`, `handle`, `on_line`, `on_plane`
     pose : initial positions [m] (default: the rest positions)
     velocity : initial velocities [m/s] (default: zero)
 
@@ -83,56 +85,31 @@ class System:
                 raise ModelError(f"{what}: particle {off[0]} leaves the plane z = 0 of a 2D system")
         for array in (self.rest, self.mass, self.pose, self.velocity):
             array.setflags(write=False)
-        given = (("energies", energies), ("damping", damping), ("loads", loads), ("constraints", constraints))
-        for word, entries in given:
-            if not isinstance(entries, Iterable):
-                raise ModelError(f"{word} is a list; put {entries!r} into one")
-        self.energies, self.damping, self.loads = tuple(energies), tuple(damping), tuple(loads)
+        self.energies, self.damping, self.loads = listed("energies", energies), listed("damping", damping), listed("loads", loads)
+        self.constraints: tuple[Constraint, ...] = listed("constraints", constraints)
         self.fixed = particle_indices(fixed, self.n, "fixed")
-        self.constraints = tuple(constraints)
-        kinds: tuple[tuple[str, tuple[Any, ...], Any], ...] = (
-            ("energies", self.energies, Energy), ("damping", self.damping, (Damping, Rayleigh)), ("loads", self.loads, Load),
-        )  # fmt: skip
-        for word, several, kind in kinds:
-            for entry in several:
-                if not isinstance(entry, kind):
-                    hint = " (bind the law to elements first)" if callable(entry) else ""
-                    raise ModelError(f"{word}: {entry!r} does not belong here{hint}")
-        for c in self.constraints:
-            if not isinstance(c, Constraint):
-                raise ModelError(
-                    f"constraints: {c!r} is not a constraint; make one with taut.scripted, handle, on_line, on_plane or fixed"
-                )
         held = [hold(self.fixed)] if len(self.fixed) else []
         self.hold = Constraints(self.pose, [*held, *self.constraints], flat=self.flat)
         self.loosened: float = -np.inf if _known is None else _known.loosened  # when a constraint has last ended [s]
-        self._reusable = _known if _known is not None and _known.same_particles(self) else None
-        self.placed: dict[str, Placed] = self._place(self.energies, set())
-        taken = {*self.placed, *(["rayleigh"] if any(isinstance(d, Rayleigh) for d in self.damping) else [])}
-        self.placed_damping = self._place([d for d in self.damping if isinstance(d, Damping)], taken)
-        self.placed_loads = self._place(self.loads, {*taken, *self.placed_damping})
-        self.rayleigh = Rayleigh.sum_of([d for d in self.damping if isinstance(d, Rayleigh)])
+        shared = () if _known is None or not _known.same_particles(self) else _known._groups()
+        done = {id(p.bound): p for group in shared for p in group.values()}
+
+        def put(entries: Sequence[Bound], taken: Iterable[str]) -> dict[str, Any]:
+            return placed_laws(entries, self.rest, self.mass, flat=self.flat, taken=taken, done=done)
+
+        slowed = [d for d in self.damping if isinstance(d, Rayleigh)]
+        taken = ["rayleigh"] if slowed else []
+        self.placed: dict[str, Placed] = put(self.energies, [])
+        self.placed_damping = put([d for d in self.damping if isinstance(d, Damping)], [*self.placed, *taken])
+        self.placed_loads = put(self.loads, [*self.placed, *self.placed_damping, *taken])
+        self.rayleigh = Rayleigh.sum_of(slowed)
         self._assemblies: dict[str, Assembly] = dict(_known._assemblies) if _known is not None and _known.n == self.n else {}
-        self._of_this_thread = threading.local()
-        self._reusable = None
+        self._keeping: Keeping = Keeping(self._assemblies)
         self._held: frozenset[str] = frozenset()  # names of loads that stand among the energies, as held forces
 
     def same_particles(self, other: System) -> bool:
         """Whether rest positions and masses are the same, so that placed laws can be shared."""
         return np.array_equal(self.rest, other.rest) and np.array_equal(self.mass, other.mass) and self.flat == other.flat
-
-    def _place(self, entries: Sequence[Bound], taken: set[str]) -> dict[str, Any]:
-        placed: dict[str, Placed | PlacedLoad] = {}
-        known = self._reusable
-        done = {} if known is None else {id(p.bound): p for group in known._groups() for p in group.values()}
-        for entry in entries:
-            name, count = entry.name, 1
-            while name in placed or name in taken:
-                count += 1
-                name = f"{entry.name} {count}"
-            make = PlacedLoad if isinstance(entry, Load) else place
-            placed[name] = done.get(id(entry)) or make(entry, self.rest, self.mass, flat=self.flat)
-        return placed
 
     def _groups(self) -> tuple[dict[str, Any], ...]:
         """All placed laws by name: energies, damping, loads."""
@@ -166,28 +143,19 @@ class System:
     def assembly(self, parts: Parts, state: State) -> Assembly:
         """The sums over the energies (potential), over the damping laws as rates (damping), or over the energies and what the
         damping laws add to the objective of a step (increments)."""
-        mine = self._of_this_thread.__dict__.setdefault("assemblies", {})
-        known: tuple[Any, Any, Assembly] | None = mine.get(parts)
-        if known is not None and known[0] is state.active:
+        known = self._keeping.known(parts, state.active)
+        if known is not None:
             self.check(state)
-            return known[2]
-        forms: list[tuple[str, Placed, FormName]] = []
-        if parts != "damping":
-            forms += [(name, p, "energy") for name, p in self.placed.items()]
-        if parts != "potential":
-            form: FormName = "rate" if parts == "damping" else "increment"
-            forms += [(name, p, form) for name, p in self.placed_damping.items()]
+            return known
         masks = self._masks(state)
-        key = tuple(sorted((name, mask.tobytes()) for name, mask in masks.items()))
-        if known is None or known[1] != key:
-            assembly = Assembly(self.n, [Term(name, p, form, masks.get(name)) for name, p, form in forms])
-            if parts in self._assemblies:
-                assembly.adopt(self._assemblies[parts])
-            self._assemblies[parts] = assembly  # for its pattern, which others may take over; the buffers stay this thread's
-        else:
-            assembly = known[2]
-        mine[parts] = (state.active, key, assembly)
-        return assembly
+
+        def terms() -> list[Term]:
+            forms: list[tuple[dict[str, Placed], FormName]] = [] if parts == "damping" else [(self.placed, "energy")]
+            if parts != "potential":
+                forms.append((self.placed_damping, "rate" if parts == "damping" else "increment"))
+            return [Term(name, p, form, masks.get(name)) for group, form in forms for name, p in group.items()]
+
+        return self._keeping.assembly(parts, self.n, state.active, masks, terms)
 
     def check(self, state: State) -> None:
         """Refuse a state of another system."""
@@ -201,19 +169,11 @@ class System:
 
     def union(self, patterns: Sequence[Pattern]) -> Union:
         """The union of sparsity patterns; kept, since it is the same at every step."""
-        mine = self._of_this_thread.__dict__
-        if "union" not in mine or not mine["union"].fits(patterns):
-            mine["union"] = Union(patterns)
-        result: Union = mine["union"]
-        return result
+        return self._keeping.union(patterns)
 
     def buffer(self, pattern: Pattern) -> BlockMatrix:
         """A matrix on a pattern to write into; kept, so that the next call overwrites it."""
-        mine = self._of_this_thread.__dict__
-        if "buffer" not in mine or mine["buffer"].pattern is not pattern:
-            mine["buffer"] = BlockMatrix(pattern, np.empty((len(pattern.indices), 3, 3)))
-        result: BlockMatrix = mine["buffer"]
-        return result
+        return self._keeping.buffer(pattern)
 
     def T(self, state: State) -> float:
         """Kinetic energy ½ Σ m v² [J]."""
@@ -248,12 +208,16 @@ class System:
         masks, q, v = self._masks(state), np.array(state.q), np.array(state.v)
         return {name: p.forces(q, v, state.t, masks.get(name)) for name, p in self.placed_loads.items()}
 
+    def members(self, state: State | None = None) -> Members:
+        """The table of all members, the active elements of every energy on two particles, at a state (default: the initial one)."""
+        return members(self, state)
+
     def during(self, t: float, h: float) -> System:
         """This system as it is in the step of length h [s] that begins at t [s]: without the constraints that have ended."""
         acting = tuple(c for c in self.constraints if c.acts(t, h))
         if len(acting) == len(self.constraints):
             return self
-        known: dict[Any, System] = self._of_this_thread.__dict__.setdefault("without", {})
+        known = self._keeping.without
         if acting not in known:
             known[acting] = self.with_(constraints=acting)
             known[acting].loosened = max(c.until for c in self.constraints if c.until is not None and c not in acting)
@@ -263,11 +227,11 @@ class System:
         """This system with its loads held as given forces, (n, 3) [N] by name. The next call in this thread changes them."""
         if not loads:
             return self
-        mine = self._of_this_thread.__dict__
-        if "held" not in mine:
-            mine["held"] = self.with_(loads=(), energies=[*self.energies, *(force(f=f, name=name) for name, f in loads.items())])
-            mine["held"]._held = frozenset(loads)
-        held: System = mine["held"]
+        held = self._keeping.held
+        if held is None:
+            held = self.with_(loads=(), energies=[*self.energies, *(force(f=f, name=name) for name, f in loads.items())])
+            held._held = frozenset(loads)
+            self._keeping.held = held
         for name, f in loads.items():
             held.placed[name].reset("f", f)
         return held

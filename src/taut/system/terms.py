@@ -42,6 +42,7 @@ class Term:
         return self.blocks > 0 or self.outer is not None
 
     def parameters(self, t: float) -> Float:
+        """Of its elements at time t [s], packed, shape (m, width). Not to be written to."""
         packed = self.placed.packed(t)
         if self.active is None:
             return packed
@@ -50,6 +51,7 @@ class Term:
         return self._selected[1]
 
     def raise_if_bad(self, bad: Int) -> None:
+        """Name the first element whose results were not finite, if there is one, by its number among all of the law."""
         original = bad if self.active is None else np.where(bad >= 0, self.active[np.maximum(bad, 0)], -1)
         raise_if_bad(self.name, self.placed.elements, original)
 

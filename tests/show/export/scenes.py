@@ -4,7 +4,6 @@ import numpy as np
 
 import taut
 from taut.mesh import UV, Mesh
-from taut.run.record import record
 from taut.scene import read_text
 from taut.show.subject import of_run
 
@@ -78,11 +77,7 @@ def recorded(folder, bodies=BODIES):
     for name, mesh in (("cloth.obj", cloth()), ("jelly.vtk", jelly()), ("fine.obj", fine())):
         taut.mesh.write(mesh, source / name)
     scene = read_text(HEAD + bodies, folder=source)
-    built = scene.build()
-    record(
-        folder, built.system, built.integrator, h=built.h, until=built.until, every=built.every, state=built.state,
-        scene=scene.resolved(), inputs=scene.inputs(),
-    )  # fmt: skip
+    scene.record(folder)
     return folder
 
 

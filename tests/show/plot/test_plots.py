@@ -7,6 +7,7 @@ import pytest
 
 import taut
 from taut import laws, plot
+from taut.constraints import scripted
 from taut.errors import MissingExtra, ModelError
 from taut.run.entry import Entry
 from taut.run.opening import open_run
@@ -24,7 +25,7 @@ def net():
         sheet.points, mass=1e-2, fixed=top, energies=[laws.spring(sheet.edges, k=60.0), laws.gravity()],
         damping=[laws.spring_damping(sheet.edges, c=0.01), laws.drag(alpha=0.5)],
         loads=[laws.wind(sheet.triangles, velocity=(0.0, 0.0, 3.0))],
-        constraints=[taut.scripted([corner], lambda t: sheet.points[corner] + np.array([0.2 * t, 0.0, 0.0]))],
+        constraints=[scripted([corner], lambda t: sheet.points[corner] + np.array([0.2 * t, 0.0, 0.0]))],
     )  # fmt: skip
 
 
@@ -96,7 +97,7 @@ def test_modes_are_the_shapes_of_a_string():
     points = [[i / n, 0, 0] for i in range(n + 1)]
     links = [[i, i + 1] for i in range(n)]
     string = taut.System(points, mass=0.01, fixed=[0, n], energies=[laws.spring(links, k=100.0, l0=0.5 / n)])
-    found = taut.modes(string, 4)
+    found = taut.modes(string, n=4)
     figure = plot.modes(found, system=string)
     tension, mass, a = 100.0 * 0.5 / n, 0.01, 1 / n
     waves = np.sin(np.arange(1, 5) * np.pi / (2 * n)) / np.pi
@@ -122,9 +123,9 @@ def test_what_cannot_be_drawn_is_refused(monkeypatch):
             empty([])
     string = taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0, fixed=[0], energies=[laws.spring([[0, 1]], k=1.0)])
     with pytest.raises(ModelError, match="with the system they belong to"):
-        plot.modes(taut.modes(string, 1))
+        plot.modes(taut.modes(string, n=1))
     with pytest.raises(ModelError, match="modes of 2 particles, and 25"):
-        plot.modes(taut.modes(string, 1), system=net())
+        plot.modes(taut.modes(string, n=1), system=net())
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     for draws in (lambda: plot.energy([Entry(0.1, 0.1, 0.0, 0.0, {})]), lambda: plot.convergence([]), lambda: plot.modes(string)):
         with pytest.raises(MissingExtra, match=r"pip install 'taut\[plot\]'"):

@@ -1,6 +1,5 @@
 """Small runs to draw."""
 
-from taut.run.record import record
 from taut.scene import load, read_text
 
 HANGING = """
@@ -25,11 +24,7 @@ law = "gravity"
 
 def recorded(folder, scene):
     """Run a scene into a folder."""
-    built = scene.build()
-    record(
-        folder, built.system, built.integrator, h=built.h, until=built.until, every=built.every, state=built.state,
-        scene=scene.resolved(), inputs=scene.inputs(),
-    )  # fmt: skip
+    scene.record(folder)
     return folder
 
 

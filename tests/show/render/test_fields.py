@@ -20,7 +20,7 @@ WHOLE = Torn({}, {})
 def seen(name, mesh, system, q, v=None, torn=WHOLE):
     """The values of a field on one body."""
     subject = Subject("test", (Piece("body", mesh, 0, mesh.n),), mesh.n, np.empty(0, np.int64), lambda: system)
-    shown = field(name, subject, torn, lambda: [mesh])
+    shown = field(name, subject, torn)
     (values,) = shown.at(Frame(3, 0.0, q, np.zeros_like(q) if v is None else v))
     return values, shown.unit
 
@@ -69,13 +69,13 @@ def test_lines_have_the_force_and_the_strain_in_them():
     q = mesh.points * [1.5, 0.75, 1.0]
     subject = Subject("test", (Piece("body", mesh, 0, 4),), 4, np.empty(0, np.int64), lambda: system)
     frame = Frame(0, 0.0, q, np.zeros_like(q))
-    stress, strain = (field(name, subject, WHOLE, lambda: [mesh]) for name in ("stress", "strain"))
+    stress, strain = (field(name, subject, WHOLE) for name in ("stress", "strain"))
     np.testing.assert_allclose(stress.along(frame)[0], [0.5 * 10 + 0.5 * 4, -0.5 * 10, np.nan], rtol=1e-12)
     np.testing.assert_allclose(strain.along(frame)[0], [0.5, -0.25, 0.5], rtol=1e-12)
     (shown,) = drawn(stress, subject.pieces, frame)
     assert spread([[shown]], signed=True) == (-7.0, 7.0)
     torn = Torn({"spring": np.array([0, NEVER])}, {"spring": np.array([[0, 1], [1, 2]])})
-    broken = field("strain", subject, torn, lambda: [mesh])
+    broken = field("strain", subject, torn)
     np.testing.assert_allclose(broken.along(frame)[0], [np.nan, -0.25, 0.5], rtol=1e-12)
     np.testing.assert_allclose(broken.at(frame)[0], [np.nan, -0.25, 0.125, 0.5], rtol=1e-12)
 
@@ -135,13 +135,13 @@ def test_speed_is_that_of_the_particles_also_on_a_mesh_that_rides_on_them():
     subject = of_scene(read_text(text))
     (piece,) = subject.pieces
     assert piece.embedding is not None
-    shown = field("speed", subject, WHOLE, lambda: [])
+    shown = field("speed", subject, WHOLE)
     q = subject.system.rest
     (values,) = shown.at(Frame(0, 0.0, q, np.ones_like(q)))
     np.testing.assert_allclose(values, np.sqrt(3), rtol=1e-12)
     plain = Subject("test", (Piece("body", Mesh(q, {}), 0, len(q)),), len(q), np.empty(0, np.int64))
     rng = np.random.default_rng(7).normal(size=q.shape)
-    (own,) = field("speed", plain, WHOLE, lambda: []).at(Frame(0, 0.0, q, rng))
+    (own,) = field("speed", plain, WHOLE).at(Frame(0, 0.0, q, rng))
     np.testing.assert_allclose(own**2, (rng**2).sum(axis=1), rtol=1e-12)
 
 
@@ -150,12 +150,12 @@ def test_the_range_is_that_of_all_frames(hanging_run):
         subject = of_run(run)
         frames = list(run.frames)
         for name, signed in (("speed", False), ("strain", True)):
-            shown = field(name, subject, WHOLE, lambda: [])
+            shown = field(name, subject, WHOLE)
             low, high = spread((shown.at(frame) for frame in frames), signed=signed)
             every = np.array([shown.at(frame)[0] for frame in frames])
             assert (low, high) == ((every.min(), every.max()) if not signed else (-np.abs(every).max(), np.abs(every).max()))
         fastest = max(np.linalg.norm(frame.v, axis=1).max() for frame in frames)
-        assert spread((field("speed", subject, WHOLE, lambda: []).at(f) for f in frames), signed=False) == (0.0, fastest)
+        assert spread((field("speed", subject, WHOLE).at(f) for f in frames), signed=False) == (0.0, fastest)
     assert spread([[np.array([np.nan])]], signed=True) == (0.0, 0.0)
 
 
@@ -172,11 +172,11 @@ def test_a_torn_element_carries_nothing(torn_run):
         assert run.reports["torn"].sum() == counts[-1]
         assert len(torn.pairs(last)) == counts[-1]
         frame = run.frames[-1]
-        (values,) = field("spring", subject, torn, lambda: []).at(frame)
+        (values,) = field("spring", subject, torn).at(frame)
         whole = subject.system.V_by_law(run.state())["spring"]
         assert values.sum() == pytest.approx(whole, rel=1e-9)
-        (stress,) = field("stress", subject, torn, lambda: [subject.pieces[0].mesh]).at(frame)
-        (wrong,) = field("stress", subject, WHOLE, lambda: [subject.pieces[0].mesh]).at(frame)
+        (stress,) = field("stress", subject, torn).at(frame)
+        (wrong,) = field("stress", subject, WHOLE).at(frame)
         assert np.nanmax(wrong) > 2 * np.nanmax(stress)
 
 
@@ -192,12 +192,12 @@ def test_what_is_not_there_is_refused_by_name(hanging_run, tmp_path):
     with open_run(hanging_run) as run:
         subject = of_run(run)
         with pytest.raises(ModelError, match=r"no colour 'sprng'.*did you mean 'spring'"):
-            field("sprng", subject, WHOLE, lambda: [])
+            field("sprng", subject, WHOLE)
     dots = Subject("test", (Piece("body", Mesh(np.zeros((2, 3)), {}), 0, 2),), 2, np.empty(0, np.int64))
     with pytest.raises(ModelError, match="no edges"):
-        field("strain", dots, WHOLE, lambda: [])
-    with pytest.raises(taut.RunError, match="without a scene"):
-        field("spring", dots, WHOLE, lambda: [])
-    mixed = [taut.mesh.rope(2), taut.mesh.sheet(2, 2)]
+        field("strain", dots, WHOLE)
+    with pytest.raises(taut.errors.RunError, match="without a scene"):
+        field("spring", dots, WHOLE)
+    rope, sheet = Piece("rope", taut.mesh.rope(2), 0, 3), Piece("sheet", taut.mesh.sheet(2, 2), 3, 12)
     with pytest.raises(ModelError, match="different units"):
-        field("stress", dots, WHOLE, lambda: mixed)
+        field("stress", Subject("test", (rope, sheet), 12, np.empty(0, np.int64)), WHOLE)

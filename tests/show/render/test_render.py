@@ -13,7 +13,6 @@ from taut.errors import MissingExtra, ModelError, RunError
 from taut.run.opening import open_run
 from taut.run.record import record
 from taut.show.colours import bytes_of, table
-from taut.show.held import held_until
 from taut.show.render import gl, render
 from taut.show.render.cameras import framing
 from taut.show.render.stage import BACKGROUND, Stage
@@ -139,8 +138,7 @@ def test_turntable_and_follow(hanging_run, monkeypatch, tmp_path):
 def test_marks_go_when_a_hold_ends(tmp_path):
     hanging(tmp_path / "run", HANGING.replace('where = "y == max"', 'where = "y == max"\nuntil = 0.2'))
     with open_run(tmp_path / "run") as run:
-        held = held_until(run, of_run(run))
-        assert held.tolist() == [0.2] * 7
+        assert of_run(run).until.tolist() == [0.2] * 7
         red = []
         for i in (9, 10):
             picture = pixels(render(run, tmp_path / f"{i}.png", size=SMALL, frame=i).path)

@@ -1,6 +1,5 @@
 """Small scenes to look at."""
 
-from taut.run.record import record
 from taut.scene import read_text
 
 CLOTH = """
@@ -33,11 +32,6 @@ def cloth(text=CLOTH):
 
 
 def recorded(folder, text=CLOTH, every=2):
-    """The scene, run into a folder."""
-    scene = cloth(text)
-    built = scene.build()
-    record(
-        folder, built.system, built.integrator, h=built.h, until=built.until, every=every, state=built.state,
-        scene=scene.resolved(), inputs=scene.inputs(),
-    )  # fmt: skip
+    """The scene, run into a folder, with a frame every so many steps."""
+    read_text(text, overrides=[("output.every", every)]).record(folder)
     return folder

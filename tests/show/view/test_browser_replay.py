@@ -4,7 +4,8 @@ import numpy as np
 
 from taut.run.opening import open_run
 from taut.show.subject import of_run
-from taut.show.view.viewer import save_run, view_run, view_scene
+from taut.show.view.saving import save_run
+from taut.show.view.viewer import view_run, view_scene
 from tests.show.view.browser import opened, until
 from tests.show.view.scenes import CLOTH, cloth, recorded
 

@@ -7,7 +7,7 @@ import taut
 from taut import laws
 from taut.run.opening import open_run
 from taut.run.record import record
-from taut.show.view.curves import ENERGIES, JUMPS, WIDTH, Curves, of_run
+from taut.show.view.curves import ENERGIES, JUMPS, WIDTH, Curves, curves_of_run
 from taut.show.view.live import Live
 from taut.show.view.plots import DRAWN, INKS, Plots
 
@@ -62,7 +62,7 @@ def test_a_live_book_closes_when_things_tear_and_sliders_turn_and_points_are_pin
 def test_the_book_of_a_run_closes_when_things_tear(tmp_path):
     record(tmp_path / "run", tearing(), taut.ImplicitEuler(), h=H, until=0.6)
     with open_run(tmp_path / "run") as run:
-        ledger, table = run.ledger, of_run(run.ledger, run.reports)
+        ledger, table = run.ledger, curves_of_run(run.ledger, run.reports)
     assert table.shape == (60, WIDTH)
     assert column(table, "torn")[-1] == pytest.approx(ledger["torn spring"].sum())
     assert abs(column(table, "torn")[-1]) > 0.1
@@ -80,7 +80,7 @@ def test_what_was_changed_between_the_steps_of_a_run_is_drawn():
         "outcome": np.array(["explicit"] * 3),
         **dict.fromkeys(("tolerance", "floor", "residual"), np.zeros(3)),
     }
-    table = of_run(ledger, reports)
+    table = curves_of_run(ledger, reports)
     assert column(table, "between").tolist() == [0.0, 2.0, 2.5]
     assert closed(table).tolist() == [5.0, 5.0, 5.0]
     assert ledger["between"].tolist() == [0.0, 0.0, 0.5]  # what was given stays as it was

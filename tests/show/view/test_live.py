@@ -7,6 +7,7 @@ import pytest
 
 import taut
 from taut import laws
+from taut.constraints import fixed, scripted
 from taut.errors import ModelError
 from taut.scene import load
 from taut.show.view.hand import Hand
@@ -194,7 +195,7 @@ def test_a_pinned_point_stays_and_a_released_one_falls(run):
 
 
 def test_a_point_whose_hold_has_ended_is_pinned_by_a_click(run):
-    system = taut.System([[0, 0, 0]], mass=1.0, energies=[laws.gravity()], constraints=[taut.fixed(0, until=2.5 * H)])
+    system = taut.System([[0, 0, 0]], mass=1.0, energies=[laws.gravity()], constraints=[fixed(0, until=2.5 * H)])
     live = run(system)
     assert stepped(live, 2).held.tolist() == [0]
     fallen = stepped(live, 3)
@@ -207,7 +208,7 @@ def test_a_point_whose_hold_has_ended_is_pinned_by_a_click(run):
 
 def test_a_scripted_point_can_be_pinned_and_the_others_go_on(run):
     path = np.array([[0.0, 0, 0], [1.0, 0, 0]])
-    system = taut.System(path, mass=1.0, constraints=[taut.scripted([0, 1], lambda t: path + np.array([0.0, t, 0.0]))])
+    system = taut.System(path, mass=1.0, constraints=[scripted([0, 1], lambda t: path + np.array([0.0, t, 0.0]))])
     live = run(system)
     stepped(live)
     live.flip(0)  # it is held, so it is released

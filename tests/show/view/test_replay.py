@@ -17,7 +17,7 @@ from taut.show.subject import of_run as subject_of
 from taut.show.subject import of_system
 from taut.show.torn import Tearing, torn_in
 from taut.show.view import replay as module
-from taut.show.view.curves import ENERGIES, Curves, energies, of_run
+from taut.show.view.curves import ENERGIES, Curves, curves_of_run, energies
 from taut.show.view.live import Live
 from taut.show.view.replay import Replay
 from tests.show.view.scenes import cloth, recorded
@@ -103,7 +103,7 @@ def test_the_curves_of_a_run_are_those_of_the_same_steps_live(folder):
         curves.look(live.wait(lambda now, step=step: now.step == step))
     live.close()
     with open_run(folder) as run:
-        table = of_run(run.ledger, run.reports)
+        table = curves_of_run(run.ledger, run.reports)
     here = curves.table()
     assert here[:, : 1 + len(ENERGIES)] == pytest.approx(table[:10, : 1 + len(ENERGIES)], rel=1e-9, abs=1e-12)
     assert np.array_equal(here[:, 1 + len(ENERGIES) :], table[:10, 1 + len(ENERGIES) :])
@@ -194,9 +194,7 @@ def test_what_tears_in_a_run_that_grows_is_found_reading_no_frame_twice(torn_run
 def test_points_are_held_as_long_as_the_scene_holds_them(tmp_path):
     scene = load("tower", overrides=[("time.duration", 0.6), ("body.tower.mesh.ny", 3), ("output.every", 10)])
     built = scene.build()
-    record(
-        tmp_path / "run", built.system, built.integrator, h=built.h, until=built.until, every=built.every, scene=scene.resolved()
-    )
+    scene.record(tmp_path / "run", built=built)
     replay = replayed(tmp_path / "run")
     bottom, top = (np.flatnonzero(built.system.rest[:, 1] == y) for y in (0.0, 3.0))
     assert len(bottom) == len(top) == 9

@@ -11,12 +11,12 @@ from taut.errors import ModelError, RunError
 from taut.run.opening import open_run
 from taut.run.record import record
 from taut.show.subject import of_run
-from taut.show.view import recording
-from taut.show.view import viewer as viewer_module
+from taut.show.view import recording, saving
 from taut.show.view.picking import meant, met
 from taut.show.view.recording import Recorder, write_page
+from taut.show.view.saving import save_run
 from taut.show.view.strain import Scale, lines_of, springs_of
-from taut.show.view.viewer import save_run, view_run, view_scene, view_system
+from taut.show.view.viewer import view_run, view_scene, view_system
 from tests.show.view.browser import until
 from tests.show.view.scenes import CLOTH, cloth, recorded
 
@@ -117,7 +117,7 @@ def test_a_body_of_lines_can_be_taken_by_its_particles():
     )
     with view_system(chain, taut.ImplicitEuler(), 0.01, title="chain", port=0) as viewer:
         assert viewer.stage.visible["particles"]
-        assert list(viewer.stage.pickable()) == ["/particles"]
+        assert [node.name for node in viewer.stage.pickable()] == ["/particles"]
         assert viewer.stage._lines.points.shape == (4, 2, 3)
         viewer.mouse.drag(1, "start", "/particles", 3, (0, 0, 0), (0, 0, 0.1))
         assert viewer.source.wait(lambda now: bool(now.pulled)).pulled[0][0] == 3
@@ -137,7 +137,7 @@ def test_a_page_is_not_written_over_another(tmp_path, monkeypatch):
     folder, file = recorded(tmp_path / "run", CLOTH.replace("0.3", "0.02")), tmp_path / "a.html"
     file.write_text("mine")
     with monkeypatch.context() as patch:
-        patch.setattr(viewer_module, "open_run", None)  # it is refused before anything is read
+        patch.setattr(saving, "open_run", None)  # it is refused before anything is read
         with pytest.raises(ModelError, match="overwrite"):
             save_run(folder, file)
         with pytest.raises(ModelError, match="no folder"):
@@ -202,11 +202,11 @@ def test_a_page_has_the_last_frame_and_keeps_to_its_bounds(tmp_path, sent, monke
     folder = recorded(tmp_path / "run", every=1)  # 31 frames
     with open_run(folder) as run:
         last = run.frames[-1].q.astype(np.float32)
-    monkeypatch.setattr(viewer_module, "MOST_FRAMES", 20)
+    monkeypatch.setattr(saving, "MOST_FRAMES", 20)
     assert save_run(folder, tmp_path / "a.html") == 20
     assert np.array_equal(sent["/surface 0", "vertices"][-1][1].reshape(-1, 3), last)
     sent.clear()
-    for module in (viewer_module, recording):
+    for module in (saving, recording):
         monkeypatch.setattr(module, "MOST_BYTES", 100_000)
     count = save_run(folder, tmp_path / "b.html")
     assert 5 < count < 20

@@ -23,15 +23,15 @@ from numpy.typing import ArrayLike, NDArray
 from taut.errors import MeshError
 from taut.mesh.embedding.nearest import holding_tet, nearest_segment, nearest_triangle
 from taut.mesh.embedding.tetrahedra import skin, tetrahedra
-from taut.mesh.measure import FLAT
+from taut.mesh.measure import EXACT, FLAT
 from taut.mesh.mesh import Mesh
 from taut.mesh.parts import check_points
+from taut.mesh.runs import runs
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 BATCH = 20_000  # points for which candidates are weighed at a time
-ON_LINE = 1e-9  # of the size of the cage: how far a point may be from a line that carries it
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +122,7 @@ def _gentlest(x: Float, near: Int, tets: Int, origin: Float, edges: Float, n: in
         corner = near[low : low + BATCH]
         count = (start[corner + 1] - start[corner]).sum(axis=1)
         first, last = start[corner].ravel(), start[corner + 1].ravel()
-        ends = np.cumsum(last - first)
-        tet = owner[np.arange(ends[-1]) + np.repeat(first - (ends - (last - first)), last - first)]
+        tet = owner[runs(first, last - first)]
         point = np.repeat(np.arange(len(corner)), count)
         weights = np.einsum("mij,mj->mi", inverse[tet], x[low + point] - origin[tet])
         largest = np.maximum(np.abs(weights).max(axis=1), np.abs(1 - weights.sum(axis=1)))
@@ -151,7 +150,7 @@ def _on_lines(x: Float, cage: Mesh) -> Embedding:
     ends = cage.positions[lines]
     near, square = nearest_segment(x, ends)
     size = float(np.linalg.norm(np.ptp(ends.reshape(-1, 3), axis=0)))
-    off = np.flatnonzero(square > (ON_LINE * size) ** 2)
+    off = np.flatnonzero(square > (EXACT * size) ** 2)
     if len(off):
         message = f"it is {np.sqrt(square[off[0]]):g} m from the nearest line of the cage; lines carry only points that lie on them"
         raise MeshError(message, element=f"point {off[0]}")

@@ -6,13 +6,13 @@ Mesh cannot hold are refused, so nothing is dropped in silence.
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from taut.errors import MeshError
+from taut.extras import require
 from taut.mesh.isolated import Arrays, isolated
 from taut.mesh.mesh import Mesh
 
@@ -31,9 +31,8 @@ SECONDS = 300.0
 
 
 def read(path: Path, data: bytes) -> Mesh:
-    """The mesh in a file that meshlane knows."""
-    if find_spec("meshlane") is None:
-        raise MeshError(f"{path.suffix} files are read by the package meshlane: pip install 'taut[meshlane]'", path=path)
+    """The mesh in a file that meshlane knows; MissingExtra where that is not installed."""
+    require("meshlane", "meshlane", f"{path}: {path.suffix} files")
     try:
         arrays, facts = isolated(
             "taut.mesh.files.foreign:_read", {}, {"path": str(path.absolute())}, what="reading it with meshlane", timeout=SECONDS

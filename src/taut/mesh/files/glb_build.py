@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.mesh.files.glb_accessors import ANY, indices, values
-from taut.mesh.files.glb_document import Document, Object
+from taut.mesh.files.glb_document import DRACO, Document, Object
 from taut.mesh.files.glb_nodes import Placed
 from taut.mesh.files.glb_topology import KINDS, cells_of
 from taut.mesh.mesh import Mesh
@@ -18,7 +18,6 @@ from taut.mesh.parts import UV
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
-DRACO = "KHR_draco_mesh_compression"
 _QUIET = ("POSITION", "NORMAL", "TANGENT")  # kept, or a matter of shading
 OWN = "taut"  # the key in `extras` of what glTF itself has no place for
 

@@ -14,12 +14,14 @@ from typing import Any
 
 from taut.errors import MeshError
 from taut.mesh.files.binary import Binary
+from taut.mesh.files.numbers import LARGEST
 
 MAGIC, JSON, BIN = 0x46546C67, 0x4E4F534A, 0x004E4942
 _ROOM = 64  # bytes of mesh that each byte of a file may become, instances counted
 _SPARE = 1 << 24
 _PARTS, _BYTES = 10_000, 150  # meshes and primitives that a file may place, or one for so many bytes, since each costs time
-_COMPRESSED = ("KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_meshopt_compression", "EXT_mesh_gpu_instancing")
+DRACO, INSTANCING = "KHR_draco_mesh_compression", "EXT_mesh_gpu_instancing"
+_UNREAD = (DRACO, "EXT_meshopt_compression", "KHR_meshopt_compression", INSTANCING)
 _EMBEDDED = "data:"
 
 Object = dict[str, Any]
@@ -40,7 +42,7 @@ class Document:
         if not isinstance(self.root, dict):
             raise self.error("its JSON is not an object")
         for name in self.array(self.root, "extensionsRequired", "the file"):
-            if name in _COMPRESSED:
+            if name in _UNREAD:
                 raise self.error(f"it needs {name}, which is not read; save it without compression or instancing")
         self._buffers: dict[int, bytes] = {}
 
@@ -54,7 +56,7 @@ class Document:
         if self.room < 0:
             raise self.error(f"the mesh would be more than {_ROOM} times as large as the file; it has too many instances", where)
 
-    def part(self, where: str, count: int = 1) -> None:
+    def part(self, where: str, count: int) -> None:
         """Count parts of the mesh in, since however small it is each costs time."""
         self.parts -= count
         if self.parts < 0:
@@ -77,7 +79,7 @@ class Document:
     def whole(self, of: Object, key: str, where: str, default: int | None = None) -> int:
         """A number from 0 to 2⁵³."""
         value = of.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 2**53:
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= LARGEST:
             raise self.error(f"'{key}' is missing" if value is None else f"'{key}' is not a whole number from 0 on", where)
         return value
 

@@ -13,10 +13,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.mesh.files.glb_document import Document, Object
+from taut.mesh.files.glb_document import INSTANCING, Document, Object
 
 Float = NDArray[np.float64]
-
 
 _STILL = np.eye(4).tolist()
 _MOVES = ("matrix", "translation", "rotation", "scale")
@@ -78,8 +77,8 @@ def placed(document: Document) -> Iterator[Placed]:
                 place = Place(place.matrix @ _matrix(document, node, where))
             if not np.isfinite(place.matrix).all():
                 raise document.error("its place is not finite", where)
-        if "EXT_mesh_gpu_instancing" in document.object(node, "extensions", where):
-            raise document.error("its instances by EXT_mesh_gpu_instancing are not read; save them as nodes", where)
+        if INSTANCING in document.object(node, "extensions", where):
+            raise document.error(f"its instances by {INSTANCING} are not read; save them as nodes", where)
         if "mesh" in node:
             yield Placed(document.whole(node, "mesh", where), place, document.name(node), where)
         stack += [(child, place) for child in reversed(_numbers(document, node, "children", where))]

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from taut.errors import MeshError
 from taut.mesh.files.gmsh_sections import Section
 from taut.mesh.files.gmsh_types import Float, Int
+from taut.mesh.files.numbers import LARGEST
 from taut.mesh.files.text import shown
+from taut.mesh.runs import runs
 
 _PIECE = 1 << 20  # bytes of text turned into numbers at a time, so that words do not fill the memory
-_EXACT = 2**53  # whole numbers up to here survive as float64
 
 # what a record is made of: so many numbers of a type, "int", "size" or "double"
 Fields = tuple[tuple[str, int], ...]
@@ -65,7 +66,7 @@ class Ascii:
         if self.at >= len(self.values):
             raise self.error(f"the section ends where {what} should stand")
         value = self.values.item(self.at)
-        if isinstance(value, float) and not (value.is_integer() and abs(value) <= _EXACT):
+        if isinstance(value, float) and not (value.is_integer() and abs(value) <= LARGEST):
             raise self.error(f"{what} is not a whole number")
         self.at += 1
         return int(value)
@@ -119,7 +120,7 @@ class Ascii:
 
     def gather(self, kind: str, starts: Int, counts: Int, columns: int) -> tuple[Int, Int]:
         """Blocks of whole numbers as one array, shape (m, columns), and the place of each row, shape (m,)."""
-        where = spread(starts, counts, np.full(len(starts), columns))
+        where = runs(starts, counts, columns)
         rows = self.values[where[:, None] + np.arange(columns)]
         bad = np.flatnonzero(~_whole(rows).all(axis=1))
         if len(bad):
@@ -135,7 +136,7 @@ class Ascii:
         if not len(first) or (len(columns) and columns.max() == 1):
             return
         fits = np.minimum(counts, (len(self.values) - starts) // columns + 1).clip(0)
-        rows = spread(starts, fits, columns)
+        rows = runs(starts, fits, columns)
         line = np.searchsorted(first, rows, side="right") - 1
         bad = np.flatnonzero((rows < len(self.values)) & ((first[line] != rows) | (widths[line] != np.repeat(columns, fits))))
         if len(bad):
@@ -149,14 +150,8 @@ class Ascii:
             raise self.error("the section holds more than it announces")
 
 
-def spread(starts: Int, counts: Int, strides: Int) -> Int:
-    """The places of all records of some blocks, each with a start, a number of records and the stride between them."""
-    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.repeat(starts, counts) + np.repeat(strides, counts) * within
-
-
 def _whole(values: Float) -> NDArray[np.bool_]:
-    return (values == np.floor(values)) & (np.abs(values) <= _EXACT)
+    return (values == np.floor(values)) & (np.abs(values) <= LARGEST)
 
 
 def _reads(word: bytes) -> bool:

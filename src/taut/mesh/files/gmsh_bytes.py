@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import MeshError
-from taut.mesh.files.gmsh_ascii import Ascii, Fields, spread
+from taut.mesh.files.gmsh_ascii import Ascii, Fields
 from taut.mesh.files.gmsh_sections import Section
 from taut.mesh.files.gmsh_types import Int
+from taut.mesh.runs import runs
 
 
 class Bytes:
@@ -71,7 +72,7 @@ class Bytes:
         """Blocks of whole numbers as one array, shape (m, columns), and the place of each row, shape (m,)."""
         data, dtype = self.section.data, np.dtype(self.types[kind])
         pieces = [np.frombuffer(data, dtype, n * columns, at) for at, n in zip(starts.tolist(), counts.tolist(), strict=True)]
-        where = spread(starts, counts, np.full(len(starts), columns * dtype.itemsize))
+        where = runs(starts, counts, columns * dtype.itemsize)
         return np.concatenate(pieces).astype(np.int64).reshape(-1, columns), where
 
     def finish(self) -> None:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from taut.errors import MeshError
-from taut.mesh.files.text import shown
+from taut.mesh.files.text import BREAK, line_of, shown
 
-_BREAK = re.compile(rb"\r\n|\n|\r")
 _BLANK = re.compile(rb"\s*")
 _OPENING = re.compile(rb"\$(\w+)[ \t]*(?:\r\n|\n|\r)")
 # each section costs time however small it is; of values there may be one for each step in time
@@ -30,15 +29,14 @@ class Section:
 
     def error(self, message: str, at: int, element: str | None = None) -> MeshError:
         """An error on the line of a byte."""
-        line = 1 + len(_BREAK.findall(self.data, 0, at))
         place = f" (in ${self.name})" if self.name else ""
-        return MeshError(message + place, path=self.path, line=line, element=element)
+        return MeshError(message + place, path=self.path, line=line_of(self.data, at), element=element)
 
     def line(self, at: int, what: str) -> tuple[bytes, int]:
         """The line from byte `at` on, without blanks around it, and where the next one begins."""
         if at >= self.end:
             raise self.error(f"the section ends where {what} should stand", self.end)
-        found = _BREAK.search(self.data, at, self.end)
+        found = BREAK.search(self.data, at, self.end)
         return self.data[at : found.start() if found else self.end].strip(), found.end() if found else self.end
 
     def whole(self, at: int, what: str) -> tuple[int, int]:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from taut.mesh.kinds import known
+
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
@@ -15,8 +17,8 @@ MOST_GROUPS = 20_000  # physical groups, since each costs time however small it 
 VERTEX = 15
 KINDS = {1: "line", 2: "triangle", 3: "quad", 4: "tet", 5: "hex", 6: "wedge", 7: "pyramid", VERTEX: "point"}
 CODES = {name: code for code, name in KINDS.items()}
-SIZES = {1: 2, 2: 3, 3: 4, 4: 4, 5: 8, 6: 6, 7: 5, VERTEX: 1}
-DIMENSIONS = {1: 1, 2: 2, 3: 2, 4: 3, 5: 3, 6: 3, 7: 3, VERTEX: 0}
+SIZES = {code: known(name).size for code, name in KINDS.items() if code != VERTEX} | {VERTEX: 1}
+DIMENSIONS = {code: known(name).dimension for code, name in KINDS.items() if code != VERTEX} | {VERTEX: 0}
 # types with nodes between the corners: the kind, and how many nodes
 _CURVED = {
     8: ("line", 3), 9: ("triangle", 6), 10: ("quad", 9), 11: ("tet", 10), 12: ("hex", 27), 13: ("wedge", 18), 14: ("pyramid", 14),

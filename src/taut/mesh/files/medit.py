@@ -15,6 +15,7 @@ from taut.mesh.files.labels import labelled, labels_of, number
 from taut.mesh.files.numbers import rows as text_rows
 from taut.mesh.files.numbers import whole
 from taut.mesh.files.text import Tokens, shown
+from taut.mesh.kinds import known
 from taut.mesh.mesh import Mesh
 
 NAME = "Medit"
@@ -22,8 +23,7 @@ KINDS = {
     "Edges": "line", "Triangles": "triangle", "Quadrilaterals": "quad", "Tetrahedra": "tet", "Pyramids": "pyramid",
     "Prisms": "wedge", "Hexahedra": "hex",
 }  # fmt: skip
-SIZES = {"line": 2, "triangle": 3, "quad": 4, "tet": 4, "pyramid": 5, "wedge": 6, "hex": 8}
-CELLS = frozenset(SIZES)
+CELLS = frozenset(KINDS.values())
 # sets of elements, by number
 SETS = {
     "Corners": "point", "RequiredVertices": "point", "Ridges": "line", "RequiredEdges": "line", "RequiredTriangles": "triangle",
@@ -75,7 +75,7 @@ def read(path: Path, data: bytes) -> Mesh:
             points, refs["point"] = table[:, :dimension], table[:, dimension].astype(np.int64)
         elif word in KINDS:
             kind = KINDS[word]
-            table = tokens.numbers(count, SIZES[kind] + 1, kind, int)
+            table = tokens.numbers(count, known(kind).size + 1, kind, int)
             cells[kind], refs[kind] = table[:, :-1], table[:, -1]
         elif word in SETS:
             sets[word] = tokens.numbers(count, 1, word, int)
@@ -84,7 +84,7 @@ def read(path: Path, data: bytes) -> Mesh:
     if points is None:
         raise tokens.error("the file has no Vertices")
     for kind, word in ((k, w) for w, k in KINDS.items() if k in cells):
-        cells[kind] = tokens.in_range(cells[kind], places[word], SIZES[kind] + 1, len(points), kind, base=1)
+        cells[kind] = tokens.in_range(cells[kind], places[word], known(kind).size + 1, len(points), kind, base=1)
     groups: dict[str, dict[str, Int]] = {}
     for name, members in sets.items():
         count = len(points) if SETS[name] == "point" else len(cells.get(SETS[name], ()))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-LARGEST = 2.0**53  # up to here every whole number is a float
+LARGEST = 2**53  # up to here every whole number is a float
 
 
 def rows(array: NDArray[Any], before: str = "") -> list[str]:
@@ -30,5 +30,5 @@ def whole(values: NDArray[Any]) -> bool:
 
 
 def _wide(table: NDArray[Any]) -> NDArray[Any]:
-    """As float64 or int64, since the shortest form of a float32 is not the shortest of its value."""
-    return table.astype(np.float64 if table.dtype.kind == "f" else np.int64)
+    """Floats as float64, since longer ones have a form of their own, and yes and no as 1 and 0; whole numbers as they are."""
+    return table.astype({"f": np.float64, "b": np.int64}.get(table.dtype.kind, table.dtype), copy=False)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.mesh.files.blocks import by_size, face_kind, members, segments
-from taut.mesh.files.obj_lines import Lists, names, plain, sorted_rows
+from taut.mesh.files.obj_lines import Lists, names, sorted_rows, whole_lines
 from taut.mesh.files.obj_write import write as write
 from taut.mesh.files.text import BOM, Rows, reads, shown
 from taut.mesh.mesh import Mesh
@@ -31,7 +31,7 @@ _log = logging.getLogger("taut")
 
 def read(path: Path, data: bytes) -> Mesh:
     """The mesh in an OBJ file."""
-    rows = Rows(path, plain(path, data.removeprefix(BOM)), comment=b"")
+    rows = Rows(path, whole_lines(path, data.removeprefix(BOM)), comment=b"")
     lists = sorted_rows(rows)
     points, point_data = _vertices(rows, lists)
     vertex, texture, counts = _corners(rows, lists, len(points))

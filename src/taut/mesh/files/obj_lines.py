@@ -46,7 +46,7 @@ class Lists:
         return f"{word} {self.kinds[:i].count(self.kinds[i])}"
 
 
-def plain(path: Path, data: bytes) -> bytes:
+def whole_lines(path: Path, data: bytes) -> bytes:
     """The file without comments, and with lines that go on after a backslash as one; empty ones keep the numbers of the lines.
 
     A comment begins a line or follows a space, since names may hold a #, and ends with its line whatever stands there.

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from taut.errors import MeshError
 from taut.mesh.files.binary import Binary
 from taut.mesh.files.ply_header import Element
+from taut.mesh.runs import runs
 
 Int = NDArray[np.int64]
 Columns = dict[str, Any]
@@ -36,16 +37,6 @@ class Table:
             for p in element.properties
         }
         return cls(columns, lambda message, row: MeshError(message, path=path, element=f"{element.name} {row}"))
-
-
-def ranges(start: Int, length: Int, step: int = 1) -> Int:
-    """start[i], start[i] + step … for each i, length[i] of them, one after the other.
-
-    >>> ranges(np.array([10, 30]), np.array([2, 3])).tolist()
-    [10, 11, 30, 31, 32]
-    """
-    ends = np.cumsum(length)
-    return np.arange(ends[-1] if len(ends) else 0) * step + np.repeat(start - (ends - length) * step, length)
 
 
 def from_binary(binary: Binary, element: Element) -> Table:
@@ -115,7 +106,7 @@ def _walked(binary: Binary, element: Element) -> Table:
         if size is None:
             columns[p.name] = anywhere[starts + offset]
         else:
-            columns[p.name] = (anywhere[ranges(starts + offset, size, p.dtype.itemsize)], size)
+            columns[p.name] = (anywhere[runs(starts + offset, size, p.dtype.itemsize)], size)
     binary.at = int(starts[-1] + width[-1])
     return Table(columns, _placed(binary, element, lambda row: int(starts[row])))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from taut.mesh.files.ply_names import decode
-from taut.mesh.files.text import Rows, shown
+from taut.mesh.files.text import BREAK, Rows, shown
 
 TYPES = {
     "char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4", "float": "f4", "double": "f8",
@@ -16,7 +16,6 @@ TYPES = {
 }  # fmt: skip
 ORDERS = {"ascii": "=", "binary_little_endian": "<", "binary_big_endian": ">"}
 DIGITS = 18  # of a count, so that it is an index
-_BREAK = re.compile(rb"\r\n|\r|\n")
 _END = re.compile(rb"(?<=[\r\n])[ \t]*end_header[ \t]*(?=[\r\n]|\Z)")
 
 
@@ -47,11 +46,11 @@ def header_size(data: bytes) -> int:
     end = _END.search(data)
     if end is None:
         return len(data)
-    first = _BREAK.search(data)
+    first = BREAK.search(data)
     assert first is not None  # the last line stands behind one
     if first[0] == b"\r":  # then a line feed behind the last line is a number of the body
         return min(end.end() + 1, len(data))
-    behind = _BREAK.match(data, end.end())
+    behind = BREAK.match(data, end.end())
     return behind.end() if behind else len(data)
 
 

@@ -2,14 +2,13 @@
 
 Further numbers at vertices become maps of their names, those at faces and edges data of cells; lists of equal length become maps
 with several columns. Red, green and blue become the map "color" (0 to 1); s and t, u and v or texture_u and texture_v at vertices
-and `texcoord` at faces become texture coordinates; normals are not kept. Properties of 0 and 1 named "group:NAME" hold groups,
-those named "only:KIND:NAME" data of one kind of cell. What is not kept is named on the log.
+and `texcoord` at faces become texture coordinates; normals are not kept. Groups, and data of one kind of cell, are known by their
+names (`over_all_cells`). What is not kept is named on the log.
 """
 
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from taut.errors import MeshError
 from taut.mesh.files.blocks import by_size, face_kind
+from taut.mesh.files.over_all_cells import GROUP, ONLY, is_group
 from taut.mesh.files.ply_body import Columns, Table
 from taut.mesh.files.ply_corners import face_uv, strip_triangles, vertex_uv
 from taut.mesh.files.ply_names import decode
@@ -27,8 +27,6 @@ from taut.mesh.kinds import kind as kind_of
 from taut.mesh.mesh import Mesh
 from taut.mesh.parts import Cells, Groups
 
-GROUP = "group:"
-ONLY = re.compile(r"only:([a-z]+\d*):(.+)")
 TEXTURE_LIST = "texcoord"
 CORNERS = ("vertex_indices", "vertex_index")
 ENDS = ("vertex1", "vertex2")
@@ -65,7 +63,7 @@ class _Building:
             message = f"{len(maps)} properties of {len(blocks)} kinds of cell are too many for a file of {self.size} bytes"
             raise MeshError(message, path=self.path, element=f"element {element}")
         single = _of_one_kind(maps, set(blocks))
-        groups = {name for name, values in maps.items() if _is_group(name, values)}
+        groups = {name for name, values in maps.items() if is_group(name, values)}
         for kind, (which, index) in blocks.items():
             self._add_kind(element, kind, which, index)
             for name, values in maps.items():
@@ -126,7 +124,7 @@ def mesh_from(path: Path, size: int, tables: dict[str, Table]) -> Mesh:
     made.left_out += [f"vertex.{name}" for name in NORMAL if name in vertex]
     point_data: Maps = {}
     for name, values in made.maps("vertex", {*"xyz", *NORMAL}).items():
-        if _is_group(name, values):
+        if is_group(name, values):
             made.groups[decode(name.removeprefix(GROUP))] = {"point": np.flatnonzero(values)}
         else:
             point_data[decode(name)] = values
@@ -166,11 +164,6 @@ def _add_cells(made: _Building) -> Any:
         made.left_out += [f"tristrips.{name}" for name in made.columns("tristrips") if name != CORNERS[0]]
     made.left_out += [f"the element {name}" for name in made.tables if name not in used]
     return uv
-
-
-def _is_group(name: str, values: NDArray[Any]) -> bool:
-    """Whether the property marks the members of a group."""
-    return name.startswith(GROUP) and values.ndim == 1 and values.dtype.kind in "iu" and bool(((values == 0) | (values == 1)).all())
 
 
 def _of_one_kind(maps: Maps, kinds: set[str]) -> dict[str, tuple[str, str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import MeshError
-from taut.mesh.files.ply_body import Columns, Int, Table, ranges
+from taut.mesh.files.ply_body import Columns, Int, Table
 from taut.mesh.files.ply_header import Element, Property
-from taut.mesh.files.vtk_numbers import BadWord, parse, word_starts
+from taut.mesh.files.text import line_of
+from taut.mesh.files.words import BadWord, parse, word_starts
+from taut.mesh.runs import runs
 
 Float = NDArray[np.float64]
 
@@ -40,8 +41,7 @@ class Text:
     def error(self, message: str, row: int, element: str | None = None) -> MeshError:
         """An error on a row, or at the end for the row behind the last."""
         place = len(self.data.rstrip()) if row == len(self.rows) - 1 else self.start + int(self.edges[self.rows[row]])
-        line = 1 + len(re.findall(rb"\r\n|\r|\n", self.data[:place]))
-        return MeshError(message, path=self.path, line=line, element=element)
+        return MeshError(message, path=self.path, line=line_of(self.data, place), element=element)
 
     def end(self) -> None:
         """Refuse rows that the header does not tell of."""
@@ -92,7 +92,7 @@ class _TextRows:
                 continue
             self._room((one < 0) | (one != np.round(one)) | (at + 1 + one > self.end))
             length = self._cast(p, p.count, one, None).astype(np.int64)
-            columns[p.name] = (self._cast(p, p.dtype, self.flat[ranges(at + 1, length)], length), length)
+            columns[p.name] = (self._cast(p, p.dtype, self.flat[runs(at + 1, length)], length), length)
             at = at + 1 + length
         self._room(at != self.end)
         return columns

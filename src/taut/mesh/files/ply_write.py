@@ -1,7 +1,6 @@
-"""A mesh as a binary PLY file: texture coordinates stand at the faces, groups in properties of 0 and 1.
+"""A mesh as a binary PLY file: texture coordinates stand at the faces, groups and data in properties (`over_all_cells`).
 
-Cell data that only some kinds of face have, or that differ in type or shape between kinds, become one property for each kind,
-called "only:KIND:NAME", not a number (or 0) elsewhere. Names are written as `ply_names` says.
+Names are written as `ply_names` says.
 """
 
 from __future__ import annotations
@@ -12,16 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import MeshError
+from taut.mesh.files.numbers import LARGEST
+from taut.mesh.files.over_all_cells import GROUP, alike, marks, only, padded
 from taut.mesh.files.ply_corners import TEXTURE
 from taut.mesh.files.ply_header import TYPES
-from taut.mesh.files.ply_mesh import COLOUR, CORNERS, ENDS, GROUP, NORMAL, TEXTURE_LIST
+from taut.mesh.files.ply_mesh import COLOUR, CORNERS, ENDS, NORMAL, TEXTURE_LIST
 from taut.mesh.files.ply_names import encode
 from taut.mesh.mesh import Mesh
 
 WORDS = {np.dtype(f"<{code}"): word for word, code in reversed(TYPES.items())}
-EXACT = 2**53  # up to here every whole number is a double
 Column = NDArray[Any]
 Columns = dict[str, Column]
+_NONE = np.empty(0, np.int64)  # members
 
 
 def write(mesh: Mesh) -> bytes:
@@ -69,38 +70,22 @@ def _point_columns(mesh: Mesh) -> Columns:
         columns |= parts
     for name, members in mesh.groups.items():
         if "point" in members or not members:
-            columns[GROUP + encode(name)] = _marks(members, "point", mesh.n)
+            columns[GROUP + encode(name)] = marks(members.get("point", _NONE), mesh.n)
     return columns
 
 
 def _cell_columns(mesh: Mesh, sizes: dict[str, int]) -> Columns:
     """Data and groups of all cells of these kinds, one kind after the other."""
     here = {name: {kind: by_kind[kind] for kind in sizes if kind in by_kind} for name, by_kind in mesh.cell_data.items()}
-    whole = {name: np.concatenate(list(by_kind.values())) for name, by_kind in here.items() if _alike(by_kind, sizes)}
+    whole = {name: np.concatenate(list(by_kind.values())) for name, by_kind in here.items() if alike(by_kind, sizes)}
     columns = _data(whole, {*CORNERS, TEXTURE_LIST, *ENDS}, ())
-    begin = dict(zip(sizes, np.cumsum([0, *sizes.values()])[:-1].tolist(), strict=True))
     for name in [name for name in here if name not in whole]:
         for kind, values in here[name].items():
-            part = _storable(name, values)
-            column = np.full((sum(sizes.values()), *part.shape[1:]), np.nan if part.dtype.kind == "f" else 0, part.dtype)
-            column[begin[kind] : begin[kind] + sizes[kind]] = part
-            columns[f"only:{kind}:{encode(name)}"] = column
+            columns[only(kind, encode(name))] = padded(_storable(name, values), kind, sizes)
     for name, members in mesh.groups.items():
         if any(kind in members for kind in sizes):
-            columns[GROUP + encode(name)] = np.concatenate([_marks(members, kind, size) for kind, size in sizes.items()])
+            columns[GROUP + encode(name)] = np.concatenate([marks(members.get(kind, _NONE), size) for kind, size in sizes.items()])
     return columns
-
-
-def _alike(by_kind: Columns, sizes: dict[str, int]) -> bool:
-    """Whether all kinds have the data, in the same type and shape."""
-    return len(by_kind) == len(sizes) and len({(v.dtype, v.shape[1:]) for v in by_kind.values()}) == 1
-
-
-def _marks(members: Columns, kind: str, count: int) -> Column:
-    """1 for the points or cells of a kind that are members, 0 for others."""
-    marks = np.zeros(count, np.uint8)
-    marks[members.get(kind, np.empty(0, np.int64))] = 1
-    return marks
 
 
 def _data(maps: Columns, reserved: set[str], together: tuple[tuple[str, ...], ...]) -> Columns:
@@ -157,6 +142,6 @@ def _storable(name: str, column: Column) -> Column:
     for short in (np.int32, np.uint32):
         if np.iinfo(short).min <= low and high <= np.iinfo(short).max:
             return column.astype(short)
-    if max(-low, high) > EXACT:
+    if max(-low, high) > LARGEST:
         raise MeshError(f"PLY cannot hold the data '{name}': whole numbers beyond 2**53; make them floats")
     return column.astype(np.float64)

@@ -31,6 +31,8 @@ def load(path: Path) -> bytes:
         raise MeshError(f"there is no such file{via}", path=path) from None
     except OSError as error:
         raise MeshError(f"it cannot be read: {error.strerror or error}{via}", path=path) from error
+    except MemoryError:
+        raise MeshError(f"there is not enough memory for its {os.stat(path).st_size:,} bytes{via}", path=path) from None
     if not data.strip():
         raise MeshError("the file is empty", path=path)
     return data

@@ -16,7 +16,7 @@ from taut.errors import MeshError
 from taut.mesh.files.binary import Binary
 from taut.mesh.files.blocks import members
 from taut.mesh.files.text import BOM, Rows, shown
-from taut.mesh.measure import vector_areas
+from taut.mesh.measure import unit_normals
 from taut.mesh.mesh import Mesh
 
 NAME = "STL"
@@ -113,9 +113,7 @@ def write(mesh: Mesh) -> bytes:
     beyond = np.flatnonzero(~np.isfinite(corners).all(axis=(1, 2)))
     if len(beyond):
         raise MeshError("it has a corner too far away for the single precision of STL", element=f"triangle {beyond[0]}")
-    area = vector_areas(mesh.positions, triangles)
-    length = np.linalg.norm(area, axis=1, keepdims=True)
     facets = np.zeros(len(triangles), FACET)
-    facets["normal"] = np.divide(area, length, out=np.zeros_like(area), where=length > 0)
+    facets["normal"] = unit_normals(mesh.positions, triangles)
     facets["corners"] = corners
     return b"taut".ljust(HEADER) + len(facets).to_bytes(4, "little") + facets.tobytes()

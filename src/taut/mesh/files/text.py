@@ -20,6 +20,7 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 SHOWN = 40  # characters of a bad token that an error repeats
 BOM = b"\xef\xbb\xbf"  # with which some programs begin a text file
+BREAK = re.compile(rb"\r\n|\r|\n")
 
 
 class Rows:
@@ -103,15 +104,11 @@ class Rows:
 class Tokens:
     """A file read word by word, whatever its lines. `at` is the next word."""
 
-    def __init__(self, path: Path, data: bytes, comment: bytes = b"#", first_line: int = 1) -> None:
+    def __init__(self, path: Path, data: bytes) -> None:
         self.path = path
         self.underscores = b"_" in data
-        data = data.removeprefix(BOM)
-        if comment and comment in data:
-            data = re.sub(re.escape(comment) + rb"[^\r\n]*", b"", data)
-        self.data = data
-        self.words = data.split()
-        self.first_line = first_line
+        self.data = re.sub(rb"#[^\r\n]*", b"", data.removeprefix(BOM))  # without comments
+        self.words = self.data.split()
         self.at = 0
 
     @property
@@ -126,7 +123,7 @@ class Tokens:
             if i == word:
                 end = found.start()
                 break
-        return self.first_line + len(re.findall(rb"\r\n|\r|\n", self.data[:end]))
+        return line_of(self.data, end)
 
     def error(self, message: str, word: int | None = None, element: str | None = None) -> MeshError:
         """An error at a word (the next one unless told)."""
@@ -163,13 +160,22 @@ class Tokens:
         self.at += count * columns
         return values.reshape(count, columns)
 
-    def in_range(self, cells: Int, word: int, columns: int, n: int, what: str, base: int = 0) -> Int:
+    def in_range(self, cells: Int, word: int, columns: int, n: int, what: str, base: int) -> Int:
         """The cells, counted from `base`, as indices from 0; cell i stands at word + i·columns of the file."""
         wrong = misnamed(cells, n, base)
         if wrong is not None:
             i, message = wrong
             raise self.error(message, word + i * columns, f"{what} {i}")
         return cells - base
+
+
+def line_of(data: bytes, at: int) -> int:
+    """The number of the line, from 1, on which a byte stands; a line ends as on Unix, Windows or an old Mac.
+
+    >>> line_of(b"a\\r\\nb\\rc", 5)
+    3
+    """
+    return 1 + len(BREAK.findall(data, 0, at))
 
 
 def shown(word: bytes) -> str:
@@ -187,7 +193,7 @@ def outside(cells: Int, n: int, base: int) -> Int:
     return np.flatnonzero(((cells < base) | (cells >= n + base)).any(axis=tuple(range(1, cells.ndim))))
 
 
-def misnamed(cells: Int, n: int, base: int = 0) -> tuple[int, str] | None:
+def misnamed(cells: Int, n: int, base: int) -> tuple[int, str] | None:
     """The first of the cells, counted from `base`, that names a point beyond the n there are, and what an error says of it."""
     wrong = outside(cells, n, base)
     if not len(wrong):

@@ -22,13 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import did_you_mean
+from taut.mesh.files.numbers import rows as text_rows
 from taut.mesh.files.text import shown
 from taut.mesh.files.vtk_arrays import Arrays, arrays, assemble
 from taut.mesh.files.vtk_attributes import KEYWORDS, attribute
 from taut.mesh.files.vtk_cells import KINDS, flatten
 from taut.mesh.files.vtk_cursor import Cursor
 from taut.mesh.files.vtk_lists import LISTS, CellList, join, read_list
-from taut.mesh.files.vtk_numbers import LEGACY_TYPES
+from taut.mesh.files.vtk_types import LEGACY_TYPES
 from taut.mesh.mesh import Mesh
 
 NAME = "VTK"
@@ -111,10 +112,10 @@ def write(mesh: Mesh) -> bytes:
     """
     types, _, corners = flatten(mesh)
     lines = ["# vtk DataFile Version 4.2", "taut", "ASCII", "DATASET UNSTRUCTURED_GRID", f"POINTS {mesh.n} double"]
-    lines += _rows(mesh.positions)
+    lines += text_rows(mesh.positions)
     lines.append(f"CELLS {len(types)} {len(types) + len(corners)}")
     for _, cells in mesh.blocks():
-        lines += _rows(np.column_stack([np.full(len(cells), cells.shape[1]), cells]))
+        lines += text_rows(np.column_stack([np.full(len(cells), cells.shape[1]), cells]))
     lines += [f"CELL_TYPES {len(types)}", *map(str, types.tolist())]
     on_points, on_cells = arrays(mesh, NAME)
     for keyword, count, some in (("POINT_DATA", mesh.n, on_points), ("CELL_DATA", len(types), on_cells)):
@@ -123,13 +124,8 @@ def write(mesh: Mesh) -> bytes:
         for name, values in some.items():
             table = values.reshape(count, -1) if count else values.reshape(0, 1)
             lines.append(f"{quote(name, safe=_PRINTABLE)} {table.shape[1]} {count} {_TYPE_NAMES[values.dtype]}")
-            lines += _rows(table)
+            lines += text_rows(table)
     return ("\n".join(lines) + "\n").encode()
-
-
-def _rows(table: NDArray[np.generic]) -> list[str]:
-    """A line for each row; each float in the shortest way that gives it back."""
-    return [" ".join(map(repr, row)) for row in table.tolist()]
 
 
 def _header(cursor: Cursor) -> str:

@@ -1,14 +1,9 @@
-"""Groups and data of a mesh as the named arrays of a VTK file.
-
-A group is an array of 0 and 1 called "group:NAME", on points or on cells. Cell data that only some kinds have, or that differ in
-type between kinds, become one array for each kind, called "only:KIND:NAME", not a number (or 0) elsewhere.
-"""
+"""Groups and data of a mesh as the named arrays of a VTK file, on points or on cells (`over_all_cells`)."""
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import MeshError
+from taut.mesh.files.over_all_cells import GROUP, ONLY, alike, is_group, marks, only, padded
 from taut.mesh.files.vtk_cells import Blocks, Flat, blocks
-from taut.mesh.files.vtk_numbers import stored
+from taut.mesh.files.vtk_types import stored
 from taut.mesh.mesh import Mesh
 
 Arrays = dict[str, NDArray[Any]]
 _log = logging.getLogger("taut")
-_GROUP = "group:"
-_ONLY = re.compile(r"only:([a-z]+\d*):(.+)", re.DOTALL)
 _UNSPEAKABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 MOST = 5000  # arrays on points, and on cells, since each costs time however small it is
 GROWTH, ALWAYS = 64, 1 << 26  # data of poly-lines and strips may grow this many times, or to this many bytes, when these are cut
@@ -36,18 +30,18 @@ def assemble(path: Path, points: NDArray[Any], flat: Flat, point_arrays: Arrays,
     groups: dict[str, dict[str, Any]] = {}
     point_data: Arrays = {}
     for name, values in point_arrays.items():
-        if _is_group(name, values):
-            groups[name.removeprefix(_GROUP)] = {"point": np.flatnonzero(values)}
+        if is_group(name, values):
+            groups[name.removeprefix(GROUP)] = {"point": np.flatnonzero(values)}
         else:
             point_data[name] = values
     cell_data: dict[str, Arrays] = {}
-    for name, values in sorted(cell_arrays.items(), key=lambda item: _ONLY.fullmatch(item[0]) is not None):
-        if _is_group(name, values):
-            _add_members(groups.setdefault(name.removeprefix(_GROUP), {}), values, found)
+    for name, values in sorted(cell_arrays.items(), key=lambda item: ONLY.fullmatch(item[0]) is not None):
+        if is_group(name, values):
+            _add_members(groups.setdefault(name.removeprefix(GROUP), {}), values, found)
             continue
-        only = _ONLY.fullmatch(name)
-        if only and only[1] in found.cells and only[1] not in cell_data.get(only[2], {}):
-            cell_data.setdefault(only[2], {})[only[1]] = values[found.source[only[1]]]
+        single = ONLY.fullmatch(name)
+        if single and single[1] in found.cells and single[1] not in cell_data.get(single[2], {}):
+            cell_data.setdefault(single[2], {})[single[1]] = values[found.source[single[1]]]
         else:
             cell_data[name] = {kind: values[source] for kind, source in found.source.items()}
     if len(found.vertices):
@@ -66,21 +60,18 @@ def arrays(mesh: Mesh, name: str) -> tuple[Arrays, Arrays]:
     on_points: list[tuple[str, Any]] = list(mesh.point_data.items())
     on_cells: list[tuple[str, Any]] = []
     for key, by_kind in mesh.cell_data.items():
-        on_cells += _whole_or_parts(key, {kind: v for kind, v in by_kind.items() if kind in sizes}, sizes)
+        there = {kind: v for kind, v in by_kind.items() if kind in sizes}
+        if alike(there, sizes):
+            on_cells.append((key, np.concatenate([there[kind] for kind in sizes])))
+        else:
+            on_cells += [(only(kind, key), padded(v, kind, sizes)) for kind, v in there.items()]
     for key, members in mesh.groups.items():
         if "point" in members:
-            on_points.append((_GROUP + key, _marks(members["point"], mesh.n)))
+            on_points.append((GROUP + key, marks(members["point"], mesh.n)))
         if set(members) != {"point"}:
-            parts = [_marks(members.get(kind, np.empty(0, np.int64)), size) for kind, size in sizes.items()]
-            on_cells.append((_GROUP + key, np.concatenate(parts)))
+            parts = [marks(members.get(kind, np.empty(0, np.int64)), size) for kind, size in sizes.items()]
+            on_cells.append((GROUP + key, np.concatenate(parts)))
     return _named(on_points, name), _named(on_cells, name)
-
-
-def _is_group(name: str, values: NDArray[Any]) -> bool:
-    """Whether the array marks the members of a group."""
-    return (
-        name.startswith(_GROUP) and values.ndim == 1 and values.dtype.kind in "biu" and bool(((values == 0) | (values == 1)).all())
-    )
 
 
 def _add_members(group: dict[str, Any], values: NDArray[Any], found: Blocks) -> None:
@@ -103,26 +94,6 @@ def _check_growth(path: Path, found: Blocks, flat: Flat, cell_arrays: Arrays) ->
     if size * cut > max(ALWAYS, GROWTH * (size + flat.corners.nbytes)):
         why = "its poly-lines and strips are too long to give each line and triangle a copy of so much cell data"
         raise MeshError(f"{why} ({size * cut:.3g} bytes); leave some arrays out", path=path)
-
-
-def _whole_or_parts(key: str, by_kind: Mapping[str, NDArray[Any]], sizes: Mapping[str, int]) -> list[tuple[str, NDArray[Any]]]:
-    """One array for all cells if each kind has data of the same type, else one for each kind that has any."""
-    if set(by_kind) == set(sizes) and len({(v.dtype, v.shape[1:]) for v in by_kind.values()}) == 1:
-        return [(key, np.concatenate([by_kind[kind] for kind in sizes]))]
-    parts = []
-    begin = dict(zip(sizes, np.cumsum([0, *sizes.values()])[:-1].tolist(), strict=True))
-    for kind, values in by_kind.items():
-        whole = np.full((sum(sizes.values()), *values.shape[1:]), np.nan if values.dtype.kind == "f" else 0, values.dtype)
-        whole[begin[kind] : begin[kind] + sizes[kind]] = values
-        parts.append((f"only:{kind}:{key}", whole))
-    return parts
-
-
-def _marks(members: NDArray[Any], count: int) -> NDArray[np.uint8]:
-    """1 for members, 0 for others."""
-    marks = np.zeros(count, np.uint8)
-    marks[members] = 1
-    return marks
 
 
 def _named(pairs: list[tuple[str, Any]], name: str) -> Arrays:

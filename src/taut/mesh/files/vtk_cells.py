@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from taut.errors import MeshError
 from taut.mesh.kinds import polygon
 from taut.mesh.mesh import Mesh
+from taut.mesh.runs import count_up
 
 Int = NDArray[np.int64]
 VERTEX, POLY_VERTEX, POLY_LINE, STRIP, POLYGON = 1, 2, 4, 6, 7
@@ -193,5 +194,5 @@ def _windows(flat: Flat, index: Int, width: int) -> tuple[Int, Int, Int]:
     """All windows of `width` successive corners in these cells: the cell, the window's number in it, its first corner."""
     counts: Any = np.diff(flat.starts)[index] - (width - 1)
     source = np.repeat(index, counts)
-    local = np.arange(len(source)) - np.repeat(np.cumsum(counts) - counts, counts)
+    local = count_up(counts)
     return source, local, flat.starts[source] + local

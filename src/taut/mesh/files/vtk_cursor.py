@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import MeshError
-from taut.mesh.files.text import shown
-from taut.mesh.files.vtk_numbers import LEGACY_TYPES, BadWord, native, parse, word_starts
+from taut.mesh.files.text import BREAK, line_of, shown
+from taut.mesh.files.vtk_types import LEGACY_TYPES, native
+from taut.mesh.files.words import BadWord, parse, word_starts
 
 Int = NDArray[np.int64]
 _WORD = re.compile(rb"\s*(\S+)")
 _REST = re.compile(rb"[^\r\n]*")
-_NEWLINE = re.compile(rb"\r\n|\r|\n")
 _TO_DATA = re.compile(rb"[ \t]*(?:\r\n|\n)")
 _BLANK_LINE = re.compile(rb"(?:\r\n|\r|\n)[ \t]*(?:\r\n|\r|\n)")
 # how many bytes a binary string's length takes, by the first two bits of it
@@ -50,13 +50,13 @@ class Cursor:
         place = min(self.at if at is None else at, len(self.data))
         if not self.ascii:
             return MeshError(f"{message} (byte {place})", path=self.path, element=element)
-        return MeshError(message, path=self.path, line=1 + len(_NEWLINE.findall(self.data, 0, place)), element=element)
+        return MeshError(message, path=self.path, line=line_of(self.data, place), element=element)
 
     def line(self) -> str:
         """What is left of this line, without its end."""
         found = _REST.match(self.data, self.at)
         assert found is not None  # it matches nothing, too
-        end = _NEWLINE.match(self.data, found.end())
+        end = BREAK.match(self.data, found.end())
         self.at = end.end() if end else found.end()
         return found[0].decode("utf-8", "backslashreplace")
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from taut.errors import MeshError
 from taut.mesh.files.vtk_arrays import MOST, Arrays, arrays, assemble
 from taut.mesh.files.vtk_cells import KINDS, Flat, check_offsets, flatten
-from taut.mesh.files.vtk_numbers import XML_TYPES
+from taut.mesh.files.vtk_types import XML_TYPES
 from taut.mesh.files.vtu_decode import Decoder
 from taut.mesh.files.vtu_xml import Array, Document, Piece, parse
 from taut.mesh.mesh import Mesh

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import MeshError
-from taut.mesh.files.vtk_numbers import XML_TYPES, BadWord, native, word_starts
-from taut.mesh.files.vtk_numbers import parse as parse_words
+from taut.mesh.files.vtk_types import XML_TYPES, native
 from taut.mesh.files.vtu_xml import Array, Document
+from taut.mesh.files.words import BadWord, word_starts
+from taut.mesh.files.words import parse as parse_words
 
 GROWTH, ALWAYS = 64, 1 << 26  # all arrays together may have this many times the bytes of the file, or this many bytes
 LZMA_MEMORY = 1 << 27  # bytes that LZMA may ask for; its strongest preset asks for half of it

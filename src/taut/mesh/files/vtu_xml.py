@@ -27,6 +27,7 @@ class Array:
 
     @property
     def name(self) -> str:
+        """Empty if it has none."""
         return self.attributes.get("Name", "")
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import MeshError
+from taut.extras import require
 from taut.mesh.arguments import choice, length
 from taut.mesh.filling.stuffing import stuff
 from taut.mesh.filling.winding import Winding
@@ -105,8 +106,7 @@ def _check_closed(triangles: Int, name: Int, positions: Float) -> None:
 
 
 def _by_tetwild(points: Float, triangles: Int, spacing: float) -> Mesh:
-    if find_spec("pytetwild") is None:
-        raise MeshError("method='tetwild' needs the package pytetwild: pip install 'taut[tetwild]'")
+    require("tetwild", "pytetwild", "fillings with method='tetwild'")
     arrays, _ = isolated(
         "taut.mesh.filling.fill:_tetwild", {"points": points, "triangles": triangles}, {"spacing": spacing},
         what="filling the surface with tetwild", timeout=_TETWILD_SECONDS,

@@ -30,8 +30,6 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 Function = Callable[[Float], ArrayLike]
 
-SMALLEST_DIHEDRAL = 10.7  # degrees
-LARGEST_DIHEDRAL = 164.8  # degrees
 MOST_POINTS = 20_000_000  # of a lattice
 ALPHA_LONG, ALPHA_SHORT = 0.285, 0.3985
 _BATCH = 1 << 17  # points for which the function is called at a time, which bounds the memory it takes

@@ -12,6 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from taut.mesh.runs import count_up, runs
+
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
@@ -52,12 +54,12 @@ class Winding:
         if tall.sum() > most and self._bins > 1:
             return False
         triangle = np.repeat(np.arange(len(low)), tall)
-        row = low[triangle, 1] + _count_up(tall)
+        row = low[triangle, 1] + count_up(tall)
         left, right = self._columns(triangle, row)
         wide = right - left + 1
         if wide.sum() > most and self._bins > 1:
             return False
-        key = (np.repeat(left, wide) + _count_up(wide)) * self._bins + np.repeat(row, wide)
+        key = runs(left, wide) * self._bins + np.repeat(row, wide)
         self._triangle = np.repeat(triangle, wide)[np.argsort(key, kind="stable")]
         self._start = np.concatenate([[0], np.cumsum(np.bincount(key, minlength=self._bins**2))])
         return True
@@ -95,7 +97,7 @@ class Winding:
         for low, high in zip([0, *ends], [*ends, len(x)], strict=True):
             some = slice(low, high)
             point = np.repeat(np.arange(low, high), count[some])
-            triangle = self._triangle[np.repeat(first[some], count[some]) + _count_up(count[some])]
+            triangle = self._triangle[runs(first[some], count[some])]
             point, ahead, turn = self._covered(x, point, triangle)
             np.add.at(number, point, np.where(ahead > 0, turn, 0))
             np.minimum.at(distance, point, np.abs(ahead))
@@ -125,8 +127,3 @@ def _turn() -> Float:
     """A rotation to coordinates (u, v, w), w along the ray, askew to anything built along the axes."""
     (a, b), (c, d) = np.array([[0.6, 0.8], [5 / 13, 12 / 13]])
     return np.array([[a, -b, 0.0], [b, a, 0.0], [0.0, 0.0, 1.0]]) @ np.array([[1.0, 0.0, 0.0], [0.0, c, -d], [0.0, d, c]])
-
-
-def _count_up(counts: Int) -> Int:
-    """0, 1, … counts[0] - 1, 0, 1, … counts[1] - 1, and so on."""
-    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)

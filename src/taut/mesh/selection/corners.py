@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import MeshError, did_you_mean
+from taut.mesh.measure import EXACT
 
 if TYPE_CHECKING:
     from taut.mesh.mesh import Mesh
 
 SIDES = {"left": (0, 0), "right": (0, 1), "bottom": (1, 0), "top": (1, 1), "back": (2, 0), "front": (2, 1)}  # axis, which end
-FLAT = 1e-9  # of the size of a mesh: an extent below this is none
 
 
 def corners(mesh: Mesh, side: str | None = None) -> NDArray[np.int64]:
@@ -36,7 +36,7 @@ def corners(mesh: Mesh, side: str | None = None) -> NDArray[np.int64]:
     x = mesh.points
     ends = np.stack([x.min(axis=0), x.max(axis=0)])
     extent = ends[1] - ends[0]
-    has_sides = extent > FLAT * np.linalg.norm(extent)
+    has_sides = extent > EXACT * np.linalg.norm(extent)
     choices = [(0, 1) if has else (0,) for has in has_sides]
     if side is not None:
         axis, end = SIDES[side]

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import MeshError, did_you_mean
+from taut.mesh.measure import EXACT
 from taut.mesh.selection.language import Call, Name, Node, Number, Operation, problem, short, walk
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 Float = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-EXACT = 1e-9
 MOST_CHAINED = 4  # comparisons, all of whose sides are held at a time
 AXES = ("x", "y", "z")
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {

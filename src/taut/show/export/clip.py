@@ -1,10 +1,6 @@
 """What goes into a file: bodies, and which of a run's frames.
 
-Of the frames with start ≤ t ≤ stop every N-th is taken. Where that leaves more than `most`, frame i of m is number
-
-    round(i (n - 1) / (m - 1)),    i = 0 … m - 1,
-
-of these n: evenly, with the first and the last.
+Of the frames with start ≤ t ≤ stop every N-th is taken. Where that leaves more than `most`, so many of these, evenly.
 """
 
 from __future__ import annotations
@@ -19,6 +15,7 @@ from numpy.typing import NDArray
 from taut.errors import ModelError
 from taut.run.frames import Frame
 from taut.run.opening import Run
+from taut.show.evenly import evenly
 from taut.show.export.names import distinct
 from taut.show.subject import Piece
 
@@ -86,7 +83,7 @@ def clip_of(
     rate: float | None = None,
     tell: Tell | None = None,
 ) -> Clip:
-    """The frames that are asked for; RunError where that makes no sense, or leaves none.
+    """The frames that are asked for; ModelError where that makes no sense, or leaves none.
 
     every : N-th frame; start, stop : first and last time [s]; most : frames; rate : time codes in a second, by default one a frame
     """
@@ -103,7 +100,7 @@ def clip_of(
         raise ModelError(f"{run.folder}: no frame from {low:g} s to {high:g} s; there are {times[0]:g} s to {times[-1]:g} s")
     thinned = most is not None and len(numbers) > most
     if most is not None and thinned:
-        numbers = numbers[np.round(np.linspace(0, len(numbers) - 1, most)).astype(np.int64)]
+        numbers = numbers[evenly(len(numbers), most)]
     return Clip(run, pieces, numbers, times[numbers], rate or _rate(times[numbers]), thinned, tell)
 
 

@@ -36,7 +36,7 @@ def modes(what: System | Modes, *, system: System | None = None, state: State | 
     drawing = extra("plot", "matplotlib.figure", "plots").Figure
     lines = extra("plot", "matplotlib.collections", "plots").LineCollection
     if isinstance(what, System):
-        whole, found = what, vibrations(what, n, state)
+        whole, found = what, vibrations(what, state, n=n)
     elif isinstance(what, Modes) and system is not None:
         whole, found = system, what
     else:

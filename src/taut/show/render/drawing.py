@@ -14,14 +14,11 @@ from numpy.typing import NDArray
 
 from taut.errors import ModelError, RunError
 from taut.extras import extra
-from taut.mesh.mesh import Mesh
-from taut.run.folder import SCENE
 from taut.run.frames import Frame
 from taut.run.opening import Run, open_run
-from taut.scene import read_text
 from taut.show.colours import coloured, table
+from taut.show.evenly import evenly
 from taut.show.free import check_free
-from taut.show.held import SAME, held_until
 from taut.show.render.cameras import Camera, view
 from taut.show.render.fields import PLAIN, Field, field
 from taut.show.render.files import kind_of, write_gif, write_mp4, write_png
@@ -29,7 +26,7 @@ from taut.show.render.legend import legend, stamped
 from taut.show.render.seen import Seen, Tell, cameras, measured
 from taut.show.render.stage import Stage
 from taut.show.render.timing import real_time
-from taut.show.subject import Subject, of_run
+from taut.show.subject import of_run
 from taut.show.torn import Torn, torn_in
 
 Float = NDArray[np.float64]
@@ -40,7 +37,7 @@ SAMPLES = 12  # pictures from which the palette of a GIF is taken
 BAR_COLOURS = 48  # of the bar in a GIF
 BAR = 0.14  # share of the width that is kept for the colour bar
 LEAST, MOST = 64, 8192  # pixels of a side
-FASTEST_GIF = 50.0  # pictures a second: browsers slow down faster ones
+FASTEST = {".png": 240.0, ".gif": 50.0, ".mp4": 240.0}  # pictures a second: browsers slow down faster GIFs
 
 
 @dataclass(frozen=True)
@@ -119,7 +116,7 @@ def render(
         raise RunError(f"{run.folder}: there are no frames to draw")
     subject = of_run(run, allow_code=allow_code)
     torn = torn_in(run, subject)
-    shown = field(colour, subject, torn, partial(_simulated, run, subject))
+    shown = field(colour, subject, torn)
     seen = measured(run, subject, shown, say)
     chosen = _chosen(kind, seen.times, frame=frame, every=every, fps=rate, speed=1.0 if speed is None else speed)
     azimuth, elevation = direction or view("front" if seen.flat else "three-quarter")
@@ -134,7 +131,7 @@ def render(
         if kind == ".png":
             write_png(target, next(pictures))
         elif kind == ".gif":
-            some = np.unique(np.linspace(0, len(chosen) - 1, SAMPLES).round().astype(int)).tolist()
+            some = evenly(len(chosen), SAMPLES)
             samples = list(draw([chosen[i] for i in some], [paths[i] for i in some], lambda what, done, total: None))
             write_gif(target, pictures, samples, rate, table(signed=seen.signed, n=0 if shown is None else BAR_COLOURS))
         else:
@@ -157,14 +154,14 @@ def _pictures(
     *,
     stamp: bool,
 ) -> Iterator[Bytes]:
+    """The pictures of some frames, each (height, width, 3), drawn as they are asked for. stamp : with their times"""
     at: int | None = None
     moment: Frame
-    held = held_until(run, stage.subject)
     for k, (i, camera) in enumerate(zip(chosen, cameras, strict=True)):
         if i != at:
             moment, at = run.frames[i], i
             colours, lines = _colours(shown, seen, moment)
-            stage.show(moment.q, torn=torn.pairs(moment.step), colours=colours, lines=lines, held=held > moment.t + SAME)
+            stage.show(moment.q, torn=torn.pairs(moment.step), colours=colours, lines=lines, held=stage.subject.held_at(moment.t))
         picture = stage.image(camera)
         if shown is not None:
             picture = legend(picture, shown.title, shown.unit, seen.low, seen.high, signed=seen.signed)
@@ -190,13 +187,6 @@ def _chosen(kind: str, times: Float, *, frame: int | None, every: int | None, fp
     return list(range(0, count, every)) if every is not None else real_time(times, fps=fps, speed=speed)
 
 
-def _simulated(run: Run, subject: Subject) -> Sequence[Mesh]:
-    """The meshes that were simulated, in the order of the pieces."""
-    if all(piece.embedding is None for piece in subject.pieces):
-        return [piece.mesh for piece in subject.pieces]
-    return [part.mesh for part in read_text(run.scene, folder=run.folder, path=run.folder / SCENE).parts()]
-
-
 def _size(size: Any, *, even: bool) -> tuple[int, int]:
     if len(size) != 2 or not all(isinstance(side, int) and LEAST <= side <= MOST for side in size):
         raise ModelError(f"the size is a width and a height from {LEAST} to {MOST} pixels, not {'x'.join(map(str, size))}")
@@ -219,5 +209,5 @@ def _refuse(kind: str, fps: float, *, frame: int | None, every: int | None, spee
         raise ModelError(f"every is a number of frames, 1 or more, not {every}")
     if not np.isfinite(turntable):
         raise ModelError(f"turntable is an angle in degrees, not {turntable}")
-    if not (np.isfinite(fps) and 0 < fps <= (FASTEST_GIF if kind == ".gif" else 240)):
-        raise ModelError(f"fps is a positive number up to {FASTEST_GIF if kind == '.gif' else 240:g}, not {fps:g}")
+    if not 0 < fps <= FASTEST[kind]:
+        raise ModelError(f"fps is a positive number up to {FASTEST[kind]:g}, not {fps:g}")

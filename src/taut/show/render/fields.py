@@ -2,8 +2,8 @@
 
     speed     |v| [m/s]
     strain    of a line of the mesh: l/L - 1, L its length at rest; of a point: the mean of that over the edges that meet there
-    stress    of a particle: Σ ½ N L / (d Ω) over the members (laws on two particles, `taut.members`) that meet there: their force N
-              [N], tension positive, times their length at rest L, by d times the particle's share Ω of the body at rest: by the
+    stress    of a particle: Σ ½ N L / (d Ω) over the members (laws on two particles, `System.members`) that meet there: their force
+              N [N], tension positive, times their length at rest L, by d times the particle's share Ω of the body at rest: by the
               virial theorem the mean of the principal stresses, of faces (d = 2) force by length [N/m], of solids (d = 3) [Pa].
               Of a line of the mesh it is the force N itself [N]
     a law     of a particle: Σ V/s over the elements of the law that meet there, s particles each [J]: all together V of the law;
@@ -22,11 +22,10 @@ from numpy.typing import NDArray
 
 from taut.errors import ModelError, did_you_mean
 from taut.mesh.measure import to_corners
-from taut.mesh.mesh import Mesh
 from taut.run.frames import Frame
 from taut.show.subject import Piece, Subject
 from taut.show.torn import Torn
-from taut.system.members import Members, members
+from taut.system.members import Members
 from taut.system.state import State
 
 Float = NDArray[np.float64]
@@ -80,11 +79,8 @@ def spread(values: Iterable[list[Float]], *, signed: bool) -> tuple[float, float
     return (-max(-low, high), max(-low, high)) if signed and low < 0 < high else (low, high)
 
 
-def field(name: str, subject: Subject, torn: Torn, meshes: Callable[[], Sequence[Mesh]]) -> Field | None:
-    """The quantity of this name, or None for "plain".
-
-    meshes : gives the meshes that were simulated, in the order of the pieces
-    """
+def field(name: str, subject: Subject, torn: Torn) -> Field | None:
+    """The quantity of this name, or None for "plain"."""
     if name == PLAIN:
         return None
     if name == "speed":
@@ -94,7 +90,7 @@ def field(name: str, subject: Subject, torn: Torn, meshes: Callable[[], Sequence
             raise ModelError("colour 'strain': there are no edges, particles only; colour by speed")
         return Field("strain", "", True, *_strains(subject, torn))
     if name == "stress":
-        return _stress(subject, torn, meshes())
+        return _stress(subject, torn)
     placed = subject.system.placed
     if name not in placed:
         known = ("plain", "strain", "speed", "stress", *placed)
@@ -160,7 +156,8 @@ def _mean(pairs: Int, values: Float, n: int) -> Float:
     return np.divide(total, count, out=np.full(n, np.nan), where=count > 0)
 
 
-def _stress(subject: Subject, torn: Torn, meshes: Sequence[Mesh]) -> Field:
+def _stress(subject: Subject, torn: Torn) -> Field:
+    meshes = [piece.simulated for piece in subject.pieces]
     dimensions = {max((kind.dimension for kind, _ in mesh.blocks()), default=0) for mesh in meshes}
     if len(dimensions) != 1 or not all(dimensions):
         raise ModelError("colour 'stress': lines, faces and solids have stresses in different units; colour by strain or by a law")
@@ -172,7 +169,7 @@ def _stress(subject: Subject, torn: Torn, meshes: Sequence[Mesh]) -> Field:
     body, system = np.concatenate(share), subject.system
 
     def table(frame: Frame) -> Members:
-        return members(system, State(frame.t, frame.q, frame.v, torn.active(frame.step)))
+        return system.members(State(frame.t, frame.q, frame.v, torn.active(frame.step)))
 
     def values(frame: Frame) -> Float:
         found = table(frame)

@@ -40,6 +40,7 @@ class Seen:
 
 
 def measured(run: Run, subject: Subject, shown: Field | None, say: Tell) -> Seen:
+    """All frames of a run, read once; `say` is told how many of them are done."""
     times: list[float] = []
     outer: list[Float] = []
     middle: list[Float] = []

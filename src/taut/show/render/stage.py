@@ -20,6 +20,7 @@ from taut.show.render.gl import canvas
 from taut.show.render.shadow import fallen, shadow
 from taut.show.render.shapes import Balls, Shape, Skin, Tubes
 from taut.show.subject import Piece, Subject
+from taut.show.torn import spared
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -203,7 +204,6 @@ def _placed(drawn: _Drawn, x: Float, colour: Bytes) -> Float:
 
 def _untorn(drawn: _Drawn, torn: Int, n: int) -> Int:
     """The triangles of a shape that have no torn pair, by the points of the piece, as an edge or along their line."""
-    broken = torn[((torn >= 0) & (torn < n)).all(axis=1)] @ np.array([n, 1])
     shape = drawn.shape
     if isinstance(shape, Skin):
         sides = np.tile(np.stack([shape.corners[:, [i, (i + 1) % 3]] for i in range(3)], axis=1), (2, 1, 1))
@@ -211,5 +211,4 @@ def _untorn(drawn: _Drawn, torn: Int, n: int) -> Int:
         sides = np.repeat(shape.lines, len(shape.triangles) // len(shape.lines), axis=0)[:, None]
     else:
         return shape.triangles
-    keys = np.sort(sides, axis=2) @ np.array([n, 1])
-    return shape.triangles[~np.isin(keys, broken).any(axis=1)]
+    return shape.triangles[spared(sides, torn, n)]

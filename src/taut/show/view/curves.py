@@ -98,8 +98,8 @@ def residuals(report: Report | None) -> list[float]:
     return [max(report.residual, LEAST), max(report.limit, LEAST)]
 
 
-def of_run(ledger: Columns, reports: Columns, most: int = MOST) -> Float:
-    """The rows of a whole run, (k, 10) with k ≤ most, from `Run.ledger` and `Run.reports`."""
+def curves_of_run(ledger: Columns, reports: Columns) -> Float:
+    """The rows of a whole run, (k, 10) with k ≤ MOST, from `Run.ledger` and `Run.reports`."""
     count = min(len(ledger["step"]), len(reports["step"]))
 
     def summed(group: str) -> Float:
@@ -117,4 +117,4 @@ def of_run(ledger: Columns, reports: Columns, most: int = MOST) -> Float:
         np.where(solved, np.maximum(reports["residual"][:count], LEAST), np.nan),
         np.where(solved, np.maximum(limit, LEAST), np.nan),
     ])  # fmt: skip
-    return table[:: max(1, -(-count // most))]
+    return table[:: max(1, -(-count // MOST))]

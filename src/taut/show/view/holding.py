@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.system.constraints import Constraint, scripted
+from taut.constraints.constraint import Constraint
+from taut.constraints.held import scripted
 from taut.system.system import System
 
 Float = NDArray[np.float64]

@@ -23,7 +23,7 @@ from taut.show.view.hand import Hand
 from taut.show.view.holding import held_otherwise
 from taut.show.view.knobs import Tuning
 from taut.show.view.snapshot import Snapshot
-from taut.show.view.source import Source
+from taut.show.view.source import Source, checked_speed
 from taut.show.view.wish import Wish
 from taut.step.integrator import Integrator
 from taut.step.report import Report
@@ -103,7 +103,7 @@ class Live(Source):
 
     def pace(self, speed: float) -> None:
         """Seconds of simulated time in a second of ours, at most: a step takes as long as it takes."""
-        self._order(speed=_positive("speed", speed))
+        self._order(speed=checked_speed(speed))
 
     def turn(self, **knobs: float) -> None:
         """Turn knobs (see `Knobs`); they act from the next step on."""
@@ -261,9 +261,3 @@ class Live(Source):
             self._state.active, self._report, self._total, self._seconds, wish.playing, self._note, tuple(wish.pulls.values()),
         )  # fmt: skip
         self.publishing += time.perf_counter() - begun
-
-
-def _positive(what: str, value: float) -> float:
-    if not (math.isfinite(value) and value > 0.0):
-        raise ModelError(f"the {what} is {value!r}; it must be a positive, finite number")
-    return float(value)

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from taut.show.colours import BODIES, bytes_of
+
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
-COLOURS = ((86, 150, 214), (226, 150, 90), (110, 180, 120), (176, 122, 190), (200, 176, 90), (120, 170, 180))
 PRESETS = {
-    "corner": (0.55, 0.35, 0.76), "front": (0.0, 0.0, 1.0), "side": (1.0, 0.0, 0.0), "top": (0.0, 1.0, 0.001),
+    "three-quarter": (0.55, 0.35, 0.76), "front": (0.0, 0.0, 1.0), "side": (1.0, 0.0, 0.0), "top": (0.0, 1.0, 0.001),
 }  # fmt: skip
 """Where the eye stands, seen from the middle of the body."""
 SKY = "/sky"  # the node of the light from all around
@@ -21,8 +22,22 @@ AWAY = 3.8  # radii of the body
 
 
 def colour(i: int) -> tuple[int, int, int]:
-    """Red, green and blue, from 0 to 255, of the i-th body."""
-    return COLOURS[i % len(COLOURS)]
+    """Red, green and blue, from 0 to 255, of the i-th body: that of its pictures.
+
+    >>> colour(0)
+    (90, 146, 203)
+    """
+    return rgb(BODIES[i % len(BODIES)])
+
+
+def rgb(colour: str) -> tuple[int, int, int]:
+    """A colour such as "#4a7fb5" as red, green and blue.
+
+    >>> rgb("#ff8000")
+    (255, 128, 0)
+    """
+    red, green, blue = bytes_of(colour).tolist()
+    return red, green, blue
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ class Mouse:
     def __init__(self, stage: Stage, live: Live, clicks: Callable[[], bool]) -> None:
         self.stage, self.live, self.clicks = stage, live, clicks
         self._grips: dict[int, tuple[int, Float]] = {}  # client → particle, and where it was
-        for node in stage.pickable().values():
+        for node in stage.pickable():
             self._listen(node)
 
     def _listen(self, node: Any) -> None:
@@ -54,7 +54,7 @@ class Mouse:
         self.live.pull(who, particle, was + np.asarray(end) - np.asarray(start))
 
     def _near(self, name: str, place: Any) -> int:
-        piece, _ = self.stage.triangles(name)
+        piece = self.stage.piece_of(name)
         low, high = (0, self.stage.subject.n) if piece is None else (piece.start, piece.stop)
         return low + nearest(self.stage.shown.q[low:high], place)
 
@@ -65,7 +65,7 @@ class Mouse:
             if instance < len(q):
                 self.live.flip(instance)
             return
-        piece, triangles = self.stage.triangles(name)
+        piece = self.stage.piece_of(name)
         if piece is not None:
             own = q[piece.start : piece.stop]
-            self.live.flip(piece.start + meant(origin, direction, piece.positions(q), triangles, own))
+            self.live.flip(piece.start + meant(origin, direction, piece.positions(q), piece.triangles, own))

@@ -12,12 +12,11 @@ import numpy as np
 from taut.errors import ModelError, RunError
 from taut.run.frames import Frame
 from taut.run.opening import Columns, Run, open_run
-from taut.show.held import SAME, held_until
 from taut.show.subject import Subject
 from taut.show.torn import Tearing
-from taut.show.view.curves import of_run
+from taut.show.view.curves import curves_of_run
 from taut.show.view.snapshot import Snapshot
-from taut.show.view.source import Source
+from taut.show.view.source import Source, checked_speed
 from taut.step.report import Report
 
 NONE = np.empty(0, np.int64)
@@ -59,10 +58,9 @@ class Replay(Source):
         self.folder = folder
         self._wish = self._first = _Wish()
         self._came = 0.0  # when there was something new to show
-        self._held, self._tearing = subject.held, Tearing(subject)
+        self._subject, self._tearing = subject, Tearing(subject)
         with open_run(folder) as run:
             self.h = run.h * run.every
-            self._until = held_until(run, subject)
             self._refresh(run)
             first = run.frames[0]
             super().__init__("taut replay", Snapshot(0, 0, first.step, first.t, self.h, first.q, NONE, frames=len(run.frames)))
@@ -73,14 +71,14 @@ class Replay(Source):
         begun = time.perf_counter()
         self._known = len(run.frames)
         self._reports: Columns = run.reports
-        self.curves = of_run(run.ledger, self._reports)
+        self.curves = curves_of_run(run.ledger, self._reports)
         self._torn = self._tearing.look(run)
         now = time.perf_counter()
         self._due = now + max(LOOK, (now - begun) / SHARE)
 
     def at(self, frame: Frame) -> Snapshot:
         """The snapshot of a frame, in place of the newest."""
-        held, active = self._held[self._until > frame.t + SAME], self._torn.active(frame.step)
+        held, active = self._subject.held[self._subject.held_at(frame.t)], self._torn.active(frame.step)
         report = self._report(frame.step)
         seconds = 0.0 if report is None else report.seconds
         return replace(
@@ -118,9 +116,7 @@ class Replay(Source):
 
     def pace(self, speed: float) -> None:
         """Seconds of the run in a second of ours."""
-        if not 0.0 < speed < float("inf"):
-            raise ModelError(f"the speed is {speed!r}; it must be a positive, finite number")
-        self._order(speed=speed, frame=self._newest.frame)
+        self._order(speed=checked_speed(speed), frame=self._newest.frame)
 
     def _run(self) -> None:
         with open_run(self.folder) as run:  # one of this thread's own

@@ -37,7 +37,7 @@ class Server:
     >>> server.close()
     """
 
-    def __init__(self, host: str = "127.0.0.1", port: int | None = None, *, title: str = "taut") -> None:
+    def __init__(self, host: str = "127.0.0.1", port: int | None = None) -> None:
         viser = extra("view", "viser", "viewers")
         bound = _bound(host, port)
         self.address: tuple[str, int] = bound.getsockname()[:2]
@@ -46,7 +46,7 @@ class Server:
         try:
             with _making, _quiet(), _behind(self.door, bound) as served:
                 _share_compressors()
-                self.viser = viser.ViserServer(host=host, port=self.address[1], label=title, verbose=False)
+                self.viser = viser.ViserServer(host=host, port=self.address[1], label="taut", verbose=False)
         except BaseException:
             bound.close()
             raise

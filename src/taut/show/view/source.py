@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -11,6 +12,17 @@ from taut.errors import ModelError
 from taut.show.view.snapshot import Snapshot
 
 POLL = 0.002  # seconds between looks of one who waits
+
+
+def checked_speed(speed: float) -> float:
+    """A speed, in seconds of what is shown in a second of ours; ModelError if it is not positive and finite.
+
+    >>> checked_speed(0.25)
+    0.25
+    """
+    if not 0.0 < speed < math.inf:
+        raise ModelError(f"the speed is {speed!r}; it must be a positive, finite number")
+    return float(speed)
 
 
 class Source(ABC):

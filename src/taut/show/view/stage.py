@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import RunError, SceneError
+from taut.show.colours import HELD
 from taut.show.subject import Piece, Subject
-from taut.show.view.looks import FIELD, SKY, Eye, ball, colour, jewel, spacing
+from taut.show.torn import spared
+from taut.show.view.looks import FIELD, SKY, Eye, ball, colour, jewel, rgb, spacing
 from taut.show.view.snapshot import Snapshot
 from taut.show.view.strain import Scale, Springs, lines_of, springs_of
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
-HELD, PULLED, PARTICLE = (235, 120, 20), (30, 160, 70), (70, 80, 95)
+PULLED, PARTICLE = (30, 160, 70), (70, 80, 95)
 SEGMENTS = 60_000  # lines that a browser is given in a second
 BRIGHT = 2.6  # strength of the light from above and, dimmer, from below
 MANY = 4_000  # springs of a surface beyond so many are shown when asked for
@@ -32,7 +33,7 @@ LAYERS = ("surface", "springs", "particles", "held points")
 class Stage:
     """The nodes of a viser scene that show a subject.
 
-    scene : of a ViserServer; subject : what there is to see; first : how it begins
+    viser : a ViserServer; subject : what there is to see; first : how it begins
     """
 
     def __init__(self, viser: Any, subject: Subject, first: Snapshot) -> None:
@@ -67,7 +68,7 @@ class Stage:
             cell_color=(222, 226, 232), section_color=(190, 197, 207), shadow_opacity=0.18, fade_distance=60 * cell,
             position=(self.eye.centre[0], self._floor, self.eye.centre[2]),
         )  # fmt: skip
-        self.viser.initial_camera.position = self.eye.preset("corner")
+        self.viser.initial_camera.position = self.eye.preset("three-quarter")
         self.viser.initial_camera.look_at = tuple(self.eye.centre)
         self.viser.initial_camera.up = (0.0, 1.0, 0.0)
         self.viser.initial_camera.fov = math.radians(FIELD)
@@ -90,8 +91,8 @@ class Stage:
         vertices, faces = jewel(max(0.28 * self.unit, 0.012 * self.eye.radius))
         at = now.q[now.held]
         self._held = self.scene.add_batched_meshes_simple(
-            "/held", vertices, faces, _upright(len(at)), at, batched_colors=HELD, flat_shading=True, lod="off", cast_shadow=False,
-            visible=self.visible["held points"],
+            "/held", vertices, faces, _upright(len(at)), at, batched_colors=rgb(HELD), flat_shading=True, lod="off",
+            cast_shadow=False, visible=self.visible["held points"],
         )  # fmt: skip
 
     def _make_lines(self, now: Snapshot) -> None:
@@ -172,29 +173,17 @@ class Stage:
         gone = self.springs.pairs[~whole]
         for piece, surface in zip(self.faces, self.surfaces, strict=True):
             if piece.embedding is None:
-                surface.faces = left_over(piece.triangles, gone - piece.start, piece.stop - piece.start)
+                edges = piece.triangles[:, [[0, 1], [1, 2], [2, 0]]]
+                surface.faces = piece.triangles[spared(edges, gone - piece.start, piece.mesh.n)].astype(np.uint32)
 
-    def triangles(self, layer: str) -> tuple[Piece | None, Int]:
-        """The piece that a node called so shows, and its triangles; None for nodes that are no surface."""
-        for piece, surface in zip(self.faces, self.surfaces, strict=True):
-            if surface.name == layer:
-                return piece, piece.triangles
-        return None, np.empty((0, 3), np.int64)
+    def piece_of(self, node: str) -> Piece | None:
+        """The piece that a node of this name shows; None for nodes that are no surface."""
+        shown = {surface.name: piece for piece, surface in zip(self.faces, self.surfaces, strict=True)}
+        return shown.get(node)
 
-    def pickable(self) -> Mapping[str, Any]:
+    def pickable(self) -> list[Any]:
         """The nodes that can be clicked and pulled at."""
-        return {node.name: node for node in [*self.surfaces, self._spheres]}
-
-
-def left_over(triangles: Int, gone: Int, n: int) -> NDArray[np.uint32]:
-    """The triangles (m, 3) none of whose edges is one of the pairs (k, 2), of n points.
-
-    >>> left_over(np.array([[0, 1, 2], [1, 3, 2]]), np.array([[0, 1]]), 4).tolist()
-    [[1, 3, 2]]
-    """
-    torn = np.sort(gone, axis=1) @ np.array([n, 1])
-    edges = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]], axis=2) @ np.array([n, 1])
-    return triangles[~np.isin(edges, torn).any(axis=1)].astype(np.uint32)
+        return [*self.surfaces, self._spheres]
 
 
 def _springs(subject: Subject) -> Springs:

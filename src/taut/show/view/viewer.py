@@ -11,25 +11,20 @@ from typing import Any
 import numpy as np
 
 from taut.extras import extra
-from taut.run.opening import Run, open_run
+from taut.run.opening import open_run
 from taut.scene import Scene
-from taut.scene.build import Part
-from taut.show.free import check_free
+from taut.scene.part import Part
 from taut.show.subject import Piece, Subject, of_run, of_scene, of_system
 from taut.show.view.broadcaster import Broadcaster
 from taut.show.view.live import Live
 from taut.show.view.mouse import Mouse
 from taut.show.view.panel import Panel
-from taut.show.view.recording import MOST_BYTES, Recorder, charge, write_page
 from taut.show.view.replay import Replay
 from taut.show.view.server import Server
 from taut.show.view.stage import Stage
 from taut.step.integrator import Integrator
 from taut.system.state import State
 from taut.system.system import System
-
-MOST_FRAMES = 600  # in a page that is saved
-OPENING = 3  # frames that take as many bytes as the beginning of a page, with its triangles
 
 
 class Viewer:
@@ -40,7 +35,7 @@ class Viewer:
 
     def __init__(self, source: Live | Replay, subject: Subject, *, host: str = "127.0.0.1", port: int | None = None) -> None:
         self.source, self.subject = source, subject
-        self.server = Server(host, port, title="taut")
+        self.server = Server(host, port)
         try:
             self._furnish()
         except BaseException:
@@ -84,7 +79,7 @@ def view_scene(scene: Scene, **options: Any) -> Viewer:
     ...     viewer.source.wait(lambda now: now.step == 1).step
     1
     """
-    _needed()
+    refuse_without_viser()
     built = scene.build()
     subject = of_scene(scene, built)
     return Viewer(
@@ -103,68 +98,14 @@ def view_system(
 
 def view_run(folder: str | os.PathLike[str], *, allow_code: bool = False, **options: Any) -> Viewer:
     """The replay of a run in the browser. allow_code : build its laws even if they are Python files; options : host, port"""
-    _needed()
+    refuse_without_viser()
     with open_run(folder) as run:
         subject = of_run(run, allow_code=allow_code)
     return Viewer(Replay(Path(folder), subject), subject, **options)
 
 
-def save_run(
-    folder: str | os.PathLike[str], path: str | os.PathLike[str], *, allow_code: bool = False, overwrite: bool = False
-) -> int:
-    """Write a run as one HTML file that plays by itself; gives the number of frames in it.
-
-    They are evenly chosen, the first and the last among them: at most 600, and fewer where these would take more than 100 MB. The
-    colours of strain have one range, that of all of them. ModelError if the file is there already, unless `overwrite`.
-    """
-    _needed()
-    path = Path(path)
-    check_free(path, overwrite=overwrite)
-    with open_run(folder) as run:
-        subject = of_run(run, allow_code=allow_code)
-        replay = Replay(Path(folder), subject)
-        server = Server(port=0)
-        try:
-            stage = Stage(server.viser, subject, replay.newest)
-            page, frames = _recorded(run, replay, stage)
-        finally:
-            server.close()
-    write_page(path, page, overwrite=overwrite)
-    return frames
-
-
-def _recorded(run: Run, replay: Replay, stage: Stage) -> tuple[str, int]:
-    """The page of a run, and the number of frames in it."""
-    first = replay.newest
-    riding = sum(piece.mesh.n for piece in stage.faces if piece.embedding is not None)
-    each = charge(len(first.q), len(stage.springs), riding)
-    chosen = _spread(len(run.frames), min(MOST_FRAMES, MOST_BYTES // each - OPENING))
-    if stage.visible["springs"]:
-        for i in chosen:
-            stage.reach(replay.at(run.frames[i]))
-        stage.show(first, whole=True)
-    recorder = Recorder(stage.viser, len(stage.springs), first, stage.subject.title)
-    for i in chosen[1:]:
-        now = replay.at(run.frames[i])
-        fits = recorder.look(now)
-        stage.show(now, whole=True)
-        if not fits:
-            break
-    return recorder.page(), recorder.frames
-
-
-def _spread(count: int, most: int) -> list[int]:
-    """At most so many of `count` frames, and two at least, evenly chosen: the first, the last and some between.
-
-    >>> _spread(10, 4), _spread(3, 600), _spread(1, 600)
-    ([0, 3, 6, 9], [0, 1, 2], [0])
-    """
-    few = min(count, max(most, 2))
-    return [round(i * (count - 1) / max(few - 1, 1)) for i in range(few)]
-
-
-def _needed() -> None:
-    """Refuse early, before a scene is built."""
+def refuse_without_viser() -> None:
+    """Refuse early, before a scene is built: MissingExtra where the extra `view` is not installed."""
     extra("view", "viser", "viewers")
 
 

@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 
 import taut
 from taut import laws
-from taut.system.handle import handle
+from taut.constraints import handle, scripted
 
 SHAPE = np.array([[0.0, 0, 0], [1.0, 0, 0], [0.3, 0.8, 0], [0.2, 0.1, 0.7], [2.0, 1.0, -0.5]])
 
@@ -115,7 +115,7 @@ def test_in_the_plane_an_angle_turns_about_z():
     np.testing.assert_allclose(flat.hold.anchors(np.pi / 2)[1], [np.pi / 2, 1, 0], atol=1e-15)
     state, _ = taut.ImplicitEuler().step(flat, flat.initial_state(), 0.1)
     assert not state.q[:, 2].any()
-    with pytest.raises(taut.ModelError, match="particle 0 at t = 1 s leaves the plane"):
+    with pytest.raises(taut.errors.ModelError, match="particle 0 at t = 1 s leaves the plane"):
         system(handle([0, 1], turn=lambda t: (t, 0, 0), about=(0, 1)), points=SHAPE[:3, :2]).hold.anchors(1.0)
 
 
@@ -167,23 +167,23 @@ def test_equilibrium_has_a_torque_on_the_handle():
     ],
 )
 def test_what_is_no_motion_is_refused(wrong, message):
-    with pytest.raises(taut.ModelError, match=message):
+    with pytest.raises(taut.errors.ModelError, match=message):
         system(handle([0, 1], **wrong))
 
 
 def test_a_motion_that_goes_wrong_later_is_refused_then():
     held = system(handle([0, 1], turn=lambda t: np.eye(3) * (1 + max(t - 1.0, 0.0)))).hold
     held.anchors(1.0)
-    with pytest.raises(taut.ModelError, match="`turn` at t = 2 s is no rotation"):
+    with pytest.raises(taut.errors.ModelError, match="`turn` at t = 2 s is no rotation"):
         held.anchors(2.0)
 
 
 def test_particles_are_checked():
-    with pytest.raises(taut.ModelError, match="handle: it has no particles"):
+    with pytest.raises(taut.errors.ModelError, match="handle: it has no particles"):
         system(handle([]))
-    with pytest.raises(taut.ModelError, match="handle: there is no particle 9"):
+    with pytest.raises(taut.errors.ModelError, match="handle: there is no particle 9"):
         system(handle([0, 9]))
-    with pytest.raises(taut.ModelError, match="particle 1 is scripted twice"):
-        system(handle([0, 1]), taut.scripted([1], lambda t: (1, 0, 0)))
-    with pytest.raises(taut.ModelError, match=r"particle 0 contradict each other at t = 1 s"):
+    with pytest.raises(taut.errors.ModelError, match="particle 1 is scripted twice"):
+        system(handle([0, 1]), scripted([1], lambda t: (1, 0, 0)))
+    with pytest.raises(taut.errors.ModelError, match=r"particle 0 contradict each other at t = 1 s"):
         system(handle([0, 1], move=lambda t: (t, 0, 0)), fixed=[0]).hold.anchors(1.0)

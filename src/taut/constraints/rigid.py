@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from taut.constraints.constraint import Constraint, kept
+from taut.constraints.paths import Path, numbers, timed
 from taut.errors import ModelError
-from taut.system.constraints import Constraint, kept
-from taut.system.paths import Path, numbers, timed
 
 Float = NDArray[np.float64]
 Timed = Callable[[float], ArrayLike] | tuple[ArrayLike, ArrayLike]

@@ -5,6 +5,7 @@ import pytest
 
 import taut
 from taut import laws
+from taut.constraints import fixed, on_line, on_plane, scripted
 
 INTEGRATORS = [taut.ImplicitEuler, taut.LinearlyImplicitEuler]
 every = pytest.mark.parametrize("integrator", INTEGRATORS, ids=lambda i: i.__name__)
@@ -24,7 +25,7 @@ def test_each_kind_does_as_it_says(integrator, solver):
     path = lambda t: (np.sin(3 * t), 0.1 * t, t**2)  # noqa: E731
     system = chain(
         fixed=[4], velocity=np.full((5, 3), 0.5),
-        constraints=[taut.scripted([0], path), taut.on_line([1], direction), taut.on_plane([2], normal, through=(2.0, 0.0, 0.0))],
+        constraints=[scripted([0], path), on_line([1], direction), on_plane([2], normal, through=(2.0, 0.0, 0.0))],
     )  # fmt: skip
     start = system.initial_state()
     for state, report in taut.simulate(system, integrator(solver=solver), 0.05, 1.0):
@@ -42,7 +43,7 @@ def test_a_bead_on_a_slope_accelerates_by_g_sin(integrator):
     """On a line at 30°, first-order methods give v = -g sin(30°) t exactly for a constant force."""
     slope = np.radians(30)
     system = taut.System(
-        [[0, 0, 0]], mass=2.0, energies=[laws.gravity()], constraints=[taut.on_line([0], (np.cos(slope), np.sin(slope)))]
+        [[0, 0, 0]], mass=2.0, energies=[laws.gravity()], constraints=[on_line([0], (np.cos(slope), np.sin(slope)))]
     )
     *_, (state, _) = taut.simulate(system, integrator(), 0.1, 1.0)
     np.testing.assert_allclose(state.v[0], -9.81 * 0.5 * np.array([np.cos(slope), np.sin(slope), 0.0]), rtol=1e-12)
@@ -54,7 +55,7 @@ def test_a_scripted_end_drags_its_neighbour_as_the_equations_say(integrator):
     h, m, k, speed = 0.1, 0.7, 90.0, 2.0
     system = taut.System(
         [[0, 0, 0], [1, 0, 0]], mass=m, energies=[laws.spring([[0, 1]], k=k)],
-        constraints=[taut.scripted([0], lambda t: (speed * t, 0, 0)), taut.on_line([1], (1, 0, 0))],
+        constraints=[scripted([0], lambda t: (speed * t, 0, 0)), on_line([1], (1, 0, 0))],
     )  # fmt: skip
     state, _ = integrator().step(system, system.initial_state(), h)
     expected = (m / h**2 * 1.0 + k * (speed * h + 1.0)) / (m / h**2 + k)
@@ -69,16 +70,14 @@ def test_damping_acts_between_a_scripted_and_a_free_particle():
         system = taut.System(
             [[0, 0, 0], [1, 0, 0]], mass=m, damping=[laws.spring_damping([[0, 1]], c=c)],
             velocity=[[speed, 0, 0], [0, 0, 0]],
-            constraints=[taut.scripted([0], lambda t: (speed * t, 0, 0)), taut.on_line([1], (1, 0, 0))],
+            constraints=[scripted([0], lambda t: (speed * t, 0, 0)), on_line([1], (1, 0, 0))],
         )  # fmt: skip
         state, _ = integrator().step(system, system.initial_state().with_(v=[[speed, 0, 0], [0, 0, 0]]), h)
         assert state.v[1, 0] == pytest.approx(c * speed / (m / h + c), rel=1e-12)
 
 
 def test_sampled_paths_are_joined_and_held():
-    system = taut.System(
-        [[0, 0, 0]], mass=1.0, constraints=[taut.scripted([0], ([0.0, 1.0, 3.0], [[0, 0, 0], [1, 0, 0], [1, 4, 0]]))]
-    )
+    system = taut.System([[0, 0, 0]], mass=1.0, constraints=[scripted([0], ([0.0, 1.0, 3.0], [[0, 0, 0], [1, 0, 0], [1, 4, 0]]))])
     got = [system.hold.anchors(t)[0].tolist() for t in (-1.0, 0.25, 1.0, 2.0, 9.0)]
     assert got == [[0, 0, 0], [0.25, 0, 0], [1, 0, 0], [1, 2, 0], [1, 4, 0]]
 
@@ -89,8 +88,8 @@ def test_constraints_combine():
     system = taut.System(
         x, mass=1.0, fixed=[3], energies=[laws.force(f=(1.0, 1.0, 1.0))],
         constraints=[
-            taut.on_plane([0, 1, 3], (0, 1, 0)), taut.on_plane([0], (0, 0, 1)),
-            taut.on_line([2], (1, 0, 0)), taut.on_plane([2], (1, 0, 0)),
+            on_plane([0, 1, 3], (0, 1, 0)), on_plane([0], (0, 0, 1)),
+            on_line([2], (1, 0, 0)), on_plane([2], (1, 0, 0)),
         ],
     )  # fmt: skip
     state, _ = taut.ImplicitEuler().step(system, system.initial_state(), 1.0)
@@ -100,56 +99,56 @@ def test_constraints_combine():
 @pytest.mark.parametrize(
     ("constraints", "message"),
     [
-        ([taut.on_plane([0], (0, 1, 0), through=(0, 1, 0)), taut.fixed([0])], "particle 0 contradict"),
-        ([taut.scripted([0], lambda t: (0, 1, 0)), taut.fixed([0])], "particle 0 contradict"),
-        ([taut.scripted([0], lambda t: (t, 0, 0)), taut.scripted([0], lambda t: (0, 0, 0))], "scripted twice"),
-        ([taut.scripted([0], lambda t: (0, 0, 0, 0))], "path at t = 0 s has shape"),
-        ([taut.scripted([0], lambda t: (np.nan, 0, 0))], "not finite"),
-        ([taut.scripted([0], lambda t: "left")], "not made of numbers"),
-        ([taut.scripted([0, 0], lambda t: (0, 0, 0))], "named twice"),
-        ([taut.on_plane([0], (0, 1, 0), through="here")], "not made of numbers"),
-        ([taut.on_line([1], (1, 0, 0))], "no particle 1"),
+        ([on_plane([0], (0, 1, 0), through=(0, 1, 0)), fixed([0])], "particle 0 contradict"),
+        ([scripted([0], lambda t: (0, 1, 0)), fixed([0])], "particle 0 contradict"),
+        ([scripted([0], lambda t: (t, 0, 0)), scripted([0], lambda t: (0, 0, 0))], "scripted twice"),
+        ([scripted([0], lambda t: (0, 0, 0, 0))], "path at t = 0 s has shape"),
+        ([scripted([0], lambda t: (np.nan, 0, 0))], "not finite"),
+        ([scripted([0], lambda t: "left")], "not made of numbers"),
+        ([scripted([0, 0], lambda t: (0, 0, 0))], "named twice"),
+        ([on_plane([0], (0, 1, 0), through="here")], "not made of numbers"),
+        ([on_line([1], (1, 0, 0))], "no particle 1"),
     ],
 )
 def test_contradictions_are_refused(constraints, message):
-    with pytest.raises(taut.ModelError, match=message):
+    with pytest.raises(taut.errors.ModelError, match=message):
         taut.System([[0.0, 0, 0]], mass=1.0, constraints=constraints)
 
 
 @pytest.mark.parametrize("bad", [(0, 0, 0), (1,), "up", (np.inf, 0, 0)])
 def test_bad_directions_are_refused(bad):
-    with pytest.raises(taut.ModelError):
-        taut.on_plane([0], bad)
+    with pytest.raises(taut.errors.ModelError):
+        on_plane([0], bad)
 
 
 def test_paths_go_with_the_particles_in_the_order_given():
     rows = np.array([[1.0, 0, 0], [2.0, 0, 0]])
-    system = taut.System(np.zeros((2, 3)), mass=1.0, constraints=[taut.scripted([1, 0], lambda t: rows)])
+    system = taut.System(np.zeros((2, 3)), mass=1.0, constraints=[scripted([1, 0], lambda t: rows)])
     assert system.hold.anchors(0.0)[:, 0].tolist() == [2.0, 1.0]
 
 
 def test_samples_are_copied():
     points = np.zeros((2, 3))
-    system = taut.System([[0, 0, 0]], mass=1.0, constraints=[taut.scripted([0], ([0.0, 1.0], points))])
+    system = taut.System([[0, 0, 0]], mass=1.0, constraints=[scripted([0], ([0.0, 1.0], points))])
     points += 5.0
     assert not system.hold.anchors(1.0).any()
-    with pytest.raises(taut.ModelError, match="a function of time or a pair"):
-        taut.scripted([0], (1, 2, 3))
+    with pytest.raises(taut.errors.ModelError, match="a function of time or a pair"):
+        scripted([0], (1, 2, 3))
 
 
 def test_a_script_that_leaves_its_plane_is_refused_when_it_does():
     system = taut.System(
-        [[0, 0, 0]], mass=1.0, constraints=[taut.scripted([0], lambda t: (0, max(t - 0.1, 0), 0)), taut.on_plane([0], (0, 1, 0))]
+        [[0, 0, 0]], mass=1.0, constraints=[scripted([0], lambda t: (0, max(t - 0.1, 0), 0)), on_plane([0], (0, 1, 0))]
     )
     state, _ = taut.ImplicitEuler().step(system, system.initial_state(), 0.1)
-    with pytest.raises(taut.ModelError, match=r"contradict each other at t = 0\.2 s"):
+    with pytest.raises(taut.errors.ModelError, match=r"contradict each other at t = 0\.2 s"):
         taut.ImplicitEuler().step(system, state, 0.1)
 
 
 def test_a_state_off_its_constraint_is_refused():
     system = chain(fixed=[0])
     state = system.initial_state()
-    with pytest.raises(taut.ModelError, match=r"constraint of particle 0 at t = 0 s by 0\.5"):
+    with pytest.raises(taut.errors.ModelError, match=r"constraint of particle 0 at t = 0 s by 0\.5"):
         taut.ImplicitEuler().step(system, state.with_(q=state.q + 0.5), 0.1)
 
 

@@ -16,14 +16,14 @@ from taut.solve.tolerance import Tolerance
 BETTER = 0.9  # by how much the residual must fall where the objective cannot tell
 
 
-class Progress:
+class Stagnation:
     """Follows a descent, and ends it where there is no more to gain.
 
     patience : iterations without progress after which the rounding floor is looked at, and again after four times as many; after
         sixteen times as many the descent ends
     tolerance : of the residuals, by which the floor is looked at
 
-    >>> Progress(4, Tolerance()).idle
+    >>> Stagnation(4, Tolerance()).idle
     0
     """
 
