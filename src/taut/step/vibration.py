@@ -1,6 +1,6 @@
 """Natural vibrations: K φ = ω² M φ in the free directions.
 
-With y = M^{-½} φ this is the symmetric problem M^{-½} K M^{-½} y = ω² y, and φᵀMφ = 1.
+With φ = M^{-½} y this is the symmetric problem M^{-½} K M^{-½} y = ω² y, and φᵀMφ = 1.
 """
 
 from __future__ import annotations

@@ -153,7 +153,7 @@ class Constraints:
     def placed(self, q: Float, t: float) -> Float:
         """The same for positions of the constrained particles alone, (c, 3), in the order of `among`."""
         b = self.anchors(t)[self.among]
-        return b + self.projected(q - b)
+        return b if self.at_rest else b + self.projected(q - b)
 
     def project(self, vectors: Float) -> Float:
         """S·vectors, a new array."""
@@ -163,6 +163,8 @@ class Constraints:
 
     def projected(self, vectors: Float) -> Float:
         """The same for vectors of the constrained particles alone, (c, 3), in the order of `among`."""
+        if self.at_rest:
+            return np.zeros_like(vectors)
         return np.matmul(self._free_among, vectors[:, :, None])[:, :, 0]
 
     def constrain(self, matrix: BlockMatrix) -> None:
