@@ -1,6 +1,6 @@
 """Hinges: an energy of the angle resists bending from the start, as bending springs do not, and has the stiffness of a material.
 
-The hinge of the slides, k sin²(θ/2) with k = 2EI/l, and the rod law ½(EI/l)(θ - θ₀)² both make a rod with the bending stiffness EI;
+The hinge k sin²(θ/2) with k = 2EI/l and the rod law ½(EI/l)(θ - θ₀)² both make a rod with the bending stiffness EI;
 at the wall, where half a link bends, a clamp has 2EI/l. Loaded at its end, P L²/EI = α, the rod takes the shape of Euler's
 elastica, whose deflection is known from elliptic integrals.
 """

@@ -1,6 +1,6 @@
 """Edge springs: two triangles that share an edge resist folding over it, after Bridson, Marino and Fedkiw (2003).
 
-The slides print the force F_i = k |E|²/(|N₁| + |N₂|) sin(θ/2) u_i on the four corners. It is minus the gradient of an energy, which
+They print the force F_i = k |E|²/(|N₁| + |N₂|) sin(θ/2) u_i on the four corners. It is minus the gradient of an energy, which
 is how taut has it, and the two are compared on a fold. Then one triangle is held and the other swings on its hinge like a door:
 m h² θ" + k_d |E| θ' + (k c/2) θ = 0 for a small angle, with m the mass of its corner, h its height and c = |E|²/(|N₁| + |N₂|).
 """
@@ -22,7 +22,7 @@ def folded(angle: float) -> np.ndarray:
 
 
 def printed(x: np.ndarray, theta: float) -> np.ndarray:
-    """The force [N] as the slides print it, (4, 3); the angle is known by construction."""
+    """The force [N] as they print it, (4, 3); the angle is known by construction."""
     x1, x2, x3, x4 = x
     edge, n1, n2 = x4 - x3, np.cross(x1 - x3, x1 - x4), np.cross(x2 - x4, x2 - x3)
     e, size = np.linalg.norm(edge), np.linalg.norm(n1) + np.linalg.norm(n2)

@@ -5,6 +5,7 @@ import pytest
 
 import taut
 from taut import laws
+from taut.validate.shells import bending_tensors
 
 HINGES = {  # each law with a rigidity of 1 J on equilateral triangles
     "shell_bending": lambda hinges, **more: laws.shell_bending(hinges, c=1.0, **more),
@@ -99,29 +100,6 @@ def test_force_and_stiffness_are_those_derived_by_hand():
         assert pytest.approx(stiffness * (np.outer(g, g) + (theta - theta0) * hessian), abs=1e-11 * np.abs(K).max()) == K
 
 
-def rigidities(pattern, bind):
-    """The energy of small curvatures (κ₁₁, κ₂₂, 2κ₁₂) per area [J], 3 × 3: with all points on the paraboloid, and relaxed.
-
-    Hinges of one cell of 2 × 2 of an infinite sheet, K across the flat sheet; relaxed, the points of a cell move by a pattern that
-    repeats. K is exact for small curvatures, and more than one cell would relax no further, as the energy is convex.
-    """
-    n = 6
-    mesh = taut.mesh.sheet(n, n, size=float(n), pattern="one-diagonal" if pattern == "equilateral" else pattern)
-    points, area = mesh.points, 4.0
-    if pattern == "equilateral":  # the diagonals become as long as the sides
-        points, area = points @ np.array([[1, 0, 0], [-0.5, np.sqrt(0.75), 0], [0, 0, 1]]), 4 * np.sqrt(0.75)
-    i, j = np.arange(mesh.n) % (n + 1), np.arange(mesh.n) // (n + 1)
-    middle = np.stack([i, j], axis=1)[mesh.hinges[:, 2:]].mean(axis=1)
-    hinges = mesh.hinges[((middle >= 2) & (middle < 4)).all(axis=1)]
-    system = taut.System(points, mass=1.0, energies=[bind(hinges)])
-    across = system.K(system.initial_state()).toarray()[2::3, 2::3]
-    x, y = (points - points.mean(axis=0))[:, :2].T
-    bent, repeats = np.stack([x * x, y * y, x * y], axis=1) / 2, np.eye(4)[i % 2 + 2 * (j % 2)]
-    coupling = repeats.T @ across @ bent
-    gain = coupling.T @ np.linalg.pinv(repeats.T @ across @ repeats, rcond=1e-10, hermitian=True) @ coupling
-    return bent.T @ across @ bent / area, (bent.T @ across @ bent - gain) / area
-
-
 def by_direction(tensor):
     """Cylindrical rigidity D [J] and that of a free strip EI/b [J] at every 15° from 0 to 180°."""
     a = np.radians(np.arange(0, 180, 15))
@@ -136,7 +114,7 @@ def by_direction(tensor):
 @pytest.mark.parametrize("law", HINGES)
 def test_equilateral_triangles_are_isotropic(law):
     """D = c = 6k_B = k/4 in every direction, Poisson's ratio -1/3, and so EI/b = D(1 - ν²) = 8c/9; nothing relaxes."""
-    plain, relaxed = rigidities("equilateral", HINGES[law])
+    plain, relaxed = bending_tensors("equilateral", HINGES[law])
     third = 1 / 3
     assert plain == pytest.approx(np.array([[1, -third, 0], [-third, 1, 0], [0, 0, 2 * third]]), abs=1e-12)
     assert relaxed == pytest.approx(plain, abs=1e-12)
@@ -147,7 +125,7 @@ def test_equilateral_triangles_are_isotropic(law):
 
 @pytest.mark.parametrize("law", HINGES)
 def test_a_grid_cut_one_way_is_four_times_as_stiff_along_its_diagonals_as_at_its_softest(law):
-    plain, relaxed = rigidities("one-diagonal", HINGES[law])
+    plain, relaxed = bending_tensors("one-diagonal", HINGES[law])
     assert relaxed == pytest.approx(plain, abs=1e-12), "all points are alike: nothing relaxes"
     cylinder, strip = by_direction(plain)
     assert cylinder[[0, 3, 6, 9, 11]] == pytest.approx([1, 3, 1, 1, 0.75], abs=1e-12)  # 0°, 45°, 90°, 135°, 165°
@@ -157,7 +135,7 @@ def test_a_grid_cut_one_way_is_four_times_as_stiff_along_its_diagonals_as_at_its
 
 @pytest.mark.parametrize("law", HINGES)
 def test_an_alternating_grid_relaxes(law):
-    plain, relaxed = rigidities("alternating", HINGES[law])
+    plain, relaxed = bending_tensors("alternating", HINGES[law])
     assert plain == pytest.approx(np.eye(3), abs=1e-12)
     cylinder, strip = by_direction(relaxed)
     assert cylinder[[0, 3, 6, 9]] == pytest.approx([5 / 6, 4 / 3, 5 / 6, 4 / 3], abs=1e-12)

@@ -15,6 +15,8 @@ from taut.constraints.paths import timed
 def fixed(particles: Any, *, until: float | None = None) -> Constraint:
     """Hold particles where they start; `until` [s], they are let go then, in the first step that does not begin before.
 
+    particles : an index, indices (k,), or a mask (n,)
+
     >>> import taut
     >>> ball = taut.System([[0, 0, 0]], mass=1.0, energies=[taut.laws.gravity()], constraints=[fixed(0, until=0.5)])
     >>> ends = [state.v[0, 1] for state, _ in taut.simulate(ball, taut.ImplicitEuler(), h=0.1, until=1.0)]
@@ -29,6 +31,7 @@ def scripted(
 ) -> Constraint:
     """Move particles along a path; `until` [s], they fly on from there with the velocity they have.
 
+    particles : an index, indices (k,), or a mask (n,)
     path : a function of time t [s] that gives positions [m], shape (3,) or (k, 3) for k particles, in the order given;
         or samples (times, positions) of shapes (T,) and (T, 3) or (T, k, 3), joined by straight lines and held at the ends.
 

@@ -48,5 +48,5 @@ def evaluated(path: Path, t: float, what: str) -> Any:
         return path(t)
     except ModelError:
         raise
-    except Exception as error:
+    except Exception as error:  # a user's function may raise anything
         raise ModelError(f"{what} could not be evaluated at t = {t:g} s: {error!r}") from error

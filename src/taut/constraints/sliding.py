@@ -17,6 +17,9 @@ Float = NDArray[np.float64]
 def on_line(particles: Any, direction: ArrayLike, through: ArrayLike | None = None, *, until: float | None = None) -> Constraint:
     """Let particles slide along a line with this direction, through a point [m] or through where each starts; `until` [s].
 
+    particles : an index, indices (k,), or a mask (n,)
+    direction : of any length other than zero, (3,), or (2,) in the plane; through : (3,) or (2,)
+
     >>> on_line([1], direction=(0, 1, 0)).free.tolist()
     [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
     """
@@ -26,6 +29,9 @@ def on_line(particles: Any, direction: ArrayLike, through: ArrayLike | None = No
 
 def on_plane(particles: Any, normal: ArrayLike, through: ArrayLike | None = None, *, until: float | None = None) -> Constraint:
     """Let particles slide in a plane with this normal, through a point [m] or through where each starts; `until` [s].
+
+    particles : an index, indices (k,), or a mask (n,)
+    normal : of any length other than zero, (3,), or (2,) in the plane; through : (3,) or (2,)
 
     >>> on_plane([1], normal=(0, 2, 0)).free.tolist()
     [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]

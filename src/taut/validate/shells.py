@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -19,10 +20,13 @@ GRINSPUN = "Grinspun et al., Discrete Shells, SCA 2003; derived in docs/theory/0
 SMALL = "K of the flat sheet is exact for small curvatures: rounding"
 
 
-def rigidity(pattern: str) -> Float:
-    """The energy of small curvatures (κ₁₁, κ₂₂, 2κ₁₂) by area [J], (3, 3), for c = 1 J, of a sheet that goes on for ever.
+def bending_tensors(pattern: str, bind: Callable[[Any], Any]) -> tuple[Float, Float]:
+    """The energy of small curvatures (κ₁₁, κ₂₂, 2κ₁₂) by area [J], (3, 3): with all points on the paraboloid, and relaxed.
 
-    Hinges of one cell of 2 × 2, K across the flat sheet; the points of a cell give way by a pattern that repeats.
+    pattern : of the sheet; bind : makes an energy of its hinges (k, 4)
+
+    Hinges of one cell of 2 × 2 of a sheet that goes on for ever, K across the flat sheet; relaxed, the points of a cell give way
+    by a pattern that repeats. K is exact for small curvatures, and more cells would relax no further, as the energy is convex.
     """
     n = 6
     mesh = sheet(n, n, size=float(n), pattern="one-diagonal" if pattern == "equilateral" else pattern)
@@ -32,13 +36,13 @@ def rigidity(pattern: str) -> Float:
     i, j = np.arange(mesh.n) % (n + 1), np.arange(mesh.n) // (n + 1)
     middle = np.stack([i, j], axis=1)[mesh.hinges[:, 2:]].mean(axis=1)
     hinges = mesh.hinges[((middle >= 2) & (middle < 4)).all(axis=1)]
-    system = body(points, mass=1.0, energies=[laws.shell_bending(hinges, c=1.0)])
+    system = body(points, mass=1.0, energies=[bind(hinges)])
     across = system.K(system.initial_state()).toarray()[2::3, 2::3]
     x, y = (points - points.mean(axis=0))[:, :2].T
     bent, repeats = np.stack([x * x, y * y, x * y], axis=1) / 2, np.eye(4)[i % 2 + 2 * (j % 2)]
     coupling = repeats.T @ across @ bent
     gain = coupling.T @ np.linalg.pinv(repeats.T @ across @ repeats, rcond=1e-10, hermitian=True) @ coupling
-    return np.asarray((bent.T @ across @ bent - gain) / area)
+    return bent.T @ across @ bent / area, (bent.T @ across @ bent - gain) / area
 
 
 def rolled(tensor: Float, degrees: Any) -> Float:
@@ -74,7 +78,7 @@ def register(pattern: str, expected: list[float], theory: Float, formula: str) -
         what=f"Cylindrical rigidity of {pattern} triangles rolled at 0°, 45°, 90°, 135° and its least, and of a free strip.",
     )  # fmt: skip
     def rigidities() -> Found:
-        tensor = rigidity(pattern)
+        _, tensor = bending_tensors(pattern, lambda hinges: laws.shell_bending(hinges, c=1.0))
         d = rolled(tensor, TURNS)
         got = [*rolled(tensor, [0, 45, 90, 135]), d.min(), strip(tensor)]
         return Found(got, Curve(TURNS, d, theory, "direction [°]", "D/c", at=FINE))
