@@ -14,7 +14,7 @@ from taut.solve.tolerance import Tolerance
 SOFT, STIFF = 1.0, 100.0
 WORDS = {SOFT: "soft", STIFF: "stiff"}
 CONVERGED = 1e-4  # residual ratio of a converged step
-TOLERANCE = {SOFT: Tolerance(relative=5e-3), STIFF: Tolerance(relative=3e-2)}
+TOLERANCE = {SOFT: Tolerance(relative=4e-3), STIFF: Tolerance(relative=3e-2)}
 """For which the median residual ratio is below 1e-4. The gross force of a particle grows with the stiffness of its springs, what
 is left of it does not, so that the same ratio is another part of it in a stiff cloth."""
 

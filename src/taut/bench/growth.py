@@ -23,7 +23,7 @@ from taut.step.linearly_implicit_euler import LinearlyImplicitEuler
 FALL, COUNT = 6, 4  # steps, and the last of them that count
 BENT = 0.03  # height of the waves of the smooth shape [m]
 TIMES = (1, 2, 4)  # of n
-PAIRS = 10  # steps on one thread and on two, in turn
+PAIRS = 30  # steps on one thread and on two, in turn
 
 
 def scaling(bench: Bench) -> list[Row]:

@@ -65,7 +65,7 @@ def load(stem: str, digest: str, write: Callable[[], str], what: str) -> ModuleT
     """The compiled module for a digest; `write` gives its source if it is not in the cache yet."""
     from taut.threads import prepare_threads
 
-    name = f"taut_{stem}_{digest[:24]}"
+    name = _name(stem, digest)
     with _ONE_AT_A_TIME:
         if name in sys.modules:
             return sys.modules[name]
@@ -167,10 +167,24 @@ def kernels(module: str) -> ModuleType:
     The file is compiled from a copy in the kernel cache, keyed on its text and on that of what it imports from the package, exactly
     as generated source is.
     """
-    text = _text_of(module)
-    digest = hashlib.sha256((text + _imported_by(text) + generator_digest()).encode()).hexdigest()
-    stem = module.rpartition(".")[2]
+    stem, digest, text = _own(module)
     return load(stem, digest, lambda: text, f"the package's {stem.replace('_', ' ')}")
+
+
+def is_compiled(module: str) -> bool:
+    """Whether `kernels` has compiled this file before, in this process or another."""
+    stem, digest, _ = _own(module)
+    return (cache_directory() / f"{_name(stem, digest)}.ready").exists()
+
+
+def _own(module: str) -> tuple[str, str, str]:
+    """The stem, the digest and the text of one of the package's own kernel files."""
+    text = _text_of(module)
+    return module.rpartition(".")[2], hashlib.sha256((text + _imported_by(text) + generator_digest()).encode()).hexdigest(), text
+
+
+def _name(stem: str, digest: str) -> str:
+    return f"taut_{stem}_{digest[:24]}"
 
 
 def _text_of(module: str) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from taut.formula.ahead import compile_ahead
 from taut.formula.compile import kernels
 from taut.solve.hierarchy import Hierarchy
 from taut.solve.linear import Solution
@@ -39,6 +41,12 @@ def cycle(levels: int, level: int = 0, *, again: bool = False) -> list[tuple[int
     return [start, (ops.SMOOTH, level, 1, 0), *below, (ops.SMOOTH, level, 1, 1), (ops.SMOOTH, level, 0, 0)]
 
 
+@cache
+def _programme(levels: int) -> NDArray[np.int64]:
+    """The cycle as the kernels read it."""
+    return np.array(cycle(levels), dtype=np.int64).reshape(-1, 4)
+
+
 class Multigrid:
     """CG with one W-cycle of smoothed aggregation, in single precision, as preconditioner.
 
@@ -56,6 +64,7 @@ class Multigrid:
     def analyse(self, pattern: Pattern) -> None:
         if pattern is self._pattern:
             return
+        compile_ahead("taut.solve.multigrid_kernels", "taut.system.product_kernels")
         h = self._levels = Hierarchy.of(pattern)
         self._pattern, self._matrix, self._damped = pattern, None, False
         self._diagonals = [h.diagonal[h.rows[k] : h.rows[k + 1]] - h.blocks[k] for k in range(h.levels)]
@@ -69,7 +78,6 @@ class Multigrid:
         self._sums = np.zeros((n + 1, 2))
         self._cycle = [np.zeros((total + 1, 3), dtype=np.float32) for _ in range(3)]  # b, x, r
         self._p, self._q = np.zeros((n + 1, 3)), np.zeros((n, 3))
-        self._programme = np.array(cycle(h.levels), dtype=np.int64).reshape(-1, 4)
         up, down = h.interpolation, h.restriction
         self._transfer = (
             up.indptr, up.indices, up.weights.astype(np.float32), down.indptr, down.indices, down.weights.astype(np.float32),
@@ -127,7 +135,7 @@ class Multigrid:
         for _ in range(1 + RESTARTS):
             aims2 = np.maximum(targets, EPS * residuals.max()) ** 2  # below that the recurrence is no longer the residual
             steps, definite = iterate(
-                self._programme, h.rows, self._omega, self._factor, self._sums, a.held.particles, a.held.free, limit - total,
+                _programme(h.levels), h.rows, self._omega, self._factor, self._sums, a.held.particles, a.held.free, limit - total,
                 self._table(a, x, r, aims2),
             )  # fmt: skip
             total += int(steps)

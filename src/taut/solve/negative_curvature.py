@@ -48,7 +48,6 @@ def _along(solver: LinearSolver, aims: Float, m: Minimum) -> Float:
 
 def _factor(solver: LinearSolver, matrix: BlockMatrix) -> bool:
     """Factor; where rounding keeps the matrix from being positive definite, add to its diagonal as little as helps."""
-    solver.analyse(matrix.pattern)
     if solver.factor(matrix, near=True):
         return True
     diagonal = matrix.data[matrix.pattern.diagonal].copy()

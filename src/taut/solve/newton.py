@@ -117,7 +117,6 @@ def _direction(objective: Objective, solver: LinearSolver, aims: Float, m: Minim
     with m.timed("assembling"):
         matrix = objective.hessian(m.point.y, project=False)
     with m.timed("solving"):
-        solver.analyse(matrix.pattern)
         if not solver.factor(matrix, near=m.iterations > 1):
             return None
         solution = solver.solve(-m.point.gradient, aims)

@@ -96,6 +96,8 @@ class Implicit(LinearImplicit):
         solver = self._solver if newton else self._prefactored(system, state, start.h)
         begun = time.perf_counter()
         objective = ImplicitObjective(system, start, frozen, increments=increments)
+        if newton:
+            solver.analyse(objective.pattern)  # first of all: what it is going to need may be compiled meanwhile
         at_old = objective.evaluate(old)
         prepared = time.perf_counter() - begun
         best: Minimum | None
@@ -137,7 +139,6 @@ class Implicit(LinearImplicit):
         if (h, active) not in self._constant:
             solver = linear_solver("direct" if self.solver_name == "auto" else self.solver_name)
             matrix = constant_stiffness(system, state, h)
-            solver.analyse(matrix.pattern)
             if not solver.factor(matrix):
                 raise ModelError("the constant stiffness for L-BFGS is not positive definite; use minimiser='newton'")
             while len(self._constant) >= KEPT:

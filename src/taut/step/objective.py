@@ -21,7 +21,7 @@ from taut.formula.compile import kernels
 from taut.solve.minimum import Point
 from taut.solve.tolerance import EPS, rounding_floors
 from taut.step.prediction import Prediction
-from taut.system.blocks import BlockMatrix, dot, magnitudes
+from taut.system.blocks import BlockMatrix, Pattern, Union, dot, magnitudes
 from taut.system.state import State
 from taut.system.system import System
 from taut.system.terms import Inputs
@@ -93,7 +93,7 @@ class ImplicitObjective:
             added.append(self.rayleigh)
         if not added:
             return matrix
-        union = self.system.union([matrix.pattern, *(m.pattern for m in added)])
+        union = self._union()
         total = matrix if union.pattern is matrix.pattern else self.system.buffer(union.pattern)
         if total is not matrix:
             total.data[:] = 0.0
@@ -102,6 +102,16 @@ class ImplicitObjective:
             total.data[slots] += m.data / self.h
         total.spread = (*matrix.spread, *(rank.scaled(1.0 / self.h) for m in added for rank in m.spread))
         return total
+
+    @property
+    def pattern(self) -> Pattern:
+        """Where the Hessian has blocks."""
+        return self.assembly.pattern if self.rates is None and self.rayleigh is None else self._union().pattern
+
+    def _union(self) -> Union:
+        rates = () if self.rates is None else (self.rates.pattern,)
+        rayleigh = () if self.rayleigh is None else (self.rayleigh.pattern,)
+        return self.system.union([self.assembly.pattern, *rates, *rayleigh])
 
     def floors(self, point: Point) -> Float:
         q = self.start.positions(point.y)
