@@ -2,7 +2,7 @@
 
 Each scene makes four steps. Solved: every step converged, or ended at the rounding floor. A typed error is one that says how far
 the step came, or where it is singular. A defect is an error of another kind (these scenes are valid: a refusal is a defect too), a
-warning, or what `taut.bench.reliability.step_checks` finds. What the machine lacks says nothing of any scene, and ends the campaign.
+warning, or what `taut.bench.reliability.step_checks` finds. What the machine lacks says nothing of a scene: it ends the campaign.
 """
 
 from __future__ import annotations
