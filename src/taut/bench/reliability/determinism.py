@@ -104,7 +104,7 @@ class _Elsewhere:
         code = "from taut.bench.reliability.determinism import _answer; _answer()"
         environment = {**os.environ, "NUMBA_NUM_THREADS": str(threads)}
         self.process = subprocess.Popen(
-            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+            [sys.executable, "-P", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )
 
     def fingerprint(self, name: str) -> str:

@@ -47,7 +47,7 @@ def _alone(name: str, *, quick: bool) -> Record:
     if name == "faults" and faults.unable():
         return Record(name, 0, "", skipped=faults.unable())
     code = f"from taut.bench.reliability.run import _tell; _tell({name!r}, {size_of(name, quick=quick)})"
-    command = [sys.executable, "-c", code]
+    command = [sys.executable, "-P", "-c", code]  # nothing is imported from the folder that it is started in
     if name == "faults":
         done = faults.under_the_library(command, stdout=subprocess.PIPE)
     else:
