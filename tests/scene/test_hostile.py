@@ -122,6 +122,17 @@ def test_a_thousand_large_meshes_are_not_made_one_after_the_other(monkeypatch):
         assert made == [700, 700], "4,900,002 points each"
 
 
+def test_elements_are_counted_over_all_laws(monkeypatch):
+    """Laws on the same edges again and again: each of them fits, all of them would fill the memory."""
+    monkeypatch.setattr("taut.scene.gathering.MOST_ELEMENTS", 1000)
+    law = '[[body.law]]\nlaw = "spring"\nname = "s{i}"\non = "edges"\nk = 1.0\n'
+    text = SHEET.format(mesh='shape = "rope", n = 300')
+    assert scene.read_text(text + "".join(law.format(i=i) for i in range(2))).build().system.n == 301
+    told = refused(text + "".join(law.format(i=i) for i in range(5)))
+    assert "elements; the most are 1,000" in told
+    assert "1,500" not in told, "nothing is bound after that"
+
+
 def test_texts_and_lists_are_bounded():
     law = '[[body.law]]\nlaw = "gravity"\ng = {g}\n'
     text = SHEET.format(mesh='shape = "rope", n = 3')
