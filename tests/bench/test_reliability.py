@@ -121,6 +121,42 @@ def test_random_scenes_are_counted(monkeypatch):
     assert random(3).verdict == "fail"
 
 
+def test_scenes_that_all_fail_for_one_reason_are_told_with_it(monkeypatch):
+    def gives_up(self, system, state, h):
+        raise taut.errors.SingularState("spring 3: its energy is not finite")
+
+    monkeypatch.setattr(taut.ImplicitEuler, "step", gives_up)
+    often = "most often: SingularState: its energy is not finite (2 times)"
+    assert random(2).failures == [f"only 0 of 2 scenes were solved; {often}"]
+
+
+def test_scenes_that_are_refused_for_a_wrong_argument_are_failures(monkeypatch):
+    """Each: the scenes are valid, so that a refusal is the campaign's fault or taut's, and no answer."""
+
+    def refuses(self, system, state, h):
+        raise taut.errors.ModelError("no such keyword")
+
+    monkeypatch.setattr(taut.ImplicitEuler, "step", refuses)
+    assert [failure for failure in random(2).failures if "ModelError" in failure] == [
+        "scene 0: ModelError: no such keyword",
+        "scene 1: ModelError: no such keyword",
+    ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="rights of folders are not checked there")
+def test_a_cache_that_is_not_trusted_fails_every_campaign_that_steps(tmp_path, monkeypatch):
+    """And says so: the same error in all scenes must not count as their answer, nor as the same bits everywhere."""
+    (tmp_path / "open").mkdir(mode=0o755)
+    monkeypatch.setenv("TAUT_CACHE_DIR", str(tmp_path / "open"))
+    stepping = ["random", "kill", "determinism", "soak"] + ([] if faults.unable() else ["faults"])
+    records = {record.name: record for record in run(stepping, quick=True)}
+    assert set(records) == set(stepping)
+    for record in records.values():
+        assert record.verdict == "fail"
+        assert "CacheError: the kernel cache" in record.failures[0]
+        assert "is open to others" in record.failures[0]
+
+
 def test_a_campaign_that_crashes_has_failed_and_one_that_cannot_be_is_skipped(monkeypatch):
     monkeypatch.setitem(SIZES, "soak", -1)  # which no process survives
     (crashed,) = run(["soak"])

@@ -169,6 +169,14 @@ def test_spoilt_files_give_a_mesh_or_a_mesh_error(seed, tmp_path):
     assert refused > len(SAMPLES)
 
 
+def test_files_that_are_not_spoilt_are_read_or_the_campaign_fails(tmp_path):
+    """A reader that refuses everything would pass otherwise."""
+    assert [found for files in SAMPLES.values() if (found := hostile.refusal(tmp_path, files))] == []
+    told = hostile.refusal(tmp_path, {"cut.ply": PLY[:40]})
+    assert "a good file is refused" in told
+    assert hostile.Attacks(good=[told]).failures == [told]
+
+
 @pytest.mark.parametrize("name", HEAVY)
 def test_files_made_to_be_heavy_are_answered(name, tmp_path):
     path, answer = tmp_path / name, ""

@@ -127,16 +127,37 @@ def test_a_journal_that_was_left_is_played_back(tmp_path, folder):
         assert [f.q.tobytes() for f in run.frames] == [f.q.tobytes() for f in whole.frames]
 
 
+def naming(journal, victim):
+    """Let a journal say that it goes with another one, at the place of the victim."""
+    name = str(victim).encode()
+    record = struct.pack(">I", len(name)) + struct.pack(">I", sum(name)) + bytes.fromhex("d9d505f920a163d7")
+    with open(journal, "ab") as file:
+        file.write(b"\0\0\0\1" + name + record)
+
+
 def test_a_journal_that_names_other_files_is_refused(tmp_path, folder):
     """SQLite would look for them, and may delete one: such a journal never comes from a run."""
     with_a_journal(folder, tmp_path / "x")
     victim = tmp_path / "victim"
     victim.write_bytes(b"")
-    name = str(victim).encode()
-    record = struct.pack(">I", len(name)) + struct.pack(">I", sum(name)) + bytes.fromhex("d9d505f920a163d7")
-    with open(tmp_path / "x/run.sqlite-journal", "ab") as journal:
-        journal.write(b"\0\0\0\1" + name + record)
+    naming(tmp_path / "x/run.sqlite-journal", victim)
     with pytest.raises(taut.errors.RunError, match="names other files"):
+        open_run(tmp_path / "x")
+    assert victim.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links")
+def test_a_link_does_not_hide_a_journal_that_names_other_files(tmp_path, folder):
+    """SQLite follows the link, and takes the journal beside its target: that one would delete the victim."""
+    with_a_journal(folder, tmp_path / "x")
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    (tmp_path / "x/deep").mkdir()
+    for end in ("", "-journal"):
+        (tmp_path / f"x/run.sqlite{end}").rename(tmp_path / f"x/deep/a{end}")
+    naming(tmp_path / "x/deep/a-journal", victim)
+    (tmp_path / "x/run.sqlite").symlink_to("deep/a")
+    with pytest.raises(taut.errors.RunError, match=r"run\.sqlite is a link"):
         open_run(tmp_path / "x")
     assert victim.exists()
 
@@ -188,6 +209,11 @@ def pipe_inside(path):
     os.mkfifo(path / "run.sqlite")
 
 
+def link_for_a_log(path):
+    shutil.copytree(FOLDER[0], path)
+    (path / "run.sqlite-wal").symlink_to("elsewhere")
+
+
 def pipe_for_a_log(path):
     shutil.copytree(FOLDER[0], path)
     os.mkfifo(path / "run.sqlite-wal")
@@ -219,9 +245,10 @@ FOLDER = []
         (another_database, "not a run of taut"),
         (folder_inside, "not a file"),
         (link_loop, "symbolic links"),
-        (link_loop_inside, "symbolic links"),
+        (link_loop_inside, r"run\.sqlite is a link"),
         (pipe_inside, "not a file"),
         (pipe_for_a_log, "not a file"),
+        (link_for_a_log, r"run\.sqlite-wal is a link"),
         (changed("PRAGMA user_version = 2"), "format 2, this version of taut reads 1"),
         (changed("DROP TABLE frames"), "'frames' is missing"),
         (changed("DROP TABLE frames", "CREATE VIEW frames AS SELECT 1 AS step"), "'frames' is missing"),

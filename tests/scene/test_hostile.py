@@ -1,5 +1,7 @@
 """Scene files that mean harm, or are spoilt: a SceneError or a MeshError, after bounded work, and nothing else."""
 
+from functools import wraps
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ import taut
 from taut import scene
 from taut.bench.reliability import hostile_scenes as scenes
 from taut.scene import bounds
+from taut.scene.catalogue import shape_names
 
 GOOD = scenes.samples()
 PARTS = 6  # of the campaign below, so that they can share processors
@@ -98,6 +101,36 @@ def test_bodies_are_counted_together():
     two = one + one.partition("[[body]]")[2].join(["[[body]]", ""]).replace('"a"', '"b"')
     assert scene.read_text(two, most=200).build().system.n == 162
     assert "it would have 162 points; a scene has at most 161" in refused(two, most=161)
+
+
+def test_a_thousand_large_meshes_are_not_made_one_after_the_other(monkeypatch):
+    """Each of them would be refused: a body too many, or one that leaves the plane; but only after it was made."""
+    made, sphere = [], shape_names()["sphere"]
+
+    @wraps(sphere)
+    def small(n, **more):
+        made.append(n)
+        return sphere(2, **more)
+
+    monkeypatch.setitem(shape_names(), "sphere", small)
+    text = SHEET.format(mesh='shape = "sphere", n = 700')
+    many = text + "".join(text.partition("[[body]]")[2].join(["[[body]]", ""]).replace('"a"', f'"a{i}"') for i in range(50))
+    for scene_text in (many, "dimensions = 2\n" + many):
+        made.clear()
+        told = refused(scene_text)
+        assert "with it the meshes of the scene would have" in told
+        assert made == [700, 700], "4,900,002 points each"
+
+
+def test_elements_are_counted_over_all_laws(monkeypatch):
+    """Laws on the same edges again and again: each of them fits, all of them would fill the memory."""
+    monkeypatch.setattr("taut.scene.gathering.MOST_ELEMENTS", 1000)
+    law = '[[body.law]]\nlaw = "spring"\nname = "s{i}"\non = "edges"\nk = 1.0\n'
+    text = SHEET.format(mesh='shape = "rope", n = 300')
+    assert scene.read_text(text + "".join(law.format(i=i) for i in range(2))).build().system.n == 301
+    told = refused(text + "".join(law.format(i=i) for i in range(5)))
+    assert "elements; the most are 1,000" in told
+    assert "1,500" not in told, "nothing is bound after that"
 
 
 def test_texts_and_lists_are_bounded():

@@ -28,7 +28,8 @@ def test_a_scene_can_be_repeated():
 
 
 def test_what_must_not_happen_is_noticed(monkeypatch, capsys):
-    """An integrator that makes energy, one that divides by zero, one that gives up: two defects, one typed error."""
+    """Integrators that make energy, lose it, boast, divide by zero or refuse what is valid: defects; one that gives up: a typed
+    error; one that lacks its kernels: the end of the campaign."""
 
     class Kick(taut.ImplicitEuler):
         def step(self, system, state, h):
@@ -41,7 +42,15 @@ def test_what_must_not_happen_is_noticed(monkeypatch, capsys):
 
     class Weary(taut.ImplicitEuler):
         def step(self, system, state, h):
-            raise taut.errors.ModelError("particle 17 is 3.5e-2 m away: too far")
+            raise taut.errors.SingularState("particle 17 is 3.5e-2 m away: too far")
+
+    class Strict(taut.ImplicitEuler):
+        def step(self, system, state, h):
+            raise taut.errors.ModelError("there is no such argument")
+
+    class Homeless(taut.ImplicitEuler):
+        def step(self, system, state, h):
+            raise taut.errors.CacheError("the kernel cache is open to others")
 
     class Tired(taut.ImplicitEuler):
         def step(self, system, state, h):
@@ -57,11 +66,14 @@ def test_what_must_not_happen_is_noticed(monkeypatch, capsys):
     assert any("is left with" in run(scene(i), Tired()).defect for i in range(4)), "a state that its report does not fit"
     assert "not finite" in run(scene(0), Boastful()).defect
     assert "ZeroDivisionError" in run(scene(0), Broken()).defect
-    assert run(scene(0), Weary()).error == "ModelError: too far"
-    monkeypatch.setattr("benchmarks.campaign.campaign", lambda *_: [Result(0, "x", error="ModelError: too far")])
+    assert run(scene(0), Weary()).error == "SingularState: too far"
+    assert run(scene(0), Strict()).defect == "ModelError: there is no such argument", "valid scenes are not refused"
+    with pytest.raises(taut.errors.CacheError):  # which would be said of each scene, and says nothing of any
+        run(scene(0), Homeless())
+    monkeypatch.setattr("benchmarks.campaign.campaign", lambda *_: [Result(0, "x", error="SingularState: too far")])
     monkeypatch.setattr("sys.argv", ["campaign", "--scenes", "1"])
     assert main() == 1
-    assert "1  ModelError: too far" in capsys.readouterr().out
+    assert "1  SingularState: too far" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("number", [669, 1679, 1864])

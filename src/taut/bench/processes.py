@@ -91,7 +91,7 @@ def _first_step(cache: str) -> float:
 
 def _child(code: str, **environment: str) -> str:
     run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env={**os.environ, **environment}
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False, env={**os.environ, **environment}
     )
     if run.returncode:
         raise ModelError(f"a process of the benchmark failed: {run.stderr.strip().splitlines()[-1:]}")

@@ -23,7 +23,7 @@ from taut.bench.march import H
 from taut.bench.net import cloth
 from taut.bench.splu import factorised
 from taut.errors import ModelError
-from taut.formula.cache import cache_directory
+from taut.formula.cache import cache_directory, check_files
 
 COMPILERS = ("g++", "c++", "clang++")
 FOLDERS = ("/usr/include/eigen3", "/usr/local/include/eigen3", "/opt/homebrew/include/eigen3", "/opt/local/include/eigen3")
@@ -101,6 +101,7 @@ def _build() -> tuple[str | None, str]:
         if run.returncode:
             return None, f"{Path(compiler).name} failed to build {SOURCE}"
         os.replace(made, program)
+    check_files([program])
     return str(program), ""
 
 

@@ -62,17 +62,20 @@ def _size(path: Path) -> int:
 
 
 def _refuse_oddities(folder: Path) -> None:
-    """Refuse what is no file: a folder or a pipe of that name could keep us waiting for ever."""
+    """Refuse what is no file: a folder or a pipe of that name could keep us waiting for ever.
+
+    A link too: SQLite follows it, and takes the journals beside its target for those of the run, which were not looked at here.
+    """
     if not stat.S_ISDIR(os.stat(folder).st_mode):
         raise RunError("it is not a folder")
     for name in (FILE, LOG, INDEX, JOURNAL):
         try:
-            mode = os.stat(folder / name).st_mode
+            mode = os.lstat(folder / name).st_mode
         except FileNotFoundError:
             if name == FILE:
                 raise RunError(f"there is no {FILE} in it") from None
             continue
         if not stat.S_ISREG(mode):
-            raise RunError(f"{name} is not a file")
+            raise RunError(f"{name} is a link; a run lies in its folder" if stat.S_ISLNK(mode) else f"{name} is not a file")
     if _size(folder / JOURNAL) and (folder / JOURNAL).read_bytes().endswith(MAGIC):
         raise RunError(f"{JOURNAL} names other files, which that of a run does not")  # SQLite might delete them

@@ -13,6 +13,7 @@ MOST_BYTES = 500_000  # of a scene file
 MOST_NESTED = 12  # tables and lists in one another
 MOST_DOTTED = 16  # names in one dotted key
 MOST_PARTICLES = 5_000_000
+MOST_ELEMENTS = 100_000_000  # of all laws together
 MOST_STEPS = 100_000_000
 MOST_NUMBER = 1e20  # magnitude of any number
 MOST_LISTED = 100_000  # entries of a list of numbers

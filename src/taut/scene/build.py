@@ -15,9 +15,10 @@ from taut.scene.collecting import Problems
 from taut.scene.folder import Folder
 from taut.scene.gathering import Gathering
 from taut.scene.joints import OUTSIDE
-from taut.scene.mesh_of import mesh_of, refuse_many
+from taut.scene.mesh_of import mesh_of
 from taut.scene.model import IntegratorTable, SceneFile
 from taut.scene.part import Part
+from taut.scene.room import Room, refuse_many
 from taut.solve.tolerance import Tolerance
 from taut.step.adaptive import Adaptive
 from taut.step.integrator import Integrator
@@ -69,10 +70,10 @@ def build(file: SceneFile, folder: Folder, problems: Problems, *, allow_code: bo
 def meshes_of(file: SceneFile, folder: Folder, problems: Problems, most: int) -> dict[int, Part]:
     """The meshes of all bodies by number, one after the other among the particles; those that could not be had are left out."""
     parts: dict[int, Part] = {}
-    start = 0
+    start, room = 0, Room(most)
     for i, body in enumerate(file.body):
         with problems.at("body", i, "mesh"):
-            mesh = mesh_of(body.mesh, folder, most)
+            mesh = mesh_of(body.mesh, folder, room)
             refuse_many(start + mesh.n, most)
             if file.dimensions == 2 and np.any(mesh.positions[:, 2]):
                 raise SceneError(["the scene has two dimensions, but the mesh leaves the plane z = 0"])
@@ -80,7 +81,7 @@ def meshes_of(file: SceneFile, folder: Folder, problems: Problems, most: int) ->
             start += mesh.n
             if body.render is not None:
                 with problems.at("body", i, "render"):
-                    parts[i] = replace(parts[i], render=_ridden(mesh_of(body.render, folder, most), mesh))
+                    parts[i] = replace(parts[i], render=_ridden(mesh_of(body.render, folder, room), mesh))
     return parts
 
 

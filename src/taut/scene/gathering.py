@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.constraints.constraint import Constraint
-from taut.errors import did_you_mean
+from taut.errors import SceneError, did_you_mean
 from taut.formula.bound import Energy, Load
 from taut.mesh.mesh import Mesh
 from taut.scene.body_of import masses_of, material_of, posed, velocities_of
+from taut.scene.bounds import MOST_ELEMENTS
 from taut.scene.collecting import Problems
 from taut.scene.elements_of import NoElements
 from taut.scene.folder import Folder
@@ -42,6 +43,7 @@ class Gathering:
     folder: Folder
     problems: Problems
     allow_code: bool | None
+    elements: int = 0  # of all laws
     energies: list[Energy] = field(default_factory=list)
     damping: list[Any] = field(default_factory=list)
     loads: list[Load] = field(default_factory=list)
@@ -78,9 +80,17 @@ class Gathering:
                     self.origin[id(held)] = ("body", i, "hold", j)
 
     def _take(self, law: Any, place: Place) -> None:
-        """Put a law where a System wants it."""
+        """Put a law where a System wants it, if there is room for its elements."""
+        rows = getattr(law, "elements", None)
+        self.elements += sum(part.mesh.n for part in self.parts.values()) if rows is None else len(rows)
+        self._refuse_many()
         (self.energies if isinstance(law, Energy) else self.loads if isinstance(law, Load) else self.damping).append(law)
         self.origin[id(law)] = place
+
+    def _refuse_many(self) -> None:
+        """Once there are too many elements, no further law is bound."""
+        if self.elements > MOST_ELEMENTS:
+            raise SceneError([f"with it the laws of the scene have {self.elements:,} elements; the most are {MOST_ELEMENTS:,}"])
 
     def _body(self, i: int, body: Body, part: Part) -> None:
         named, at, place = _namer(part.name if len(self.file.body) > 1 else ""), self.problems.at, ("body", i)
@@ -107,6 +117,7 @@ class Gathering:
     def _law(self, asked: LawBase, mesh: Mesh, start: int | None, springs: Int | None, name: str, place: Place) -> None:
         if self.allow_code is None and isinstance(asked, OwnLaw):
             return
+        self._refuse_many()
         allowed = bool(self.allow_code)
         self._take(law_of(asked, mesh, start, self.folder, allow_code=allowed, springs=springs, name=name), place)
 

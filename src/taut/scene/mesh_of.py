@@ -10,35 +10,37 @@ from numpy.typing import NDArray
 from taut.constraints.rigid import rodrigues
 from taut.errors import MeshError
 from taut.mesh import clean, fill, oriented, surface, triangulated
+from taut.mesh.filling.stuffing import MOST_POINTS as LATTICE
 from taut.mesh.mesh import Mesh
-from taut.scene.bounds import MOST_PARTICLES
 from taut.scene.catalogue import shape_arguments, shape_names
 from taut.scene.folder import Folder
 from taut.scene.meshes_model import FileMesh, InlineMesh, MeshBase
 from taut.scene.numbers_of import parameter_of
+from taut.scene.room import Room, refuse_many
 
 Float = NDArray[np.float64]
 
 
-def mesh_of(asked: MeshBase, folder: Folder, most: int = MOST_PARTICLES) -> Mesh:
-    """The mesh that a table asks for, with at most so many points.
+def mesh_of(asked: MeshBase, folder: Folder, room: Room) -> Mesh:
+    """The mesh that a table asks for, if there is room for its points.
 
     >>> from taut.scene.meshes_model import MESHES
-    >>> mesh_of(MESHES["mesh:sheet"](shape="sheet", nx=2, ny=2), Folder(None))
+    >>> mesh_of(MESHES["mesh:sheet"](shape="sheet", nx=2, ny=2), Folder(None), Room())
     Mesh(9 points, 4 quad)
     """
-    mesh = _raw(asked, folder, most)
+    mesh = _raw(asked, folder, room)
     if asked.clean is not None:
         mesh = clean(mesh, **asked.clean.model_dump()).mesh
     if asked.orient:
         mesh = oriented(mesh)
     if asked.fill is not None:
+        room.take(_inside(mesh, asked.fill.spacing))
         mesh = fill(mesh, asked.fill.spacing)
     if asked.surface:
         mesh = surface(mesh)
     if asked.triangulate:
         mesh = triangulated(mesh)
-    refuse_many(mesh.n, most)
+    refuse_many(mesh.n, room.most)
     points = mesh.positions
     if asked.displace is not None:
         every = np.arange(mesh.n)[:, None]
@@ -61,15 +63,11 @@ def turned(asked: MeshBase, points: Float) -> Float:
     return points if asked.translate is None else points + np.array(asked.translate)
 
 
-def refuse_many(points: float, most: int) -> None:
-    """Refuse a mesh with more points than a scene may have."""
-    if points > most:
-        raise MeshError(f"it would have {points:,.0f} points; a scene has at most {most:,}")
-
-
-def _raw(asked: MeshBase, folder: Folder, most: int) -> Mesh:
+def _raw(asked: MeshBase, folder: Folder, room: Room) -> Mesh:
     if isinstance(asked, FileMesh):
-        return folder.mesh(asked.file, asked.scale, asked.up)
+        mesh = folder.mesh(asked.file, asked.scale, asked.up)
+        room.take(mesh.n)
+        return mesh
     if isinstance(asked, InlineMesh):
         width = {len(row) for row in asked.points}
         if len(width) > 1:
@@ -78,8 +76,14 @@ def _raw(asked: MeshBase, folder: Folder, most: int) -> Mesh:
     name = asked.shape  # type: ignore[attr-defined]
     shape = shape_names()[name]
     given: dict[str, Any] = {a.name: getattr(asked, a.name) for a in shape_arguments(shape)}
-    refuse_many(_points(name, given), most)
+    room.take(_points(name, given))
     return shape(**given)
+
+
+def _inside(mesh: Mesh, spacing: float | None) -> float:
+    """About how many points a filling at a spacing that is given [m] takes: a quarter of the lattice in the box, at most."""
+    sides = np.ptp(mesh.positions, axis=0) if mesh.n else np.zeros(3)
+    return 0.0 if spacing is None else min(float(np.prod(np.minimum(sides / spacing, 1e6) + 3.0)) / 2, LATTICE / 4)
 
 
 def _points(name: str, given: dict[str, Any]) -> float:

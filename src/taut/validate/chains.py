@@ -117,8 +117,13 @@ def swinging(n: int, length: float, count: int) -> Modes:
     line, k = rope(n, end=(0, -length, 0)), 1e4 * n
     tension = G / n * np.arange(n, 0, -1)
     energies = [laws.spring(line.edges, k=k, l0=length / n - tension / k), laws.gravity()]
-    swings = on_line(range(1, n + 1), (1, 0, 0))
-    return modes(body(line.points, mass=1 / n, fixed=[0], energies=energies, constraints=[swings]), n=count)
+
+    def moving(along: tuple[int, int, int]) -> System:
+        only = on_line(range(1, n + 1), along)
+        return body(line.points, mass=1 / n, fixed=[0], energies=energies, constraints=[only])
+
+    hung, swings = equilibrium(moving((0, 1, 0)), tolerance=TIGHT).state, moving((1, 0, 0))
+    return modes(swings, swings.initial_state().with_(q=hung.q), n=count)
 
 
 @case(

@@ -82,6 +82,22 @@ def critical() -> Found:
     return drawn(moved(oscillator(damping=[laws.spring_damping([[0, 1]], c=2 * np.sqrt(K * M))])), CRITICAL)
 
 
+ALPHA, BETA = 0.4, 0.03  # 1/s and s: the one damps slow motion, the other fast motion
+FADING = (ALPHA + BETA * OMEGA**2) / 2
+BEAT = np.sqrt(OMEGA**2 - FADING**2)
+PROPORTIONAL = np.exp(-FADING * TIMES) * (X0 * np.cos(BEAT * TIMES) + (V0 + FADING * X0) / BEAT * np.sin(BEAT * TIMES))
+
+
+@case(
+    "oscillator-rayleigh", formula="x = e^{-δt}(x₀ cos ω't + (v₀ + δx₀)/ω' sin ω't), δ = (α + βω²)/2, ω'² = ω² - δ²",
+    source="Rayleigh, The Theory of Sound, ch. V", unit="m", expected=PROPORTIONAL, scale=AMPLITUDE, tolerance=1.2 * LAG,
+    why="no more than RK4 lags without damping, ωt(hω)⁴/120",
+)  # fmt: skip
+def proportional() -> Found:
+    """Damping by the mass and by the stiffness, αm + βk: the whole trajectory."""
+    return drawn(moved(oscillator(damping=[laws.rayleigh(alpha=ALPHA, beta=BETA)])), PROPORTIONAL)
+
+
 SWING, DRIVE = 0.05, 4.0  # amplitude [m] and angular frequency [rad/s] of the support
 STEADY = SWING * OMEGA**2 / (OMEGA**2 - DRIVE**2)
 DRIVEN = STEADY * np.sin(DRIVE * TIMES)

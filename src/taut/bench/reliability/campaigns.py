@@ -27,7 +27,8 @@ def random(size: int) -> Record:
     solved = found["converged"] + found["rounding floor"]
     failures = [f"scene {number}: {defect}" for number, defect in found["defects"].items()]
     if solved < random_steps.SOLVED * size:
-        failures.append(f"only {solved} of {size} scenes were solved")
+        often = "".join(f"; most often: {error} ({count} times)" for error, count in list(found["errors"].items())[:1])
+        failures.append(f"only {solved} of {size} scenes were solved{often}")
     counts = {"solved": solved, "typed errors": sum(found["errors"].values()), "steps": sum(found["steps"].values())}
     return Record("random", size, "scenes", failures, counts, f"{found['iterations']['mean']} iterations a step")
 

@@ -132,6 +132,8 @@ def campaign(contents: Mapping[str, bytes]) -> Iterator[Reading]:
         for name, content in contents.items():
             path = Path(folder) / name
             path.write_bytes(content)
-            run = subprocess.run([sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=False, timeout=600)
+            run = subprocess.run(
+                [sys.executable, "-P", "-c", READ, str(path)], capture_output=True, text=True, check=False, timeout=600
+            )
             seconds, memory, answer = run.stdout.split(" ", 2) if run.returncode == 0 else ("nan", "nan", run.stderr[-200:])
             yield Reading(name, len(content) / 1e6, float(seconds), float(memory), answer)

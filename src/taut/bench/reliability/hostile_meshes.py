@@ -33,12 +33,14 @@ Rng = np.random.Generator
 class Attacks:
     """What came of the files.
 
+    good : files that were not spoilt and are refused all the same
     kept : each that failed, with what came up and where it was left; slowest : seconds of the slowest file [s], and its name
     grown : growth of the peak memory [bytes]
     """
 
     files: int = 0
     read: int = 0
+    good: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     slowest: tuple[float, str] = (0.0, "")
     grown: float = 0.0
@@ -53,7 +55,7 @@ class Attacks:
         """What must not be."""
         slow = [f"{self.slowest[1]} took {self.slowest[0]:.2f} s"] if self.slowest[0] > SECONDS else []
         hungry = [f"memory grew by {self.grown / 1e6:.0f} MB"] if self.grown > MEMORY else []
-        return self.kept + slow + hungry
+        return self.good + self.kept + slow + hungry
 
 
 def samples() -> dict[str, dict[str, bytes]]:
@@ -93,6 +95,17 @@ def samples() -> dict[str, dict[str, bytes]]:
     return found
 
 
+def refusal(folder: Path, files: dict[str, bytes]) -> str:
+    """Why a sample is not read as it is, or nothing: spoilt files of it would then be refused for another reason."""
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    try:
+        read(folder / next(iter(files)))
+    except MeshError as error:
+        return f"a good file is refused: {error}"
+    return ""
+
+
 def attack(folder: Path, files: dict[str, bytes], rng: Rng) -> tuple[Path, bool]:
     """Write a sample with one file spoilt and read it; whether a mesh came out. Anything but a MeshError goes through."""
     spoilt = list(files)[int(rng.integers(0, len(files)))]
@@ -118,6 +131,7 @@ def campaign(numbers: Iterable[int], seed: int = 0) -> Attacks:
     _limit_memory()
     with tempfile.TemporaryDirectory() as folder:
         for files in pool.values():  # everything imported before memory is measured
+            found.good += filter(None, [refusal(Path(folder), files)])
             attack(Path(folder), files, np.random.default_rng(0))
         before, names = peak_memory(), list(pool)
         for number in numbers:

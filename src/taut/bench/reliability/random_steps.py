@@ -1,7 +1,8 @@
 """Random scenes stepped: every step must be solved to its tolerance or end in a typed error.
 
-Each scene makes four steps. Solved: every step converged, or ended at the rounding floor. A defect is an error of another kind, a
-warning, or what `taut.bench.reliability.step_checks` finds.
+Each scene makes four steps. Solved: every step converged, or ended at the rounding floor. A typed error is one that says how far
+the step came, or where it is singular. A defect is an error of another kind (these scenes are valid: a refusal is a defect too), a
+warning, or what `taut.bench.reliability.step_checks` finds. What the machine lacks says nothing of a scene: it ends the campaign.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ import numpy as np
 
 from taut.bench.reliability.random_scenes import Scene, scene
 from taut.bench.reliability.step_checks import contradiction, unbooked
-from taut.errors import NotConverged, TautError
+from taut.errors import CacheError, MissingExtra, NotConverged, SingularState
 from taut.step.implicit_euler import ImplicitEuler
 
 STEPS = 4
 SOLVED = 0.95  # part of the scenes that must be
+ANSWERS = (NotConverged, SingularState)  # typed errors in which the steps of a valid scene may end
+MACHINE = (CacheError, MissingExtra)  # what has nothing to do with the scene
 
 
 @dataclass
@@ -67,17 +70,19 @@ def run(scene: Scene, integrator: Any) -> Result:
                 if result.defect:
                     break
                 state = new
-        except TautError as error:
+        except ANSWERS as error:
             result.error = f"{type(error).__name__}: {_cause(error)}"
             if isinstance(error, NotConverged):
                 result.iterations.append(error.report.iterations)
+        except MACHINE:
+            raise
         except Exception as error:  # whatever it is, it must not come up
             result.defect = f"{type(error).__name__}: {error}"
     result.seconds = time.perf_counter() - begun
     return result
 
 
-def _cause(error: TautError) -> str:
+def _cause(error: Exception) -> str:
     """The last part of the message, with its numbers taken out."""
     return re.sub(r"-?\d[\d.]*(e[+-]?\d+)?", "#", str(error).rsplit(": ", 1)[-1])
 

@@ -14,7 +14,7 @@ from typing import Any
 from taut.bench.reliability import faults
 from taut.bench.reliability.campaigns import CAMPAIGNS, size_of
 from taut.bench.reliability.record import Record
-from taut.errors import ModelError, did_you_mean
+from taut.errors import ModelError, TautError, did_you_mean
 
 FORKS = ("kill", "faults")
 
@@ -47,7 +47,7 @@ def _alone(name: str, *, quick: bool) -> Record:
     if name == "faults" and faults.unable():
         return Record(name, 0, "", skipped=faults.unable())
     code = f"from taut.bench.reliability.run import _tell; _tell({name!r}, {size_of(name, quick=quick)})"
-    command = [sys.executable, "-c", code]
+    command = [sys.executable, "-P", "-c", code]  # nothing is imported from the folder that it is started in
     if name == "faults":
         done = faults.under_the_library(command, stdout=subprocess.PIPE)
     else:
@@ -59,8 +59,12 @@ def _alone(name: str, *, quick: bool) -> Record:
 
 
 def _tell(name: str, size: int) -> None:
-    """What the process does: the last line of its output is the record."""
-    print(json.dumps(CAMPAIGNS[name](size).as_json()))
+    """What the process does: the last line of its output is the record; an error of taut is its one failure, in full."""
+    try:
+        record = CAMPAIGNS[name](size)
+    except TautError as error:
+        record = Record(name, 1, "processes", [f"it ended with {type(error).__name__}: {error}"])
+    print(json.dumps(record.as_json()))
 
 
 def as_json(records: Sequence[Record]) -> dict[str, Any]:
