@@ -1,15 +1,12 @@
 """Any mesh file becomes a scene: laws picked for its cells, and told."""
 
-import pathlib
-
 import numpy as np
 import pytest
 
 import taut
 from taut import scene
 from taut.constraints import on_line
-
-DATA = pathlib.Path(__file__).parents[3] / "shared" / "data"
+from tests.mesh.meshes import real
 
 
 @pytest.mark.parametrize(
@@ -87,11 +84,10 @@ def test_parts_that_nothing_holds_are_told(tmp_path):
 
 @pytest.mark.parametrize("name", ["spot.obj", "bunny.mesh"])
 def test_files_from_elsewhere(name):
-    if not (DATA / name).exists():
-        pytest.skip(f"{name} is not here")
-    made = scene.of_mesh(DATA / name)
+    path = real(name)
+    made = scene.of_mesh(path)
     assert made.file.body[0].material.young > 0
-    assert made.inputs()[f"inputs/{name}"] == (DATA / name).read_bytes()
+    assert made.inputs()[f"inputs/{name}"] == path.read_bytes()
 
 
 def test_problems_name_the_mesh_file_and_no_line_of_a_text_that_nobody_wrote(tmp_path):
