@@ -40,7 +40,7 @@ def test_a_new_scene_checks_and_is_not_overwritten(said, command, tmp_path):
 
 def test_a_mesh_file_is_checked_as_it_would_be_run(said, command, tmp_path):
     taut.mesh.write(taut.mesh.sheet(6, 6, size=1.0, plane="xz"), tmp_path / "patch.obj")
-    assert "young = 1e+06 Pa, picked; --young sets it" in said("check", "patch.obj")
+    assert "young = 1.25e+06 Pa, picked; --young sets it" in said("check", "patch.obj")  # 300 ρ g √2 m
     found = json.loads(said("check", "patch.obj", "--young", "1e5", "--fix", "z == min(z)", "--json"))
     assert not [note for note in found["notes"] if note.startswith(("young", "held"))]  # nothing was left to pick
     code, _, err = command("check", "patch.obj", "--area", "1e-4")

@@ -1,15 +1,13 @@
 """Springs on irregular meshes: the modulus asked for is the modulus measured, and the rest is said."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import taut
 from taut.materials import moduli, springs
 from tests.materials.bodies import irregular_block, irregular_sheet, lumped, small_displacements
+from tests.mesh.meshes import real
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
 SHEETS = {
     "rectangles": lambda: taut.mesh.sheet(6, 8, size=(1.5, 1.2)),
     "alternating": lambda: taut.mesh.sheet(12, 12, pattern="alternating"),
@@ -81,9 +79,7 @@ def test_curved_sheets_in_patches(mesh):
 
 
 def test_a_curved_sheet_of_a_file():
-    if not (DATA / "spot.obj").exists():
-        pytest.skip("no shared data")
-    mesh = taut.mesh.read(DATA / "spot.obj")
+    mesh = taut.mesh.read(real("spot.obj"))
     made = springs(mesh, young=1e6, thickness=1e-3, density=1000.0)
     assert made.reached.young == pytest.approx(1e6)
     assert len(made.k) == len(mesh.edges)
@@ -92,9 +88,7 @@ def test_a_curved_sheet_of_a_file():
 
 
 def test_tetrahedra_of_a_file():
-    if not (DATA / "octopus-low.mesh").exists():
-        pytest.skip("no shared data")
-    mesh = taut.mesh.read(DATA / "octopus-low.mesh")
+    mesh = taut.mesh.read(real("octopus-low.mesh"))
     made = springs(mesh, young=1e5, density=1000.0)
     assert made.reached.young == pytest.approx(1e5)
     assert made.mass.sum() == pytest.approx(1000.0 * mesh.volumes.sum())

@@ -1,7 +1,5 @@
 """Embedding: the holding tetrahedron is found whenever there is one, and motions are reproduced."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,8 +12,8 @@ from taut.mesh.embedding.nearest import nearest_triangle
 from taut.mesh.embedding.tetrahedra import skin, tetrahedra
 from taut.mesh.kinds import kind
 from taut.mesh.measure import measures
+from tests.mesh.meshes import real
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
 SEEDS = st.integers(0, 2**32 - 1)
 TET = kind("tet")
 
@@ -244,10 +242,7 @@ def test_what_does_not_fit_is_refused():
 
 
 def test_a_fine_surface_rides_on_its_own_bounding_block():
-    path = DATA / "spot.obj"
-    if not path.exists():
-        pytest.skip("the shared meshes are not here")
-    spot = read(path)
+    spot = read(real("spot.obj"))
     low, extent = spot.points.min(axis=0), np.ptp(spot.points, axis=0)
     unit = _grid(4)
     cage = unit.with_(points=low + unit.points * extent)

@@ -2,7 +2,6 @@
 
 import sys
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,15 +13,8 @@ from taut.mesh.mesh import Mesh
 from taut.mesh.reading import read
 from taut.mesh.shapes.boxes import block
 from taut.mesh.shapes.surfaces import cylinder, sheet, sphere, torus
+from tests.mesh.meshes import real
 from tests.mesh.quality import euler_characteristic, order, within_the_proven_angles
-
-DATA = Path(__file__).parents[3] / "shared" / "data"
-
-
-def _data(name):
-    if not (DATA / name).exists():
-        pytest.skip(f"{name} is not among the shared data here")
-    return read(DATA / name)
 
 
 def _cube(low, side):
@@ -42,7 +34,7 @@ def _inside_out(mesh):
 
 
 def test_spot_is_filled_with_good_tetrahedra_to_second_order():
-    spot = _data("spot.obj")
+    spot = read(real("spot.obj"))
     filled = [fill(spot, spacing) for spacing in (0.13, 0.065)]
     for mesh in filled:
         assert within_the_proven_angles(mesh)
@@ -132,7 +124,7 @@ def test_an_open_surface_is_refused_with_its_edges_counted(count):
 
 def test_the_bunny_with_holes_in_its_base_is_refused():
     with pytest.raises(MeshError, match="not closed: 223 of its edges"):
-        fill(_data("stanford-bunny.obj"))
+        fill(read(real("stanford-bunny.obj")))
 
 
 def test_a_face_turned_against_its_neighbours_is_refused():

@@ -12,9 +12,9 @@ from taut.bench.reliability.spoil import spoil
 from taut.errors import MeshError
 from taut.mesh import Mesh
 from taut.mesh.files import gmsh
+from tests.mesh.meshes import real
 
 HERE = Path("some.msh")
-HAND = Path(__file__).parents[3] / "shared" / "data" / "hand.msh"
 
 # tags are neither in order nor without gaps
 NODES = {30: (0.0, 0.0, 0.0), 7: (1.0, 0.0, 0.0), 9: (1.0, 1.0, 0.5), 4: (0.0, 1.0, 0.1), 100: (0.3, 0.3, 2.0)}
@@ -184,9 +184,8 @@ def test_data_at_nodes_and_elements(version, how):
 
 
 def test_a_file_of_the_wild_against_its_bytes():
-    if not HAND.exists():
-        pytest.skip(f"{HAND} is not here")
-    data = HAND.read_bytes()
+    path = real("hand.msh")
+    data = path.read_bytes()
     at = data.index(b"$Nodes\n") + len(b"$Nodes\n")
     n, at = int(data[at : data.index(b"\n", at)]), data.index(b"\n", at) + 1
     nodes = [struct.unpack_from("<iddd", data, at + 28 * i) for i in range(n)]
@@ -200,7 +199,7 @@ def test_a_file_of_the_wild_against_its_bytes():
             record = struct.unpack_from(f"<{1 + depth + size}i", data, at + 12 + 4 * i * (1 + depth + size))
             cells[code].append([node - 1 for node in record[1 + depth :]])
         at += 12 + 4 * count * (1 + depth + size)
-    mesh = gmsh.read(HAND, data)
+    mesh = gmsh.read(path, data)
     assert (mesh.n, len(mesh.cells["triangle"]), len(mesh.cells["tet"])) == (7234, 9556, 29998)
     assert [node[0] for node in nodes] == list(range(1, n + 1))
     assert mesh.points.tolist() == [list(node[1:]) for node in nodes]

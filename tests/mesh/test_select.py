@@ -1,7 +1,6 @@
 """Selections: what each form picks, what is refused and how it is said, and that no text gets further than a MeshError."""
 
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +12,7 @@ from taut.mesh import Mesh, read, sheet
 from taut.mesh.selection.corners import corners
 from taut.mesh.selection.language import MOST_CHARACTERS, MOST_NESTED
 from taut.mesh.selection.select import select
-
-DATA = Path(__file__).parents[3] / "shared" / "data"
+from tests.mesh.meshes import real
 
 
 def _sheet(cells: int = 10, spacing: float = 0.1) -> Mesh:
@@ -340,10 +338,7 @@ def test_corners_of_something_round_are_the_nearest_points():
 
 
 def test_on_a_real_mesh():
-    path = DATA / "spot.obj"
-    if not path.exists():
-        pytest.skip("the shared meshes are not here")
-    spot = read(path)
+    spot = read(real("spot.obj"))
     top = select(spot, "y > 0.9*max")
     assert 0 < len(top) < spot.n
     assert spot.points[top, 1].min() > 0.9 * spot.points[:, 1].max()

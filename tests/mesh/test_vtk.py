@@ -15,6 +15,7 @@ import taut
 from taut.bench.reliability.spoil import spoil
 from taut.mesh import Mesh
 from taut.mesh.files import vtk, vtu
+from tests.mesh.meshes import real
 
 HERE = Path("some.vtk")
 HEAD = "# vtk DataFile Version 3.0\na title\nASCII\n"
@@ -80,10 +81,7 @@ def test_through_the_front_door(tmp_path, suffix):
 
 
 def test_a_real_mesh_keeps_its_order():
-    path = Path(__file__).parents[3] / "shared" / "data" / "spot.obj"
-    if not path.exists():
-        pytest.skip("the shared data are not here")
-    mesh = taut.mesh.read(path).with_(uv=None)
+    mesh = taut.mesh.read(real("spot.obj")).with_(uv=None)
     for module in (vtk, vtu):
         assert_same(module.read(HERE, module.write(mesh)), mesh)
 

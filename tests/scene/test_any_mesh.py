@@ -1,15 +1,12 @@
 """Any mesh file becomes a scene: laws picked for its cells, and told."""
 
-import pathlib
-
 import numpy as np
 import pytest
 
 import taut
 from taut import scene
 from taut.constraints import on_line
-
-DATA = pathlib.Path(__file__).parents[3] / "shared" / "data"
+from tests.mesh.meshes import real
 
 
 @pytest.mark.parametrize(
@@ -66,13 +63,31 @@ def test_what_says_nothing_about_the_cells_is_refused(tmp_path):
         scene.of_mesh(tmp_path / "n.vtu")
 
 
+@pytest.mark.parametrize("mesh", [taut.mesh.sphere(8), taut.mesh.block(2, 2, 2)], ids=["shell", "solid"])
+def test_what_is_picked_makes_things_sag_alike_whatever_the_unit_of_the_file(tmp_path, mesh):
+    taut.mesh.write(mesh, tmp_path / "m.vtu")
+    sags = []
+    for scale in (1e-3, 1.0, 1e3):
+        system = scene.of_mesh(tmp_path / "m.vtu", scale=scale).build().system
+        sags.append((system.rest - taut.equilibrium(system).state.q)[:, 1].max() / np.ptp(system.rest[:, 1]))
+    assert sags == pytest.approx([sags[1]] * 3, rel=1e-6)
+    assert 1e-3 < sags[1] < 0.3
+
+
+def test_parts_that_nothing_holds_are_told(tmp_path):
+    points = np.vstack([taut.mesh.sheet(2, 2).points, taut.mesh.sheet(2, 2).points - (0.0, 5.0, 0.0)])
+    cells = taut.mesh.sheet(2, 2).cells["quad"]
+    taut.mesh.write(taut.mesh.Mesh(points, {"quad": np.vstack([cells, cells + 9])}), tmp_path / "two.obj")
+    assert "1 of 2 parts are held nowhere and fall" in scene.of_mesh(tmp_path / "two.obj").notes
+    assert not any("nowhere" in note for note in scene.of_mesh(tmp_path / "two.obj", fix="y == 1 or y == min").notes)
+
+
 @pytest.mark.parametrize("name", ["spot.obj", "bunny.mesh"])
 def test_files_from_elsewhere(name):
-    if not (DATA / name).exists():
-        pytest.skip(f"{name} is not here")
-    made = scene.of_mesh(DATA / name)
+    path = real(name)
+    made = scene.of_mesh(path)
     assert made.file.body[0].material.young > 0
-    assert made.inputs()[f"inputs/{name}"] == (DATA / name).read_bytes()
+    assert made.inputs()[f"inputs/{name}"] == path.read_bytes()
 
 
 def test_problems_name_the_mesh_file_and_no_line_of_a_text_that_nobody_wrote(tmp_path):

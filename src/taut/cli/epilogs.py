@@ -10,7 +10,7 @@ EXAMPLES = {
     "run": (
         "taut run cloth",
         "taut run my.toml -o runs/mine --set time.h=0.005 --set body.cloth.mesh.nx=20",
-        'taut run statue.obj --fix "y < 0.1*max" --young 1e5 --thickness 1e-3 --density 300',
+        'taut run statue.obj --fix "y < 0.9*min + 0.1*max" --young 1e7',
     ),
     "resume": ("taut resume runs/cloth-1",),
     "scenes": ("taut scenes", "taut scenes --json"),

@@ -14,10 +14,10 @@ from typing import Any
 
 from taut.errors import RunError
 from taut.run.codec import sha256_of
+from taut.run.energy_picture import energy_picture
 from taut.run.entry import Entry
 from taut.run.folder import LEDGER, PICTURE, SUMMARY, whole
 from taut.run.ledger import columns, header, row
-from taut.run.picture import energy_picture
 from taut.run.store import Store
 from taut.run.summary import Summary
 from taut.system.state import State

@@ -4,7 +4,8 @@
     triangles, quads       springs of E and thickness, and hinges of E t³/12 that keep the shape the file has
     tetrahedra, hexahedra  springs of E
 
-What is not given is picked by the size of the mesh, so that it moves visibly.
+What is not given is picked by the size L of the mesh, as multiples of L and of the pressure ρ g L at its foot: it moves visibly and
+does not crumple, whatever the unit of the file.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from taut.errors import SceneError
+from taut.errors import MeshError, SceneError
 from taut.mesh import read
 from taut.mesh.mesh import Mesh
 from taut.scene.bounds import MOST_PARTICLES
@@ -23,9 +25,11 @@ from taut.scene.scene import Scene, read_text
 from taut.scene.toml_text import toml
 
 WHAT = {1: "a rope or net of its lines", 2: "a sheet or shell of its faces", 3: "a solid of its cells"}
-YOUNG = {1: 1e8, 2: 1e6, 3: 1e5}  # [Pa]: soft things that move visibly
 DENSITY = {1: 1000.0, 2: 300.0, 3: 1000.0}  # [kg/m³]
-THIN, SLENDER = 1e-3, 5e-3  # thickness of a sheet and diameter of lines, of the size of the mesh
+YOUNG = {1: 1e4, 2: 300.0, 3: 10.0}  # of ρ g L: soft things that move visibly
+THIN, SLENDER = 1e-2, 5e-3  # thickness of a sheet and diameter of lines, of L; a shell of L/1000 is a bag that collapses
+G = 9.81  # [m/s²], that of laws.gravity
+DAMPING = 5e-3  # [s]: of springs, c = DAMPING × k
 FITTED = 20_000  # points up to which springs are fitted to the moduli
 
 
@@ -40,9 +44,6 @@ def of_mesh(
     density: float | None = None,
     scale: float = 1.0,
     up: str = "y",
-    h: float = 0.01,
-    duration: float = 3.0,
-    damping: float = 5e-3,
     most: int = MOST_PARTICLES,
 ) -> Scene:
     """A scene in which the thing in a mesh file hangs under its weight; `notes` say what was picked.
@@ -51,7 +52,6 @@ def of_mesh(
     young : Young's modulus [Pa]; poisson : Poisson's ratio; density : [kg/m³]
     thickness : of faces [m]; area : cross-section of lines [m²]
     scale : metres per unit of the file; up : the axis that points up in it
-    h : step [s]; duration : [s]; damping : of springs, c = damping × k [s]
     most : particles at most
 
     >>> import pathlib, tempfile, taut
@@ -84,8 +84,9 @@ def of_mesh(
         if given is not None:
             raise SceneError([f"{name} says nothing about {WHAT[dimension]}"], path=file)
 
-    pick("young", young, YOUNG[dimension], "Pa")
     pick("density", density, DENSITY[dimension], "kg/m³")
+    heavy = material["density"] if 0.0 < material["density"] < np.inf else DENSITY[dimension]  # what is no density is told of later
+    pick("young", young, YOUNG[dimension] * heavy * G * size, "Pa")
     if dimension == 2:
         pick("thickness", thickness, THIN * size, "m")
     else:
@@ -100,15 +101,16 @@ def of_mesh(
     if mesh.n > FITTED and dimension > 1:
         material["fit"] = False
         notes.append(f"{mesh.n} points: the springs are those of Van Gelder's formula, not fitted")
-    material["damping"] = float(damping)
-    notes.append(f"springs with damping {damping:g} s times k" + ("; hinges keep the shape of the file" if dimension == 2 else ""))
+    material["damping"] = DAMPING
+    notes.append(f"springs with damping {DAMPING:g} s times k" + ("; hinges keep the shape of the file" if dimension == 2 else ""))
     where = _held(mesh) if fix is None else fix
     if fix is None:
         notes.append(f"held: {where}; --fix sets it")
+    notes += _falling(mesh, dimension, where)
     tables = {
         "title": file.stem,
         "why": f"{file.name} hangs under its own weight",
-        "time": {"h": float(h), "duration": float(duration)},
+        "time": {"h": 0.01, "duration": 3.0},
         "integrator": {"method": "ImplicitEuler", "adaptive": {"halvings": 6}},
         "body": [
             {
@@ -126,9 +128,7 @@ def of_mesh(
 def _mended(mesh: Mesh, dimension: int, notes: list[str]) -> dict[str, Any]:
     """What has to be done to the mesh before springs can be made of it, noted."""
     found: dict[str, Any] = {}
-    used = np.zeros(mesh.n, dtype=bool)
-    for _, cells in mesh.blocks(dimension):
-        used[cells] = True
+    used = _used(mesh, dimension)
     if not used.all():
         found["clean"] = {"unused": True}
         notes.append(f"{int((~used).sum())} points are part of no cell: left out")
@@ -139,6 +139,25 @@ def _mended(mesh: Mesh, dimension: int, notes: list[str]) -> dict[str, Any]:
         found["triangulate"] = True
         notes.append("quads with a corner pushed in: all faces are cut into triangles")
     return found
+
+
+def _used(mesh: Mesh, dimension: int) -> NDArray[np.bool_]:
+    """Which points are part of a cell that becomes springs, shape (n,)."""
+    used = np.zeros(mesh.n, dtype=bool)
+    for _, cells in mesh.blocks(dimension):
+        used[cells] = True
+    return used
+
+
+def _falling(mesh: Mesh, dimension: int, where: str) -> list[str]:
+    """That parts of the mesh are held nowhere, if there are such: eyes in a head, buttons on a shirt."""
+    try:
+        held = mesh.select(where)
+    except MeshError:  # it is told when the scene is built
+        return []
+    parts = np.unique(mesh.components[_used(mesh, dimension)])
+    loose = np.setdiff1d(parts, mesh.components[held]).size
+    return [f"{loose} of {parts.size} parts are held nowhere and fall"] if loose else []
 
 
 def _held(mesh: Mesh) -> str:

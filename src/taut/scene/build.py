@@ -11,13 +11,13 @@ from taut.errors import LawError, SceneError, TautError
 from taut.mesh import embed
 from taut.mesh.mesh import Mesh
 from taut.scene.catalogue import integrator_names
-from taut.scene.collecting import Problems
 from taut.scene.folder import Folder
 from taut.scene.gathering import Gathering
 from taut.scene.joints import OUTSIDE
 from taut.scene.mesh_of import mesh_of
 from taut.scene.model import IntegratorTable, SceneFile
 from taut.scene.part import Part
+from taut.scene.problems import Problems
 from taut.scene.room import Room, refuse_many
 from taut.solve.tolerance import Tolerance
 from taut.step.adaptive import Adaptive

@@ -15,7 +15,6 @@ from taut.formula.bound import Energy, Load
 from taut.mesh.mesh import Mesh
 from taut.scene.body_of import masses_of, material_of, posed, velocities_of
 from taut.scene.bounds import MOST_ELEMENTS
-from taut.scene.collecting import Problems
 from taut.scene.elements_of import NoElements
 from taut.scene.folder import Folder
 from taut.scene.hold_of import hold_of
@@ -25,6 +24,7 @@ from taut.scene.laws_model import LawBase, OwnLaw
 from taut.scene.model import Attach, Body, SceneFile, Stitch
 from taut.scene.part import Part
 from taut.scene.places import Place
+from taut.scene.problems import Problems
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]

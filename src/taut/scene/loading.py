@@ -56,7 +56,7 @@ def load(
                 path=repr(str(scene))[1:-1],
             )
         if path.suffix.lower() in (*FORMATS, *EXTENSIONS):
-            made = of_mesh(path, **picks)
+            made = of_mesh(path, most=most, **picks)
             tables = copy.deepcopy(made.tables)
             change(tables, overrides)
             text = toml(tables)

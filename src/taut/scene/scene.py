@@ -19,16 +19,16 @@ from taut.run.progress import Recorded
 from taut.run.record import Stop, Tell, record
 from taut.scene.bounds import MOST_PARTICLES
 from taut.scene.build import Built, build, meshes_of
-from taut.scene.collecting import Problems
 from taut.scene.folder import FileKey, Folder
 from taut.scene.inputs import files_of, kept_names, renamed
 from taut.scene.model import LISTS, SceneFile
 from taut.scene.part import Part
 from taut.scene.places import Place, Places
-from taut.scene.problems import problems
+from taut.scene.problems import Problems
 from taut.scene.reading import change, tables_of
 from taut.scene.standing import standing
 from taut.scene.toml_text import toml
+from taut.scene.wording import problems
 
 _FIRST = ("shape", "file", "points", "law")  # what says what a table is
 

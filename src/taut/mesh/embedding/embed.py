@@ -26,7 +26,7 @@ from taut.mesh.embedding.tetrahedra import skin, tetrahedra
 from taut.mesh.measure import EXACT, FLAT
 from taut.mesh.mesh import Mesh
 from taut.mesh.parts import check_points
-from taut.mesh.runs import runs
+from taut.mesh.ranges import ranges
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -122,7 +122,7 @@ def _gentlest(x: Float, near: Int, tets: Int, origin: Float, edges: Float, n: in
         corner = near[low : low + BATCH]
         count = (start[corner + 1] - start[corner]).sum(axis=1)
         first, last = start[corner].ravel(), start[corner + 1].ravel()
-        tet = owner[runs(first, last - first)]
+        tet = owner[ranges(first, last - first)]
         point = np.repeat(np.arange(len(corner)), count)
         weights = np.einsum("mij,mj->mi", inverse[tet], x[low + point] - origin[tet])
         largest = np.maximum(np.abs(weights).max(axis=1), np.abs(1 - weights.sum(axis=1)))

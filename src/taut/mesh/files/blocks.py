@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from taut.errors import MeshError
 from taut.mesh.files.text import shown
 from taut.mesh.kinds import polygon
-from taut.mesh.runs import runs
+from taut.mesh.ranges import ranges
 
 Int = NDArray[np.int64]
 
@@ -65,7 +65,7 @@ def members(
     for kind, held in label.items():
         times = length[held]
         cell = np.repeat(np.arange(len(held)), times)
-        number = flat[runs(first[held], times)]
+        number = flat[ranges(first[held], times)]
         order = np.argsort(number, kind="stable")
         cell, number = cell[order], number[order]
         begins = np.flatnonzero(np.diff(number, prepend=-1))

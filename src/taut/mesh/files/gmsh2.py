@@ -14,7 +14,7 @@ from taut.mesh.files.gmsh_ascii import Ascii, Fields
 from taut.mesh.files.gmsh_bytes import Bytes
 from taut.mesh.files.gmsh_sections import Section
 from taut.mesh.files.gmsh_types import DIMENSIONS, KINDS, SIZES, Block, Int, Nodes, Raw, refusal
-from taut.mesh.runs import runs
+from taut.mesh.ranges import ranges
 
 NODE: Fields = (("int", 1), ("double", 3))
 
@@ -101,7 +101,7 @@ def _from_blocks(stream: Bytes, found: Int, count: int) -> tuple[Int, Int, Int]:
     stream.finish()
     code_of, depth_of, first, each = (np.array(listed, np.int64) for listed in (codes, depths, starts, sizes))
     strides = 1 + depth_of + _sizes(code_of)
-    return np.repeat(code_of, each), np.repeat(depth_of, each), runs(first, each, strides)
+    return np.repeat(code_of, each), np.repeat(depth_of, each), ranges(first, each, strides)
 
 
 def _add(raw: Raw, found: Int, codes: Int, depths: Int, starts: Int, stream: Ascii | Bytes, places: Int, before: int) -> None:

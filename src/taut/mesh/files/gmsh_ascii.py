@@ -18,7 +18,7 @@ from taut.mesh.files.gmsh_sections import Section
 from taut.mesh.files.gmsh_types import Float, Int
 from taut.mesh.files.numbers import LARGEST
 from taut.mesh.files.text import shown
-from taut.mesh.runs import runs
+from taut.mesh.ranges import ranges
 
 _PIECE = 1 << 20  # bytes of text turned into numbers at a time, so that words do not fill the memory
 
@@ -120,7 +120,7 @@ class Ascii:
 
     def gather(self, kind: str, starts: Int, counts: Int, columns: int) -> tuple[Int, Int]:
         """Blocks of whole numbers as one array, shape (m, columns), and the place of each row, shape (m,)."""
-        where = runs(starts, counts, columns)
+        where = ranges(starts, counts, columns)
         rows = self.values[where[:, None] + np.arange(columns)]
         bad = np.flatnonzero(~_whole(rows).all(axis=1))
         if len(bad):
@@ -136,7 +136,7 @@ class Ascii:
         if not len(first) or (len(columns) and columns.max() == 1):
             return
         fits = np.minimum(counts, (len(self.values) - starts) // columns + 1).clip(0)
-        rows = runs(starts, fits, columns)
+        rows = ranges(starts, fits, columns)
         line = np.searchsorted(first, rows, side="right") - 1
         bad = np.flatnonzero((rows < len(self.values)) & ((first[line] != rows) | (widths[line] != np.repeat(columns, fits))))
         if len(bad):

@@ -11,7 +11,7 @@ from taut.errors import MeshError
 from taut.mesh.files.gmsh_ascii import Ascii, Fields
 from taut.mesh.files.gmsh_sections import Section
 from taut.mesh.files.gmsh_types import Int
-from taut.mesh.runs import runs
+from taut.mesh.ranges import ranges
 
 
 class Bytes:
@@ -72,7 +72,7 @@ class Bytes:
         """Blocks of whole numbers as one array, shape (m, columns), and the place of each row, shape (m,)."""
         data, dtype = self.section.data, np.dtype(self.types[kind])
         pieces = [np.frombuffer(data, dtype, n * columns, at) for at, n in zip(starts.tolist(), counts.tolist(), strict=True)]
-        where = runs(starts, counts, columns * dtype.itemsize)
+        where = ranges(starts, counts, columns * dtype.itemsize)
         return np.concatenate(pieces).astype(np.int64).reshape(-1, columns), where
 
     def finish(self) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from taut.errors import MeshError
 from taut.mesh.files.binary import Binary
 from taut.mesh.files.ply_header import Element
-from taut.mesh.runs import runs
+from taut.mesh.ranges import ranges
 
 Int = NDArray[np.int64]
 Columns = dict[str, Any]
@@ -106,7 +106,7 @@ def _walked(binary: Binary, element: Element) -> Table:
         if size is None:
             columns[p.name] = anywhere[starts + offset]
         else:
-            columns[p.name] = (anywhere[runs(starts + offset, size, p.dtype.itemsize)], size)
+            columns[p.name] = (anywhere[ranges(starts + offset, size, p.dtype.itemsize)], size)
     binary.at = int(starts[-1] + width[-1])
     return Table(columns, _placed(binary, element, lambda row: int(starts[row])))
 

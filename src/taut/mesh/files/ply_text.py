@@ -13,7 +13,7 @@ from taut.mesh.files.ply_body import Columns, Int, Table
 from taut.mesh.files.ply_header import Element, Property
 from taut.mesh.files.text import line_of
 from taut.mesh.files.words import BadWord, parse, word_starts
-from taut.mesh.runs import runs
+from taut.mesh.ranges import ranges
 
 Float = NDArray[np.float64]
 
@@ -92,7 +92,7 @@ class _TextRows:
                 continue
             self._room((one < 0) | (one != np.round(one)) | (at + 1 + one > self.end))
             length = self._cast(p, p.count, one, None).astype(np.int64)
-            columns[p.name] = (self._cast(p, p.dtype, self.flat[runs(at + 1, length)], length), length)
+            columns[p.name] = (self._cast(p, p.dtype, self.flat[ranges(at + 1, length)], length), length)
             at = at + 1 + length
         self._room(at != self.end)
         return columns

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from taut.errors import MeshError
 from taut.mesh.kinds import polygon
 from taut.mesh.mesh import Mesh
-from taut.mesh.runs import count_up
+from taut.mesh.ranges import count_up
 
 Int = NDArray[np.int64]
 VERTEX, POLY_VERTEX, POLY_LINE, STRIP, POLYGON = 1, 2, 4, 6, 7

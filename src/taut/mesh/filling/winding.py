@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.mesh.runs import count_up, runs
+from taut.mesh.ranges import count_up, ranges
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -59,7 +59,7 @@ class Winding:
         wide = right - left + 1
         if wide.sum() > most and self._bins > 1:
             return False
-        key = runs(left, wide) * self._bins + np.repeat(row, wide)
+        key = ranges(left, wide) * self._bins + np.repeat(row, wide)
         self._triangle = np.repeat(triangle, wide)[np.argsort(key, kind="stable")]
         self._start = np.concatenate([[0], np.cumsum(np.bincount(key, minlength=self._bins**2))])
         return True
@@ -97,7 +97,7 @@ class Winding:
         for low, high in zip([0, *ends], [*ends, len(x)], strict=True):
             some = slice(low, high)
             point = np.repeat(np.arange(low, high), count[some])
-            triangle = self._triangle[runs(first[some], count[some])]
+            triangle = self._triangle[ranges(first[some], count[some])]
             point, ahead, turn = self._covered(x, point, triangle)
             np.add.at(number, point, np.where(ahead > 0, turn, 0))
             np.minimum.at(distance, point, np.abs(ahead))

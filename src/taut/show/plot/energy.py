@@ -1,4 +1,4 @@
-"""Where the energy is, and where it went, drawn from wherever the book is (see `taut.run.picture`)."""
+"""Where the energy is, and where it went, drawn from wherever the book is (see `taut.run.energy_picture`)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from taut.errors import ModelError
+from taut.run.energy_picture import drawn, lines
 from taut.run.entry import Entry
 from taut.run.ledger import Ledger
 from taut.run.opening import Run
-from taut.run.picture import drawn, lines
 
 
 def energy(source: Run | Ledger | Iterable[Entry]) -> Any:

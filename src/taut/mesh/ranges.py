@@ -1,4 +1,4 @@
-"""Runs of numbers: many ranges of different lengths, one after the other, as one array."""
+"""Many ranges of different lengths, one after the other, as one array of numbers."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ def count_up(counts: Int) -> Int:
     return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
-def runs(starts: Int, counts: Int, strides: Int | int = 1) -> Int:
+def ranges(starts: Int, counts: Int, strides: Int | int = 1) -> Int:
     """starts[i], starts[i] + strides[i], … for each i, counts[i] of them; strides may be one for all.
 
-    >>> runs(np.array([10, 30]), np.array([2, 3])).tolist(), runs(np.array([10, 30]), np.array([2, 3]), np.array([5, 1])).tolist()
-    ([10, 11, 30, 31, 32], [10, 15, 30, 31, 32])
+    >>> ranges(np.array([10, 30]), np.array([2, 3])).tolist()
+    [10, 11, 30, 31, 32]
+    >>> ranges(np.array([10, 30]), np.array([2, 3]), np.array([5, 1])).tolist()
+    [10, 15, 30, 31, 32]
     """
     each = strides if isinstance(strides, int) else np.repeat(strides, counts)
     return np.repeat(starts, counts) + each * count_up(counts)
