@@ -2,8 +2,9 @@
 
     python -m benchmarks.fuzzing obj --seconds 120      (or ply, stl, off, vtk, vtu, msh, mesh, glb, selection, expression, scene)
 
-Begins with the samples of the campaigns; inputs that reach new lines are kept for the time of the run and changed again. Ends with
-1 at the first that fails or takes longer than 5 s, and leaves it behind. Needs atheris (`pip install atheris`; Linux).
+Begins with the samples of the campaigns and the corpus of the tests; inputs that reach new lines are kept for the time of the run
+and changed again. Ends with 1 at the first that fails or takes longer than 5 s, and leaves it behind. Needs atheris
+(`pip install atheris`; Linux).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import atheris
 
 with atheris.instrument_imports(include=["taut.mesh", "taut.scene"]):
     import taut
+    from benchmarks.corpus import CORPUS
     from taut.bench.reliability import hostile_meshes, hostile_scenes, scene_samples
     from taut.errors import MeshError
     from taut.mesh.reading import FORMATS
@@ -90,6 +92,8 @@ def main() -> None:
             attempt, good = scenes(folder)
         else:
             attempt, good = reader(options.parser, folder) if options.parser in PARSERS else language(options.parser)
+        kept = CORPUS / ("toml" if options.parser == "scene" else options.parser)
+        good += [file.read_bytes() for file in sorted(kept.iterdir())] if kept.exists() else []
         for number, data in enumerate(good):
             (corpus / str(number)).write_bytes(data)
         limits = {"timeout": 5, "rss_limit_mb": 3000, "max_len": 8000, "max_total_time": options.seconds, "seed": options.seed}

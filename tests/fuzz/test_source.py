@@ -34,6 +34,7 @@ ALLOWED = {
     "bench/reliability/run.py subprocess.run": "this Python, with code of the package",
     "bench/yardstick.py subprocess.run": "the C++ compiler on its own source, and what that gives",
     "extras.py import_module": "packages named in the code of the package",
+    "formula/ahead.py Popen": "this Python, with code of the package; nothing from the current folder",
     "formula/compile.py exec_module": "kernels from the cache, whose folder must be this user's alone",
     "formula/compile.py spec_from_file_location": "the same",
     "mesh/files/vtu.py xml.sax.saxutils.quoteattr": "writes XML; what is read goes through expat, without document types",
