@@ -59,7 +59,7 @@ def test_kernels_are_compiled_again_when_what_they_import_changes(monkeypatch):
     from taut.formula import compile as compiling
 
     keys = []
-    monkeypatch.setattr(compiling, "load", lambda stem, digest, write, what: keys.append(digest))
+    monkeypatch.setattr(compiling, "load", lambda unit: keys.append(unit.digest))
     real = compiling._text_of
     for changed in ("", "taut.system.block_rows", "taut.system.lanes"):
         monkeypatch.setattr(compiling, "_text_of", lambda name, changed=changed: real(name) + "#" * (name == changed))

@@ -1,6 +1,7 @@
 """Kernels compiled by another process meanwhile: they are there, nothing in the current folder runs, and nothing is done twice."""
 
 import os
+import secrets
 import subprocess
 import sys
 import textwrap
@@ -8,10 +9,11 @@ import textwrap
 import pytest
 
 from taut.formula import ahead
+from taut.formula.compile import Unit, load
 
 MODULE = "taut.system.product_kernels"
 CODE = f"""
-    import subprocess, time
+    import subprocess, threading
     from taut.formula import compile
     from taut.formula.ahead import compile_ahead
 
@@ -22,13 +24,22 @@ CODE = f"""
     subprocess.Popen = popen
 
     compile.SLOW = 0.0  # every compilation is announced, however quick the machine
-    assert not compile.is_compiled("{MODULE}")
-    compile_ahead("{MODULE}")
-    began[0].wait()
-    assert compile.is_compiled("{MODULE}"), began[0].returncode
-    compile_ahead("{MODULE}")
-    assert len(began) == 1
-    compile.kernels("{MODULE}")
+    unit = compile.kernel_unit("{MODULE}")
+    law = compile.Unit("mine", "0" * 24, "a law", lambda: "value = 7\\n")
+    assert not compile.is_compiled(unit)
+    threads = [threading.Thread(target=compile_ahead, args=([unit, law],)) for _ in range(4)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert len(began) == 1, "each is begun once"
+    if {{wait}}:
+        began[0].wait()
+        assert compile.is_compiled(unit) and compile.is_compiled(law), began[0].returncode
+    loops = compile.kernels("{MODULE}")  # or waits for it
+    assert compile.load(law).value == 7
+    assert loops.times.stats.cache_hits if {{wait}} else loops.times.signatures
+    compile.clear_cache()
+    compile_ahead([unit, law])
+    assert len(began) == 1, "what is loaded needs no file"
 """
 
 
@@ -42,31 +53,42 @@ def trapped(tmp_path):
     return here
 
 
-def test_another_process_compiles_and_runs_nothing_from_the_current_folder(tmp_path, trapped):
+@pytest.mark.parametrize("wait", [True, False])
+def test_another_process_compiles_and_runs_nothing_from_the_current_folder(tmp_path, trapped, wait):
     environment = {**os.environ, "TAUT_CACHE_DIR": str(tmp_path / "cache")}
-    command = [sys.executable, "-P", "-c", textwrap.dedent(CODE)]
+    command = [sys.executable, "-P", "-c", textwrap.dedent(CODE).replace("{wait}", str(wait))]
     done = subprocess.run(command, env=environment, cwd=trapped, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
-    assert "compiling" not in done.stderr, "this process found it in the cache"
+    if wait:
+        assert "compiling" not in done.stderr, "this process found it in the cache"
     assert not (tmp_path / "trace").exists()
 
 
-def test_programs_that_have_python_inside_are_not_started_again(tmp_path, monkeypatch):
+@pytest.fixture
+def unit(tmp_path, monkeypatch):
+    """Something that nobody has compiled, and a cache without it."""
     monkeypatch.setenv("TAUT_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "animator"))
+    return Unit("never", secrets.token_hex(12), "a test", lambda: "value = 3\n")
+
+
+@pytest.mark.parametrize("program", ["animator", "pythonservice.exe", "python-studio", ""])
+def test_programs_that_have_python_inside_are_not_started_again(unit, monkeypatch, program):
+    monkeypatch.setattr(sys, "executable", program)
     monkeypatch.setattr(ahead.subprocess, "Popen", lambda *_, **__: pytest.fail("it was started"))
-    ahead.compile_ahead(MODULE)
-    assert not list((tmp_path / "cache").glob("*.ready"))
+    ahead.compile_ahead([unit])
+    assert load(unit).value == 3
 
 
-def test_without_another_process_nothing_is_lost(tmp_path, monkeypatch):
-    monkeypatch.setenv("TAUT_CACHE_DIR", str(tmp_path / "cache"))
+@pytest.mark.parametrize("error", [BlockingIOError("no more processes"), RuntimeError("can't start new thread")])
+def test_without_another_process_nothing_is_lost(unit, monkeypatch, error):
     tried = []
 
     def refuse(command, **_):
         tried.append(command)
-        raise BlockingIOError("no more processes")
+        raise error
 
     monkeypatch.setattr(ahead.subprocess, "Popen", refuse)
-    ahead.compile_ahead(MODULE)
-    assert len(tried) == 1
+    ahead.compile_ahead([unit])
+    ahead.compile_ahead([unit])
+    assert len(tried) == 1, "once is enough"
+    assert load(unit).value == 3

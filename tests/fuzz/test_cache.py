@@ -7,7 +7,7 @@ from hashlib import sha256
 import pytest
 
 import taut
-from taut.formula.compile import load
+from taut.formula.compile import Unit, load
 
 SOURCE = "value = 1\n"
 NAME = f"taut_planted_{'0' * 24}"
@@ -17,7 +17,7 @@ def loaded():
     """The module from the cache, in a state as if no process had loaded it before."""
     sys.modules.pop(NAME, None)
     try:
-        return load("planted", "0" * 24, lambda: SOURCE, "a test")
+        return load(Unit("planted", "0" * 24, "a test", lambda: SOURCE))
     finally:
         sys.modules.pop(NAME, None)
 

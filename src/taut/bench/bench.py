@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from taut.bench.march import Tell
+from taut.bench.march import Look, March, Stepper, Tell, march
+from taut.bench.net import Net
 from taut.bench.yardstick import Yardstick
 from taut.progress import Progress
 from taut.solve.tolerance import Tolerance
@@ -39,14 +40,19 @@ class Bench:
         self.progress.done()
         return made
 
-    def yard(self, n: int) -> float:
-        """Seconds of the yardstick's step at n."""
+    def beside(self, n: int, net: Net, stepper: Stepper, steps: int, name: str, look: Look = None) -> tuple[March, float]:
+        """Make so many steps of a net, and give what they took with the seconds of the yardstick's step at n, the less of those
+        measured right before and right after."""
+        before = self._yard(n)
+        made = march(net, stepper, steps, self.part(name, steps), look)
+        return made, min(before, self._yard(n))
+
+    def _yard(self, n: int) -> float:
         yardstick = self.yardstick
-        if n not in yardstick.seconds:
-            self.progress.begin(f"yardstick at n = {n}")
-            yardstick.at(n)
-            self.progress.done()
-        return yardstick.seconds[n]
+        self.progress.begin(f"yardstick at n = {n}")
+        seconds = yardstick.at(n)
+        self.progress.done()
+        return seconds
 
     def part(self, name: str, steps: int) -> Tell:
         """Begin a part of the run; what is returned is told of its steps."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from taut.bench.bench import Bench
-from taut.bench.march import Own, march
+from taut.bench.march import Own
 from taut.bench.net import cloth
 from taut.bench.row import Row
 from taut.step.symplectic_euler import SymplecticEuler
@@ -23,14 +23,15 @@ def substeps(n: int) -> int:
 
 
 def symplectic(bench: Bench) -> list[Row]:
-    """Symplectic Euler, soft."""
-    yard, net = bench.yard(bench.n), cloth(bench.n)
+    """Symplectic Euler, soft. All steps do the same work: the quickest is held against the yardstick's quickest."""
+    net = cloth(bench.n)
     own = Own(net.system(), SymplecticEuler(), substeps=substeps(bench.n))
-    made = march(net, own, bench.steps, bench.part(f"symplectic, n = {bench.n}", bench.steps))
+    made, yard = bench.beside(bench.n, net, own, bench.steps, f"symplectic, n = {bench.n}")
     return [
         Row(
             "symplectic", f"symplectic Euler, {substeps(bench.n)} substeps, soft, n = {bench.n}",
-            made.quickest / yard, "× yardstick", 0.035, accurate=made.sane, said=f"{1e3 * made.quickest:.1f} ms; {made}",
-            details={**made.details(), "n": bench.n, "yardstick_ms": 1e3 * yard},
+            made.quickest / yard, "× yardstick", 0.035, accurate=made.sane,
+            said=f"{1e3 * made.quickest:.1f} ms at best, {1e3 * made.mean:.1f} ms on average; {made}",
+            details={**made.details(), "ms_quickest": 1e3 * made.quickest, "n": bench.n, "yardstick_ms": 1e3 * yard},
         )
     ]  # fmt: skip

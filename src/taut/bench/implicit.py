@@ -16,7 +16,6 @@ from taut.step.linearly_implicit_euler import LinearlyImplicitEuler
 LINEAR = 1e-6  # |A Δv - b| / |b|
 LINEAR_TOLERANCE = Tolerance(relative=1e-5)
 """For which the linear residual is below that: each particle within 1e-5 of the forces in its equation."""
-SHORT = 25  # steps of the larger cloth
 KNOWN_N = 50  # where the converged trajectory is known
 KNOWN = {"lowest": (-0.272, 0.015), "strain": (0.09, 0.01), "strain_end": (0.035, 0.005)}
 """Of the soft cloth after 100 steps: the lowest point [m], the largest strain on the way and at the end, and by how much wrinkles
@@ -25,16 +24,16 @@ that fall otherwise change them."""
 
 def linear(bench: Bench) -> list[Row]:
     """Linearly implicit Euler, soft, n and its target."""
-    return [_linear(bench, "linear", bench.n, bench.steps, 0.08)]
+    return [_linear(bench, "linear", bench.n, 0.08)]
 
 
 def linear_large(bench: Bench) -> list[Row]:
     """The same at 2 n."""
-    return [_linear(bench, "linear-large", 2 * bench.n, min(bench.steps, SHORT), 0.05)]
+    return [_linear(bench, "linear-large", 2 * bench.n, 0.05)]
 
 
-def _linear(bench: Bench, name: str, n: int, steps: int, target: float) -> Row:
-    yard, net = bench.yard(n), cloth(n)
+def _linear(bench: Bench, name: str, n: int, target: float) -> Row:
+    net = cloth(n)
     system, left, counts = net.system(), [], []
     own = Own(system, LinearlyImplicitEuler(tolerance=LINEAR_TOLERANCE))
     before = own.now
@@ -47,7 +46,7 @@ def _linear(bench: Bench, name: str, n: int, steps: int, target: float) -> Row:
         counts.append(own.report.linear_iterations)
         before = own.now
 
-    made = march(net, own, steps, bench.part(f"linearly implicit, n = {n}", steps), look)
+    made, yard = bench.beside(n, net, own, bench.steps, f"linearly implicit, n = {n}", look)
     reached, iterations = float(np.median(left[made.window])), float(np.median(counts[made.window]))
     solver = own.report.solver if own.report else ""
     return Row(
@@ -70,14 +69,14 @@ def implicit_stiff(bench: Bench) -> list[Row]:
 
 def _implicit(bench: Bench, name: str, stiffness: float, target: float) -> Row:
     n = bench.n
-    yard, net, counts = bench.yard(n), cloth(n, stiffness), []
+    net, counts = cloth(n, stiffness), []
     own = Own(net.system(), ImplicitEuler(tolerance=TOLERANCE[stiffness]))
 
     def look() -> None:
         assert own.report is not None
         counts.append((own.report.iterations, own.report.linear_iterations))
 
-    made = march(net, own, bench.steps, bench.part(f"implicit, {WORDS[stiffness]}, n = {n}", bench.steps), look)
+    made, yard = bench.beside(n, net, own, bench.steps, f"implicit, {WORDS[stiffness]}, n = {n}", look)
     newton, inner = (float(x) for x in np.median(counts[made.window], axis=0))
     solver = own.report.solver if own.report else ""
     return Row(

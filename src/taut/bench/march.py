@@ -22,6 +22,8 @@ H = 0.01  # the step of all rows [s]
 BROKEN = 0.5  # strain beyond which a trajectory is not that of a cloth
 Tell = Callable[[int, str], None]
 """Called after each step with its number and what to say of it."""
+Look = Callable[[], None] | None
+"""Called after each step, outside of its time."""
 
 
 class Stepper(Protocol):
@@ -99,8 +101,8 @@ class March:
         }  # fmt: skip
 
 
-def march(net: Net, stepper: Stepper, steps: int, tell: Tell, look: Callable[[], None] | None = None) -> March:
-    """Make so many steps; `look` is called after each, outside of its time."""
+def march(net: Net, stepper: Stepper, steps: int, tell: Tell, look: Look = None) -> March:
+    """Make so many steps."""
     made = March()
     for i in range(steps):
         x, v = stepper.state()

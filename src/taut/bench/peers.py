@@ -14,7 +14,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from taut.bench.bench import Bench
-from taut.bench.march import Stepper, march
+from taut.bench.march import Stepper
 from taut.bench.net import STRUCTURAL, Net, cloth
 from taut.bench.row import Row
 
@@ -40,14 +40,14 @@ PEERS = (
     Peer("newton-explicit", "Newton, SolverSemiImplicit (explicit)", "newton", "newton", "peer_newton.semi_implicit"),
     Peer("newton-vbd", "Newton, SolverVBD, 10 substeps of 5 iterations", "newton", "newton", "peer_newton.vbd"),
     Peer("pypbd", "pyPBD, XPBD, 50 substeps", "pypbd", "pyPBD", "peer_pypbd.xpbd"),
-    Peer("simkit", "SimKit, 4 Newton iterations", "simkit", "simkit", "peer_simkit.backward_euler", share=0.4),
+    Peer("simkit", "SimKit, 4 Newton iterations", "simkit", "simkit", "peer_simkit.backward_euler", share=0.05),
     Peer("mujoco", "MuJoCo, flex (a membrane, not these springs)", "mujoco", "mujoco", "peer_mujoco.flex", springs=False),
 )
 
 
 def peers(bench: Bench) -> list[Row]:
-    """A row for each peer, at half the size of the other rows, for some take long."""
-    return [_row(bench, peer, bench.n // 2) for peer in PEERS]
+    """A row for each peer, on the cloth of the other rows."""
+    return [_row(bench, peer, bench.n) for peer in PEERS]
 
 
 def _row(bench: Bench, peer: Peer, n: int) -> Row:
@@ -55,14 +55,14 @@ def _row(bench: Bench, peer: Peer, n: int) -> Row:
         return Row(peer.name, peer.method, None, "× yardstick", said=f"not installed: pip install {peer.install}")
     home, _, maker = peer.home.partition(".")
     make: Callable[[Net, int], Stepper] = getattr(import_module(f"taut.bench.{home}"), maker)
-    yard, net, steps = bench.yard(n), cloth(n), max(5, round(peer.share * bench.steps))
+    net, steps = cloth(n), max(5, round(peer.share * bench.steps))
     with redirect_stdout(sys.stderr):  # what they print is not part of the results
         bench.progress.begin(f"{peer.name}, making the cloth")
         try:
             stepper = make(net, n)
             bench.progress.done()
             seen = net if peer.springs else _structural(net)
-            made = march(seen, stepper, steps, bench.part(f"{peer.name}, n = {n}", steps))
+            made, yard = bench.beside(n, seen, stepper, steps, f"{peer.name}, n = {n}")
         except Exception as error:  # another project's release may fail in any way; it must not take our rows with it
             bench.progress.done()
             return Row(peer.name, peer.method, None, "× yardstick", said=f"failed: {error!r}")

@@ -43,7 +43,7 @@ def run(bench: Bench, words: Sequence[str] = ()) -> list[Row]:
     for name in chosen(words):
         try:
             rows += ROWS[name](bench)
-        except TautError as error:
+        except (TautError, OSError, MemoryError) as error:
             bench.progress.done()
             rows.append(Row(name, "ended in an error", None, "", accurate=False, said=str(error)))
     return rows
@@ -60,7 +60,7 @@ def as_text(bench: Bench, rows: Sequence[Row]) -> str:
     head = [f"taut {where['taut']}, numba {where['numba']} on {where['threads']} threads ({where['layer']}), {where['machine']}"]
     yardstick = where["yardstick"]
     if yardstick:
-        times = ", ".join(f"{1e3 * s:.0f} ms at n = {n}" for n, s in yardstick["seconds"].items())
+        times = ", ".join(f"{1e3 * min(s):.0f} to {1e3 * max(s):.0f} ms at n = {n}" for n, s in yardstick["seconds"].items())
         head.append(f"yardstick: {yardstick['name']}, {times}")
     counts = [sum(row.verdict == verdict for row in rows) for verdict in ("pass", "miss")]
     return "\n".join([*head, "", table(rows), "", f"{counts[0]} pass, {counts[1]} miss"])

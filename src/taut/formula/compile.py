@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -61,11 +62,29 @@ def announced(what: str) -> Iterator[None]:
         log.info(f"compiled {what} in {seconds:.1f} s")
 
 
-def load(stem: str, digest: str, write: Callable[[], str], what: str) -> ModuleType:
-    """The compiled module for a digest; `write` gives its source if it is not in the cache yet."""
+@dataclass(frozen=True)
+class Unit:
+    """A module to be compiled.
+
+    stem : what its file is called; digest : of everything it depends on; what : it is, in words; write : gives its source
+    """
+
+    stem: str
+    digest: str
+    what: str
+    write: Callable[[], str]
+
+    @property
+    def name(self) -> str:
+        """Of the module, and of its files in the cache."""
+        return f"taut_{self.stem}_{self.digest[:24]}"
+
+
+def load(unit: Unit) -> ModuleType:
+    """The compiled module, from the cache where it is there."""
     from taut.threads import prepare_threads
 
-    name = _name(stem, digest)
+    name, what = unit.name, unit.what
     with _ONE_AT_A_TIME:
         if name in sys.modules:
             return sys.modules[name]
@@ -79,7 +98,7 @@ def load(stem: str, digest: str, write: Callable[[], str], what: str) -> ModuleT
             if found is not None:
                 return found
             with announced(what):
-                return _compile(name, path, ready, write)
+                return _compile(name, path, ready, unit.write)
         except OSError as error:
             raise CacheError(f"the kernel cache {folder} failed: {error}; set TAUT_CACHE_DIR to a writable folder") from error
 
@@ -167,24 +186,44 @@ def kernels(module: str) -> ModuleType:
     The file is compiled from a copy in the kernel cache, keyed on its text and on that of what it imports from the package, exactly
     as generated source is.
     """
-    stem, digest, text = _own(module)
-    return load(stem, digest, lambda: text, f"the package's {stem.replace('_', ' ')}")
+    return load(kernel_unit(module))
 
 
-def is_compiled(module: str) -> bool:
-    """Whether `kernels` has compiled this file before, in this process or another."""
-    stem, digest, _ = _own(module)
-    return (cache_directory() / f"{_name(stem, digest)}.ready").exists()
-
-
-def _own(module: str) -> tuple[str, str, str]:
-    """The stem, the digest and the text of one of the package's own kernel files."""
+def kernel_unit(module: str) -> Unit:
+    """One of the package's own kernel files as something to be compiled."""
     text = _text_of(module)
-    return module.rpartition(".")[2], hashlib.sha256((text + _imported_by(text) + generator_digest()).encode()).hexdigest(), text
+    digest = hashlib.sha256((text + _imported_by(text) + generator_digest()).encode()).hexdigest()
+    stem = module.rpartition(".")[2]
+    return Unit(stem, digest, f"the package's {stem.replace('_', ' ')}", lambda: text)
 
 
-def _name(stem: str, digest: str) -> str:
-    return f"taut_{stem}_{digest[:24]}"
+def is_compiled(unit: Unit) -> bool:
+    """Whether it has been compiled before, in this process or another."""
+    return unit.name in sys.modules or (cache_directory() / f"{unit.name}.ready").exists()
+
+
+def put_source(unit: Unit) -> bool:
+    """Put the source into the cache, from where another process can compile it; False if one is at it already."""
+    from filelock import FileLock, Timeout
+
+    path = cache_directory() / f"{unit.name}.py"
+    try:
+        with FileLock(str(path.with_suffix(".lock")), mode=0o600, timeout=0):
+            if not path.exists():
+                write_whole(path, unit.write())
+    except Timeout:
+        return False
+    return True
+
+
+def compile_source(name: str) -> None:
+    """Compile what `put_source` has put into the cache."""
+    from taut.threads import prepare_threads
+
+    prepare_threads()
+    path = cache_directory() / f"{name}.py"
+    if not path.with_suffix(".ready").exists():
+        _compile(name, path, path.with_suffix(".ready"), lambda: path.read_text(encoding="utf-8"))
 
 
 def _text_of(module: str) -> str:

@@ -67,9 +67,13 @@ class Variant:
         particles = "1 particle" if self.particles == 1 else f"{self.particles} particles"
         return f"Law {self.law.name}({', '.join(['x', *self.parameters])}) on {particles}, {self.form} form"
 
-    def _load(self, kind: str) -> Kernel:
+    def unit(self, kind: str) -> compiler.Unit:
+        """One of its modules as something to be compiled."""
         stem = f"{re.sub('[^A-Za-z0-9_]', '', self.law.name)}_{self.form}_{kind}"
-        return Kernel(compiler.load(stem, self.digest, lambda: self.source(kind), f"the {kind} of law '{self.law.name}'"))
+        return compiler.Unit(stem, self.digest, f"the {kind} of law '{self.law.name}'", lambda: self.source(kind))
+
+    def _load(self, kind: str) -> Kernel:
+        return Kernel(compiler.load(self.unit(kind)))
 
     @cached_property
     def gradient(self) -> Kernel:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.formula.ahead import compile_ahead
-from taut.formula.compile import kernels
+from taut.formula.compile import kernel_unit, kernels
 from taut.solve.hierarchy import Hierarchy
 from taut.solve.linear import Solution
 from taut.solve.tolerance import EPS
@@ -64,7 +64,7 @@ class Multigrid:
     def analyse(self, pattern: Pattern) -> None:
         if pattern is self._pattern:
             return
-        compile_ahead("taut.solve.multigrid_kernels", "taut.system.product_kernels")
+        compile_ahead([kernel_unit("taut.solve.multigrid_kernels"), kernel_unit("taut.system.product_kernels")])
         h = self._levels = Hierarchy.of(pattern)
         self._pattern, self._matrix, self._damped = pattern, None, False
         self._diagonals = [h.diagonal[h.rows[k] : h.rows[k + 1]] - h.blocks[k] for k in range(h.levels)]

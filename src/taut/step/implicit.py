@@ -81,6 +81,7 @@ class Implicit(LinearImplicit):
         self.minimiser = minimiser
         self._constant: dict[tuple[float, bytes], LinearSolver] = {}
         self._constant_of: System | None = None
+        self._begun_with: System | None = None  # the system whose laws have been sent to be compiled
 
     def solve(
         self, system: System, state: State, start: Prediction, h: float, *, frozen: State, old: Float, increments: bool = False
@@ -94,12 +95,17 @@ class Implicit(LinearImplicit):
         entered = time.perf_counter()
         newton = self.minimiser == "newton"
         solver = self._solver if newton else self._prefactored(system, state, start.h)
+        if newton and self._begun_with is not system:
+            system.compile_ahead("increments" if increments else "potential")
+            self._begun_with = system
         begun = time.perf_counter()
         objective = ImplicitObjective(system, start, frozen, increments=increments)
+        made = time.perf_counter()
         if newton:
             solver.analyse(objective.pattern)  # first of all: what it is going to need may be compiled meanwhile
+        analysed = time.perf_counter()
         at_old = objective.evaluate(old)
-        prepared = time.perf_counter() - begun
+        prepared = time.perf_counter() - analysed + made - begun
         best: Minimum | None
         try:
             best, restarts = self._minimise(objective, np.zeros_like(old), solver), 0
@@ -120,6 +126,7 @@ class Implicit(LinearImplicit):
             restarts=restarts,
             evaluations=best.evaluations + 1,
             assembling=best.assembling + prepared,
+            solving=best.solving + analysed - made,
             seconds=time.perf_counter() - entered,
             why="" if newton or self.solver_name != "auto" else "one constant matrix, solved with again and again",
         )

@@ -1,23 +1,22 @@
 """What inertia adds to the forces of an implicit stage, in one pass over the particles."""
 
-import numpy as np
 from numba import njit, prange
 
 CHUNK = 512  # particles a thread takes at a time
 
 
 @njit(
-    "UniTuple(f8, 3)(f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[::1], f8[::1])",
+    "UniTuple(f8, 3)(f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[::1], f8[::1], f8[:, ::1])",
     parallel=True, cache=True, error_model="numpy", nogil=True,
 )  # fmt: skip
-def add_inertia(forces, y, q, inertia, residual, gross, size):
+def add_inertia(forces, y, q, inertia, residual, gross, size, sums):
     """residual = forces + inertia·y, gross += |inertia·y|₁, size = max(|q| + |y|), particle by particle.
 
-    Returns Σ inertia·|y|², Σ |residual|² and Σ gross·size, each added up in an order that does not depend on the number of threads.
+    sums : room for those of each chunk, (chunks, 3). Returns Σ inertia·|y|², Σ |residual|² and Σ gross·size, each added up in an
+    order that does not depend on the number of threads.
     """
     n = y.shape[0]
     chunks = (n + CHUNK - 1) // CHUNK
-    sums = np.zeros((chunks, 3))
     for c in prange(chunks):
         kinetic = square = work = 0.0
         for i in range(CHUNK * c, min(n, CHUNK * c + CHUNK)):

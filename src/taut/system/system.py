@@ -12,6 +12,7 @@ from taut.constraints.constraint import Constraint
 from taut.constraints.held import fixed as hold
 from taut.constraints.indices import particle_indices
 from taut.errors import ModelError, did_you_mean
+from taut.formula.ahead import compile_ahead
 from taut.formula.bound import Bound, Damping, Energy, Load
 from taut.formula.placed import Placed
 from taut.formula.variant import FormName
@@ -150,12 +151,20 @@ class System:
         masks = self._masks(state)
 
         def terms() -> list[Term]:
-            forms: list[tuple[dict[str, Placed], FormName]] = [] if parts == "damping" else [(self.placed, "energy")]
-            if parts != "potential":
-                forms.append((self.placed_damping, "rate" if parts == "damping" else "increment"))
-            return [Term(name, p, form, masks.get(name)) for group, form in forms for name, p in group.items()]
+            return [Term(name, p, form, masks.get(name)) for name, p, form in self._laws(parts)]
 
         return self._keeping.assembly(parts, self.n, state.active, masks, terms)
+
+    def compile_ahead(self, parts: Parts) -> None:
+        """Let another process compile the Hessians of these parts, where they are not in the cache yet."""
+        compile_ahead([p.variant(form).unit("hessian") for _, p, form in self._laws(parts)])
+
+    def _laws(self, parts: Parts) -> list[tuple[str, Placed, FormName]]:
+        """The laws of these parts by name, each in the form it has there."""
+        forms: list[tuple[dict[str, Placed], FormName]] = [] if parts == "damping" else [(self.placed, "energy")]
+        if parts != "potential":
+            forms.append((self.placed_damping, "rate" if parts == "damping" else "increment"))
+        return [(name, p, form) for group, form in forms for name, p in group.items()]
 
     def check(self, state: State) -> None:
         """Refuse a state of another system."""
