@@ -28,6 +28,8 @@ def compile_ahead(units: Sequence[Unit]) -> None:
         return
     try:
         names = [unit.name for unit in missing if put_source(unit)]
+        if not names:  # others are at all of them
+            return
         code = f"from taut.formula.compile import compile_source\nfor name in {names!r}:\n    compile_source(name)"
         quiet, hidden = subprocess.DEVNULL, getattr(subprocess, "CREATE_NO_WINDOW", 0)
         command = [sys.executable, *_flags(), "-c", code]
