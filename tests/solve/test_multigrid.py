@@ -67,7 +67,7 @@ def test_coarse_matrices_are_galerkin_products():
             h.indptr[h.rows[level + 1] : h.rows[level + 2] + 1] - np.int32(h.blocks[level + 1]),
             h.indices[h.blocks[level + 1] : h.blocks[level + 2]] - np.int32(h.rows[level + 1]),
         )
-        made = BlockMatrix(pattern, solver._coarse[start : start + len(pattern.indices)])
+        made = BlockMatrix(pattern, solver._table["coarse_data"][start : start + len(pattern.indices)])
         np.testing.assert_allclose(made.to_scipy().toarray(), coarse, atol=1e-12 * abs(coarse).max())
         fine = made.to_scipy()
 
@@ -133,7 +133,7 @@ def test_smoothing_does_not_overshoot(cells, stiffness, spread):
         y = np.einsum("nij,nj->ni", inverse, matrix.times(x))
         largest = np.linalg.norm(y) / np.linalg.norm(x)
         x = y / np.linalg.norm(y)
-    assert 1.2 < solver._omega[0, 0] * largest < 1.6, "3/2 is meant, 2 diverges"
+    assert 1.2 < solver._table["omega"][0, 0] * largest < 1.6, "3/2 is meant, 2 diverges"
     s = solver.solve(b, np.full(len(b), 1e-6 * np.linalg.norm(b) / np.sqrt(len(b))))
     assert s.iterations < 60
     assert np.linalg.norm(s.residuals) <= 1e-6 * np.linalg.norm(b)
@@ -144,7 +144,7 @@ def test_smoothing_that_overshoots_is_damped():
     matrix, b = sheet_step(40)
     solver = Multigrid()
     solver.factor(matrix)
-    solver._omega *= 1.7
+    solver._table["omega"][:] *= 1.7
     s = solver.solve(b, np.full(len(b), 1e-6 * np.linalg.norm(b) / np.sqrt(len(b))))
     assert np.linalg.norm(s.residuals) <= 1e-6 * np.linalg.norm(b)
     assert s.iterations < 200

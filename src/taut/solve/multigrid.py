@@ -12,14 +12,16 @@ from taut.formula.ahead import compile_ahead
 from taut.formula.compile import kernel_unit, kernels
 from taut.solve.hierarchy import Hierarchy
 from taut.solve.linear import Solution
+from taut.solve.multigrid_table import Table
 from taut.solve.tolerance import EPS
 from taut.system.blocks import BlockMatrix, Pattern, lengths
 
 Float = NDArray[np.float64]
+Operation = tuple[Any, int, int, int]
 RESTARTS = 4  # with the true residual, when the recurrence has drifted from it
 
 
-def cycle(levels: int, level: int = 0, *, again: bool = False) -> list[tuple[int, int, int, int]]:
+def cycle(levels: int, level: int = 0, *, again: bool = False) -> list[Operation]:
     """One W-cycle from a level down, as a list of (what to do, on which level, with which ω, whether x and r change places).
 
     The finest level is smoothed once before and once after the coarser ones. Work on those is cheap: each is visited twice from the
@@ -27,7 +29,8 @@ def cycle(levels: int, level: int = 0, *, again: bool = False) -> list[tuple[int
 
     again : go on from what was found on the first visit
     """
-    ops = kernels("taut.solve.multigrid_kernels")
+    from taut.solve import multigrid_rows as ops
+
     if level == levels - 1:
         return [(ops.EXACT, level, 0, 0)]
     turned = int(level > 0)  # smoothed twice, what is known of the answer is in r, and what is left in x
@@ -65,80 +68,45 @@ class Multigrid:
         if pattern is self._pattern:
             return
         compile_ahead([kernel_unit("taut.solve.multigrid_kernels"), kernel_unit("taut.system.product_kernels")])
-        h = self._levels = Hierarchy.of(pattern)
+        self._levels = Hierarchy.of(pattern)
+        self._table = Table(self._levels, pattern, _programme(self._levels.levels))
         self._pattern, self._matrix, self._damped = pattern, None, False
-        self._diagonals = [h.diagonal[h.rows[k] : h.rows[k + 1]] - h.blocks[k] for k in range(h.levels)]
-        total, n = int(h.rows[-1]), pattern.n
-        self._coarse = np.zeros((int(h.blocks[-1] - h.blocks[1]), 3, 3))
-        self._between = [np.zeros((len(ap.start) - 1, 3, 3)) for ap, _ in h.products]
-        self._factor = np.zeros((3 * int(h.rows[-1] - h.rows[-2]),) * 2)
-        self._data = np.zeros((int(h.blocks[-1]) + 1, 3, 3), dtype=np.float32)  # one is spare
-        self._inverse = np.zeros((total, 3, 3), dtype=np.float32)
-        self._omega = np.zeros((h.levels, 2), dtype=np.float32)
-        self._sums = np.zeros((n + 1, 2))
-        self._cycle = [np.zeros((total + 1, 3), dtype=np.float32) for _ in range(3)]  # b, x, r
-        self._p, self._q = np.zeros((n + 1, 3)), np.zeros((n, 3))
-        up, down = h.interpolation, h.restriction
-        self._transfer = (
-            up.indptr, up.indices, up.weights.astype(np.float32), down.indptr, down.indices, down.weights.astype(np.float32),
-        )  # fmt: skip
 
     def factor(self, matrix: BlockMatrix, *, near: bool = False) -> bool:
         self.analyse(matrix.pattern)
-        h, loops = self._levels, kernels("taut.solve.level_kernels")
         self._matrix, self._damped = None, near and self._damped
-        largest = loops.largest(self._diagonals[0], matrix.data.reshape(-1))
-        if not 0.0 < largest < np.inf:
+        if not self._run(0, matrix, 0)[1]:
             return False
-        scale = 2.0 ** -np.frexp(largest)[1]
-        fine = matrix.data
-        for level in range(h.levels):
-            rows, blocks = slice(h.rows[level], h.rows[level + 1]), slice(h.blocks[level], h.blocks[level + 1])
-            if loops.invert_blocks(self._diagonals[level], fine, scale, self._inverse[rows]):
-                return False
-            loops.lower(fine.reshape(-1), scale, self._data[blocks].reshape(-1))
-            if level < h.levels - 1:
-                first, second = h.products[level]
-                coarse = self._coarse[h.blocks[level + 1] - h.blocks[1] : h.blocks[level + 2] - h.blocks[1]]
-                loops.combine(first.start, first.source, first.weight, fine, self._between[level])
-                loops.combine(second.start, second.source, second.weight, self._between[level], coarse)
-                fine = coarse
-        if loops.cholesky(h.coarsest.indptr, h.coarsest.indices, fine, scale, self._factor):
-            return False
-        if not self._damped:
-            unused = np.zeros((matrix.pattern.n, 3))
-            table = self._table(matrix, unused, unused, unused)
-            kernels("taut.solve.multigrid_kernels").damping(h.rows, self._omega, self._sums, table)
         self._matrix, self._damped = matrix, True
         return True
 
-    def _table(self, a: BlockMatrix, y: Float, residual: Float, targets2: Float) -> NDArray[np.int64]:
-        """The addresses of all arrays; those given are to be kept as long as it is used."""
-        h = self._levels
-        arrays: tuple[NDArray[Any], ...] = (
-            a.pattern.indptr, a.pattern.indices, a.data, h.indptr, h.indices, self._data, self._inverse, *self._transfer,
-            *self._cycle, targets2, y, residual, self._p, self._q,
-        )  # fmt: skip
-        for array, kind in zip(arrays, kernels("taut.solve.multigrid_kernels").ARRAYS.values(), strict=True):
-            assert array.dtype == kind
-            assert array.flags.c_contiguous
-        return np.array([array.ctypes.data for array in arrays], dtype=np.int64)
+    def _run(self, steps: int, a: BlockMatrix, limit: int, **given: Float) -> tuple[int, bool]:
+        """Do what `multigrid_kernels.leader` does. given : targets2, y, residual"""
+        import numba
+
+        from taut.system.team import BOARD
+
+        loops = kernels("taut.solve.multigrid_kernels")
+        self._table.enter(given | {"fine_data": a.data, "held": a.held.particles, "free": a.held.free})
+        task, board = np.zeros(loops.NUMBERS_IN_ALL), np.zeros(BOARD, dtype=np.int64)
+        job = slice(loops.TASK, loops.TASK + loops.JOB)
+        task[job] = steps, self._levels.levels, len(a.held.particles), limit, self._damped
+        run = kernels("taut.system.team_kernels").run
+        run(loops.leader.address, loops.work.address, task, self._table.addresses, board, numba.get_num_threads())
+        count, definite = task[job][:2]
+        return int(count), bool(definite)
 
     def solve(self, b: Float, targets: Float) -> Solution:
         if self._matrix is None:
             return Solution(np.zeros_like(b), False, lengths(b), 0)
         a, h = self._matrix, self._levels
         limit = self.patience or max(1000, 3 * a.pattern.n)
-        iterate = kernels("taut.solve.multigrid_kernels").iterate
         x, r = np.zeros_like(b), np.array(b, order="C")
         best, residuals, total = x.copy(), lengths(r), 0
         for _ in range(1 + RESTARTS):
             aims2 = np.maximum(targets, EPS * residuals.max()) ** 2  # below that the recurrence is no longer the residual
-            steps, definite = iterate(
-                _programme(h.levels), h.rows, self._omega, self._factor, self._sums, a.held.particles, a.held.free, limit - total,
-                self._table(a, x, r, aims2),
-            )  # fmt: skip
-            total += int(steps)
+            steps, definite = self._run(len(_programme(h.levels)), a, limit - total, targets2=aims2, y=x, residual=r)
+            total += steps
             if not definite:
                 return Solution(best, False, residuals, total)
             r = b - a.times(x)

@@ -28,7 +28,7 @@ def _address(number):
     return intrinsic(address)
 
 
-doubles, singles, indices = _address(types.float64), _address(types.float32), _address(types.int32)
+doubles, singles, indices, longs = (_address(t) for t in (types.float64, types.float32, types.int32, types.int64))
 
 
 @intrinsic
@@ -83,16 +83,16 @@ def sum_rows(typing_context, weight, indices, x, first, last):
 
 
 @intrinsic
-def sum_blocks(typing_context, blocks, source, weight, first, last, out, slot):
-    """out[slot] = Σ weight[e]·blocks[source[e]] for first ≤ e < last; blocks and out (…, 3, 3), source and weight (entries,)."""
+def sum_blocks(typing_context, blocks, before, source, weight, first, last, out, to):
+    """The block from out[to] on = Σ weight[e]·(block source[e] of those from blocks[before] on) for first ≤ e < last; all flat."""
 
     def generate(context, builder, signature, args):
         kinds = signature.args
-        values, sources, weights, target = (numbers_of(context, builder, kinds[k], args[k]) for k in (0, 1, 2, 5))
+        values, sources, weights, target = (numbers_of(context, builder, kinds[k], args[k]) for k in (0, 2, 3, 6))
         sums = [(*places(builder, 2, vector()), *places(builder, 1, DOUBLE)) for _ in range(2)]
 
         def take(e, into):
-            start = builder.mul(builder.sext(builder.load(builder.gep(sources, [e])), I64), I64(9))
+            start = builder.add(args[1], builder.mul(builder.sext(builder.load(builder.gep(sources, [e])), I64), I64(9)))
             factor = builder.load(builder.gep(weights, [e]))
             same = everywhere(builder, factor)
             for half in range(2):
@@ -100,15 +100,14 @@ def sum_blocks(typing_context, blocks, source, weight, first, last, out, slot):
             rest = builder.load(builder.gep(values, [builder.add(start, I64(8))]))
             add(builder, into[2], builder.fmul(factor, rest))
 
-        by_twos(builder, args[3], args[4], lambda e, which: take(e, sums[which]))
+        by_twos(builder, args[4], args[5], lambda e, which: take(e, sums[which]))
         totals = [builder.fadd(builder.load(even), builder.load(odd)) for even, odd in zip(*sums, strict=True)]
-        begin = builder.mul(args[6], I64(9))
         for half in range(2):
-            put_four(builder, target, builder.add(begin, I64(4 * half)), totals[half])
-        builder.store(totals[2], builder.gep(target, [builder.add(begin, I64(8))]))
+            put_four(builder, target, builder.add(args[7], I64(4 * half)), totals[half])
+        builder.store(totals[2], builder.gep(target, [builder.add(args[7], I64(8))]))
         return context.get_dummy_value()
 
-    return types.void(blocks, source, weight, types.int64, types.int64, out, types.int64), generate
+    return types.void(blocks, types.int64, source, weight, types.int64, types.int64, out, types.int64), generate
 
 
 @njit(error_model="numpy", nogil=True)
