@@ -14,6 +14,7 @@ what comes next. Parallel loops take long to compile: `team_kernels` has the onl
 
 from __future__ import annotations
 
+import os
 import platform
 
 from llvmlite import ir
@@ -34,6 +35,7 @@ BOARD = 4 * LINE  # integers on the board, all zeros at first
 _COME, _POSTED, _DONE, _OVER = 0, LINE, 2 * LINE, 3 * LINE  # who has come; chunks posted; chunks helpers did; whether all is over
 _HALF = 32  # bits: the lower half of what is posted is the first chunk that is left, the upper half the one after the last
 _LOWER = (1 << _HALF) - 1
+PATIENCE = 1000  # pauses, some ten microseconds, before a thread that waits lets others run
 _PAUSES = {
     "x86_64": ("llvm.x86.sse2.pause", ()), "AMD64": ("llvm.x86.sse2.pause", ()),
     "aarch64": ("llvm.aarch64.hint", (1,)), "arm64": ("llvm.aarch64.hint", (1,)),
@@ -100,6 +102,28 @@ def _pause(typing_context):
     return types.void(), emit
 
 
+@intrinsic
+def _yield(typing_context):
+    """Let others run, where the system has a call for it."""
+
+    def emit(context, builder, signature, arguments):
+        if os.name == "posix":
+            builder.call(cgutils.get_or_insert_function(builder.module, ir.FunctionType(I32, []), "sched_yield"), [])
+        return context.get_dummy_value()
+
+    return types.void(), emit
+
+
+@njit(error_model="numpy", nogil=True)
+def _rest(waited):
+    """Wait a little, after so many times before: the one waited for may need this very processor. Returns one more."""
+    if waited < PATIENCE:
+        _pause()
+    else:
+        _yield()
+    return waited + 1
+
+
 def _call(context, builder, signature, arguments):
     """Call the function at an address, arrays being handed over by their addresses."""
     given = [
@@ -155,8 +179,9 @@ def share(work, chunks, alone, task, table, board):
         _do(work, c, task, table)
         c = _take(board, True)
     taken = chunks - (_look(board, _POSTED) & _LOWER)
+    waited = 0
     while _look(board, _DONE) < taken:
-        _pause()
+        waited = _rest(waited)
 
 
 @njit(error_model="numpy", nogil=True)
@@ -174,12 +199,14 @@ def dismiss(board):
 @njit(error_model="numpy", nogil=True)
 def help_out(work, task, table, board):
     """By the others: do chunks of whatever the leader shares, until all is over."""
+    waited = 0
     while True:
         c = _take(board, False)
         if c >= 0:
             _do(work, c, task, table)
             _count(board, _DONE)
+            waited = 0
         elif _look(board, _OVER) != 0:
             return
         else:
-            _pause()
+            waited = _rest(waited)
