@@ -102,7 +102,7 @@ class Multigrid:
         a, h = self._matrix, self._levels
         limit = self.patience or max(1000, 3 * a.pattern.n)
         x, r = np.zeros_like(b), np.array(b, order="C")
-        best, residuals, total = x.copy(), lengths(r), 0
+        best, residuals, total = np.zeros_like(b), lengths(r), 0
         for _ in range(1 + RESTARTS):
             aims2 = np.maximum(targets, EPS * residuals.max()) ** 2  # below that the recurrence is no longer the residual
             steps, definite = self._run(len(_programme(h.levels)), a, limit - total, targets2=aims2, y=x, residual=r)
@@ -114,7 +114,8 @@ class Multigrid:
             met = bool((now <= targets).all())
             if not met and not now.max() < residuals.max():
                 break
-            best, residuals = x.copy(), now
+            best, residuals = x, now
             if met or total >= limit:
                 break
+            x = x.copy()
         return Solution(best, True, residuals, total)

@@ -81,6 +81,8 @@ def rounding_floors(gross: Float, stiffness: BlockMatrix, x: Float) -> Float:
 
 def excess(residuals: Float, limits: Float) -> Float:
     """residual/limit of each particle: 0 where there is no residual, infinite where a residual meets the limit 0."""
+    if limits.size and limits.min() > 0.0:
+        return residuals / limits
     ratio = np.where(residuals > 0.0, np.inf, 0.0)
     np.divide(residuals, limits, out=ratio, where=limits > 0.0)
     return ratio

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
 from taut.step.advance import Advance, Stage
 from taut.step.implicit import Implicit
 from taut.step.integrator import Kind
@@ -34,10 +32,14 @@ class ImplicitEuler(Implicit):
 
     def move(self, system: System, state: State, h: float) -> Advance:
         self.check(system, state, h)
-        q, v = np.array(state.q), np.array(state.v)
+        q, v = state.q, state.v
         start = Prediction.of(system, state.t + h, q, v, h)
         solved = self.solve(system, state, start, h, frozen=state, old=-h * system.hold.project(v), increments=True)
         new = start.ended(solved.y, state)
-        inertia = system.mass[:, None] * (new.v - v) / h
-        stage = Stage(1.0, start.t, np.array(new.q), np.array(new.v), state, span=h)
-        return Advance(state, new, solved.report, h * new.v, inertia, solved.residual, (stage,))
+        return Advance(
+            state, new, solved.report,
+            moved=lambda: h * new.v,
+            inertia=lambda: system.mass[:, None] * (new.v - v) / h,
+            residual=solved.residual,
+            stages=(Stage(1.0, start.t, new.q, new.v, state, span=h),),
+        )  # fmt: skip

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.errors import SingularState
+from taut.system.blocks import lost
 from taut.system.state import State
 from taut.system.system import System
 
@@ -22,9 +23,9 @@ Float = NDArray[np.float64]
 def require_finite(*arrays: Float) -> None:
     """Refuse positions or velocities (n, 3) that have left the finite numbers."""
     for array in arrays:
-        lost = np.flatnonzero(~np.isfinite(array).all(axis=1))
-        if len(lost):
-            raise SingularState(f"particle {lost[0]} has left the finite numbers: it is too fast for the step")
+        gone = lost(array)
+        if len(gone):
+            raise SingularState(f"particle {gone[0]} has left the finite numbers: it is too fast for the step")
 
 
 def _differenced(system: System, t: float, q: Float, h: float) -> Float:
@@ -50,9 +51,8 @@ class Prediction:
     def of(system: System, t: float, q: Float, v: Float, h: float, held: Float | None = None) -> Prediction:
         """From q̄ and v̄ over γ = h to the time t. `held` : velocities of scripted particles (default: (b(t) - q̄)/γ)."""
         hold = system.hold
-        speeds = hold.project(v) + (_differenced(system, t, q, h) if held is None else held)
-        free = ~hold.constrained
-        speeds[free] = v[free]
+        speeds, c = v.copy(), hold.among
+        speeds[c] = hold.projected(v[c]) + (_differenced(system, t, q, h) if held is None else held)[c]
         with np.errstate(over="ignore"):
             ahead = q + h * v
         require_finite(ahead, speeds)
@@ -68,4 +68,6 @@ class Prediction:
 
     def ended(self, y: Float, state: State) -> State:
         """The state after a displacement y from q̃."""
-        return State(self.t, self.positions(y), self.velocities(y), state.active)
+        q, v = self.positions(y), self.velocities(y)
+        require_finite(q, v)
+        return State.of_step(self.t, q, v, state)

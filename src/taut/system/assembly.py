@@ -18,7 +18,7 @@ from taut.errors import ModelError, SingularState
 from taut.formula.compile import kernels
 from taut.formula.outer import Total
 from taut.formula.project import project_elements
-from taut.system.blocks import BlockMatrix, Pattern, Rank, dot
+from taut.system.blocks import BlockMatrix, Pattern, Rank, dot, lost
 from taut.system.hold import Constraints
 from taut.system.terms import Inputs, Term, near_origin
 
@@ -129,9 +129,9 @@ class Assembly:
     def _gather(self, scale: Float, out: Float, *, gross: bool) -> None:
         gather = kernels("taut.system.gather_kernels").gather_vectors
         if gather(*self._vector_lists, self._vectors, scale, out, self._gross, gross):
-            lost = np.flatnonzero(~np.isfinite(self._gross if gross else out).all(axis=1))
-            if len(lost):
-                raise SingularState(f"the sum of the forces overflows at particle {lost[0]}")
+            where = lost(self._gross if gross else out)
+            if len(where):
+                raise SingularState(f"the sum of the forces overflows at particle {where[0]}")
 
     def free_gross(self, hold: Constraints) -> Float:
         """Σ |S ∂V_e/∂x|₁ [N], (n,): the gross force of the last evaluation in the directions that the constraints leave free."""

@@ -75,6 +75,7 @@ class Constraints:
         self.constrained = ~(self.free == np.eye(3)).all(axis=(1, 2))
         self.among = np.flatnonzero(self.constrained)  # the particles that are not free in every direction
         self._free_among = self.free[self.among]
+        self._among = Held(self.among, self._free_among)
         self.at_rest = not self.scripts and not self._free_among.any()  # placing what is placed then changes no bit
         self.oblique = np.flatnonzero((self.free * (1 - np.eye(3))).any(axis=(1, 2)))  # lines and planes across the axes
         self._cache: dict[int, tuple[Pattern, Any]] = {}
@@ -172,21 +173,22 @@ class Constraints:
 
         Held directions are then as stiff as the others: the rounding of large forces does not move a particle off its plane.
         """
-        slots, rows, columns, diagonal, who = self._affected(matrix.pattern)
+        slots, left, right, diagonal, taken = self._affected(matrix.pattern)
         size = np.trace(matrix.data[diagonal], axis1=1, axis2=2) / 3
         size = np.where(size > 0.0, size, 1.0)
-        matrix.data[slots] = np.einsum("nij,njk,nkl->nil", self.free[rows], matrix.data[slots], self.free[columns])
-        matrix.data[diagonal] += size[:, None, None] * (np.eye(3) - self.free[who])
+        matrix.data[slots] = left @ matrix.data[slots] @ right
+        matrix.data[diagonal] += size[:, None, None] * taken
         matrix.spread = tuple(Rank(rank.weight, self.project(rank.vector)) for rank in matrix.spread)
-        matrix.held = Held(who, self.free[who])
+        matrix.held = self._among
 
     def _affected(self, pattern: Pattern) -> Any:
+        """Blocks in a constrained row or column, S of their rows and columns; diagonal blocks of these, and what is not free."""
         found = self._cache.get(id(pattern))
         if found is None or found[0] is not pattern:
             touched = self.constrained[pattern.rows] | self.constrained[pattern.indices]
             slots = np.flatnonzero(touched)
-            who = np.flatnonzero(self.constrained)
-            lists = (slots, pattern.rows[slots], pattern.indices[slots], pattern.diagonal[who], who)
+            left, right = self.free[pattern.rows[slots]], self.free[pattern.indices[slots]]
+            lists = (slots, left, right, pattern.diagonal[self.among], np.eye(3) - self._free_among)
             self._cache = {id(pattern): (pattern, lists)}
             return lists
         return found[1]

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taut.errors import ModelError
+from taut.system.blocks import lost
 
 Float = NDArray[np.float64]
 
@@ -21,7 +22,7 @@ def positions(value: ArrayLike, what: str, n: int | None = None) -> Float:
     if array.ndim != 2 or array.shape[1] not in (2, 3) or (n is not None and len(array) != n):
         wanted = "(n, 3) or (n, 2)" if n is None else f"({n}, 3) or ({n}, 2)"
         raise ModelError(f"{what} have shape {array.shape}, not {wanted}")
-    bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    bad = lost(array)
     if len(bad):
         raise ModelError(f"{what}: particle {bad[0]} is {array[bad[0]].tolist()}, not finite")
     if array.shape[1] == 2:
