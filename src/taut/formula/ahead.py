@@ -12,7 +12,7 @@ from pathlib import Path
 
 from taut.formula.compile import Unit, is_compiled, put_source
 
-_BEGUN: set[str] = set()  # in this process: what came to nothing once is not tried again
+_SEEN: set[str] = set()  # in this process: what came to nothing once is not tried again
 _ONE_AT_A_TIME = threading.Lock()
 
 
@@ -22,8 +22,8 @@ def compile_ahead(units: Sequence[Unit]) -> None:
     Should the other process come to nothing, this one compiles when it needs to.
     """
     with _ONE_AT_A_TIME:
-        missing = [unit for unit in units if unit.name not in _BEGUN and not is_compiled(unit)]
-        _BEGUN.update(unit.name for unit in missing)
+        missing = [unit for unit in units if unit.name not in _SEEN and not is_compiled(unit)]
+        _SEEN.update(unit.name for unit in units)
     if not missing or not _is_python(sys.executable) or os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
         return
     try:

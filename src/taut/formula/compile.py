@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -89,6 +90,7 @@ def load(unit: Unit) -> ModuleType:
         if name in sys.modules:
             return sys.modules[name]
         prepare_threads()
+        _start_numba()
         if _numba_config().DISABLE_JIT:
             raise CacheError("NUMBA_DISABLE_JIT is set, but taut's loops need numba's compiler")
         folder = cache_directory()
@@ -127,6 +129,24 @@ def _compile(name: str, path: Path, ready: Path, write: Callable[[], str]) -> Mo
         module = _import(name, path)
         write_whole(ready, _text_digest(text))
     return module
+
+
+@cache
+def _start_numba() -> None:
+    """Let numba begin without scipy.linalg, which it imports only to learn that it is there.
+
+    That takes a seventh of the time from the start to a first step. Functions of others that use linear algebra import it when
+    they are compiled.
+    """
+    if "numba.np.arraymath" in sys.modules:
+        return
+    linalg: Any = import_module("numba.np.linalg")
+    look, linalg.ensure_blas = linalg.ensure_blas, lambda: None
+    try:
+        arraymath: Any = import_module("numba.np.arraymath")
+    finally:
+        linalg.ensure_blas = look
+    arraymath.ensure_blas = look
 
 
 def _text_digest(text: str) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, diags
 
 from taut.materials.cells import Cells
 from taut.materials.tensors import squares, upper
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Float = NDArray[np.float64]
 WIDTH = 4  # averages between points and cells and back: the width of a neighbourhood
@@ -23,6 +25,8 @@ class Averages:
     """From springs to the mean tensors of neighbourhoods, and back."""
 
     def __init__(self, cells: Cells, share: csr_matrix, direction: Float, weight: Float) -> None:
+        from scipy.sparse import diags
+
         at_point = cells.incidence @ cells.volume
         used = at_point > 0
         self.to_points = (diags(np.where(used, 1 / np.where(used, at_point, 1.0), 0.0)) @ cells.incidence).tocsr()

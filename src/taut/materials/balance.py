@@ -7,11 +7,15 @@ Sums run in a fixed order, without the linear algebra library: the same bits eac
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from taut.errors import ModelError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Float = NDArray[np.float64]
 TIGHT = 1e-6  # residual of what is reported, of the load

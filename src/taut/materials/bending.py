@@ -15,11 +15,10 @@ balance. The energies of the hinges in the core give D.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, diags
 
 from taut.errors import ModelError
 from taut.materials.arguments import a_mesh, positive
@@ -29,6 +28,9 @@ from taut.materials.directions import extremes, mean_along
 from taut.materials.patches import Patches, patches_of
 from taut.materials.tensors import basis, inverse
 from taut.mesh.mesh import Mesh
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -81,6 +83,8 @@ def hinges_of(mesh: Mesh, rigidity: float) -> Hinges:
 
 def _tensors(mesh: Mesh, hinges: Int) -> tuple[Float, Float]:
     """For c = 1, of the core of each patch: its area (p,) and, times that, D (p, 3, 3)."""
+    from scipy.sparse import csr_matrix, diags
+
     cells = cells_of(mesh)
     patches = patches_of(mesh, cells)
     patch, copies = _hinges_in(patches, hinges, patches.faces @ cells.incidence.T)
@@ -110,6 +114,8 @@ def _tensors(mesh: Mesh, hinges: Int) -> tuple[Float, Float]:
 
 def _hinges_in(patches: Patches, hinges: Int, points: csr_matrix) -> tuple[Int, Int]:
     """The patch (r,) and the copies (r, 4) of hinges whose four points are in a patch; `points` is (p, n)."""
+    from scipy.sparse import csr_matrix
+
     present = csr_matrix((np.ones(points.nnz), points.indices, points.indptr), shape=points.shape)
     corner = csr_matrix(
         (np.ones(hinges.size), (hinges.ravel(), np.repeat(np.arange(len(hinges)), 4))), shape=(patches.n, len(hinges))

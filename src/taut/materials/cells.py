@@ -9,17 +9,19 @@ A uniform stress σ loads the corners with σ b_i. Between cells these cancel, s
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from taut.errors import MeshError, ModelError
 from taut.materials.tensors import dense
 from taut.mesh.kinds import Kind
 from taut.mesh.measure import FLAT, unit_normals, vector_areas
 from taut.mesh.mesh import Mesh
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -49,6 +51,8 @@ class Cells(NamedTuple):
 
 def cells_of(mesh: Mesh) -> Cells:
     """The solids of a mesh, or its faces if it has none, or its lines; a flat or inverted one is an error that names it."""
+    from scipy.sparse import csr_matrix
+
     dimension = next((d for d in (3, 2, 1) if mesh.blocks(d)), 0)
     if dimension == 0:
         raise ModelError("the mesh has no cells: springs need lines, faces or solids")
@@ -111,6 +115,8 @@ class Vectors(NamedTuple):
 
     def gradient(self, cells: Cells, n: int, axes: Float) -> list[csr_matrix]:
         """Matrices (c, n), one for each axis (d, 3): V times the mean derivative of a function of the points along it."""
+        from scipy.sparse import csr_matrix
+
         along = dense(self.b, axes.T)
         return [csr_matrix((column, (self.cell, self.point)), shape=(cells.many, n)) for column in along.T]
 

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import diags
 
 from taut.errors import ModelError
 from taut.materials.balance import TIGHT, balanced
@@ -35,6 +34,8 @@ class Local(NamedTuple):
 
 def patch_compliances(patches: Patches, cells: Cells, lattice: Lattice, k: Float) -> Local:
     """The compliance of every patch for springs of stiffness k (m,) [N/m]."""
+    from scipy.sparse import diags
+
     inside = (patches.faces @ lattice.share).tocoo()
     patch, spring = inside.row.astype(np.int64), inside.col
     pairs = patches.copies(patch, lattice.pairs[spring])

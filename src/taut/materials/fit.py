@@ -19,16 +19,18 @@ found the stiffnesses are taken under which the strains of all neighbourhoods ar
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from taut.materials.averages import Averages, Near
 from taut.materials.cells import Cells
 from taut.materials.stretch import Stretch
 from taut.materials.tensors import basis, dense, inverse, upper
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Float = NDArray[np.float64]
 NEAR = 0.3  # λ: measured on irregular sheets and solids, less lets springs vanish, more leaves the moduli uneven

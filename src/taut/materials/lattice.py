@@ -11,11 +11,10 @@ A spring of several cells has the sum, so one on the boundary has less.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from taut.errors import MeshError
 from taut.materials.cells import Cells
@@ -23,6 +22,9 @@ from taut.materials.tensors import TRACE
 from taut.mesh.kinds import Kind
 from taut.mesh.mesh import Mesh
 from taut.mesh.topology import keys, unique_pairs
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -42,6 +44,8 @@ class Lattice(NamedTuple):
 
 def lattice_of(mesh: Mesh, cells: Cells, *, body: bool = False) -> Lattice:
     """The springs of faces or solids: edges, diagonals of faces with more than three corners, and those through hexes (`body`)."""
+    from scipy.sparse import csr_matrix
+
     ends, of_cell, weight = [], [], []
     start = 0
     for kind, corners in cells.blocks:

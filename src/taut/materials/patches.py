@@ -10,15 +10,17 @@ second (third, …) is taken, in the order of the area around them: a rule of th
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from taut.materials.cells import Cells
 from taut.materials.plane import across, frames, normals_of
 from taut.mesh.mesh import Mesh
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -125,6 +127,8 @@ def _normals(first: csr_matrix, normals: Float, area: Float) -> Float:
 
 def _level(faces: csr_matrix, normals: Float, upward: Float, least: float) -> csr_matrix:
     """The faces that do not lean too far, each counted once."""
+    from scipy.sparse import csr_matrix
+
     entries = faces.tocoo()
     keep = np.abs((normals[entries.col] * upward[entries.row]).sum(axis=1)) > least
     row, col = entries.row[keep], entries.col[keep]

@@ -15,12 +15,16 @@ their balance, the energy is that of a stiffer body. The two moduli are bounds o
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, diags
 
 from taut.materials.balance import balanced
 from taut.materials.tensors import basis, dense, overlap
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -59,6 +63,8 @@ class Stretch:
 
     def stiffness(self, k: Float) -> csr_matrix:
         """K, shape (n·d, n·d)."""
+        from scipy.sparse import diags
+
         return (self.elongation.T @ diags(k) @ self.elongation).tocsr()
 
     def compliance(self, u: Float) -> Float:
@@ -68,6 +74,8 @@ class Stretch:
 
 def elongations(pairs: Int, direction: Float, n: int) -> csr_matrix:
     """D, shape (m, n·d), of springs with unit vectors (m, d) between n points."""
+    from scipy.sparse import csr_matrix
+
     m, d = direction.shape
     column = (pairs[:, :, None] * d + np.arange(d)).reshape(m, -1)
     value = np.concatenate([-direction, direction], axis=1)

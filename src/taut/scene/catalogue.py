@@ -110,7 +110,7 @@ def integrator_names() -> dict[str, Any]:
     from taut.step.integrator import Integrator
 
     public = import_module("taut")  # what it exports is what can be named
-    every = {name: getattr(public, name) for name in public.__all__}
+    every = {name: getattr(public, name) for name, home in public._HOME.items() if home.startswith("step.") and name[0].isupper()}
     return {n: c for n, c in every.items() if isinstance(c, type) and issubclass(c, Integrator) and c is not Adaptive}
 
 

@@ -9,14 +9,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from taut.errors import SceneError
 from taut.mesh.mesh import Mesh
-from taut.run.progress import Recorded
-from taut.run.record import Stop, Tell, record
 from taut.scene.bounds import MOST_PARTICLES
 from taut.scene.build import Built, build, meshes_of
 from taut.scene.folder import FileKey, Folder
@@ -29,6 +27,10 @@ from taut.scene.reading import change, tables_of
 from taut.scene.standing import standing
 from taut.scene.toml_text import toml
 from taut.scene.wording import problems
+
+if TYPE_CHECKING:
+    from taut.run.progress import Recorded
+    from taut.run.record import Stop, Tell
 
 _FIRST = ("shape", "file", "points", "law")  # what says what a table is
 
@@ -95,6 +97,8 @@ class Scene:
         'finished'
         """
         made = self.build() if built is None else built
+        from taut.run.record import record
+
         return record(
             folder, made.system, made.integrator, h=made.h, until=made.until, every=made.every, state=made.state,
             scene=self.resolved(), inputs=self.inputs(), tell=tell, stop=stop, overwrite=overwrite,

@@ -1,6 +1,6 @@
 """The solver that suits a pattern: by the number of particles and by who is joined to whom, never by time or by what is installed.
 
-Numbered well (by Cuthill and McKee's rule, backwards), the particles of a rope have neighbours only a few places away, those of a
+Numbered well (by Cuthill and McKee's rule), the particles of a rope have neighbours only a few places away, those of a
 cloth of n × n a few times n, those of a block n² and more. In this *band* b, a factorisation takes work in proportion to n·b²,
 conjugate gradients with multigrid in proportion to n alone: so what is narrow is factorised, however long, and the rest is not.
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from taut.formula.compile import kernels
 from taut.solve.direct import Direct
 from taut.solve.linear import LinearSolver, Solution
 from taut.solve.multigrid import Multigrid
@@ -31,13 +32,9 @@ def bandwidth(pattern: Pattern) -> int:
     >>> bandwidth(Pattern.of(np.array([[0, 5], [5, 1], [1, 4], [4, 2], [2, 3]]), 6))  # a chain in disorder
     1
     """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import reverse_cuthill_mckee
-
-    graph = csr_array((np.ones(len(pattern.indices)), pattern.indices, pattern.indptr), shape=(pattern.n, pattern.n))
-    place = np.empty(pattern.n, dtype=np.int64)
-    place[reverse_cuthill_mckee(graph, symmetric_mode=True)] = np.arange(pattern.n)
-    return int(np.abs(place[pattern.rows] - place[pattern.indices]).max(initial=0))
+    starts = np.argsort(np.diff(pattern.indptr), kind="stable")
+    band = kernels("taut.solve.band_kernels").band
+    return int(band(pattern.indptr, pattern.indices, starts, np.full(pattern.n, -1), np.empty(pattern.n, dtype=np.int64)))
 
 
 class Auto:

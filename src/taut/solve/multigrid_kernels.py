@@ -7,7 +7,7 @@ own, whatever the number of threads.
 from math import frexp
 
 import numpy as np
-from numba import cfunc, int64, njit, types
+from numba import cfunc, float64, int64, njit
 
 # isort: off
 from taut.solve.multigrid_rows import (
@@ -18,7 +18,7 @@ from taut.solve.multigrid_rows import (
 
 # isort: on
 from taut.system.block_rows import doubles, indices, longs, singles
-from taut.system.team import INTEGERS, LEADER, NUMBERS, WORK, share
+from taut.system.team import LEADER, WORK, share
 
 CHUNK = 128  # rows a thread takes at a time
 PIECE = 1024  # blocks of a product
@@ -59,10 +59,7 @@ def _added(op, chunks, table):
     return s, t
 
 
-SPREAD = types.UniTuple(types.f8, 2)(*[types.i8] * 3, *[types.f8] * 3, types.i8, NUMBERS, INTEGERS, INTEGERS)
-
-
-@njit(SPREAD, error_model="numpy", nogil=True)
+@njit(error_model="numpy", nogil=True)
 def _spread(op, first, last, number, scale, omega, work, task, table, board):
     """Do `op` on all rows from `first` to `last`, and add up the two sums of each chunk in order."""
     task[0], task[1], task[2], task[3], task[4], task[5], task[7] = op, first, last, number, scale, omega, CHUNK
@@ -228,8 +225,8 @@ def _cycle(steps, levels, work, task, table, board):
         if op == EXACT:
             _direct(rows[level], 3 * (rows[level + 1] - rows[level]), table)
         else:
-            damping = omega[2 * level + which]
-            s = _spread(op, rows[level], rows[level + 1], turned, 0.0, damping, work, task, table, board)[0]
+            damping = float64(omega[2 * level + which])
+            s = _spread(op, rows[level], rows[level + 1], float64(turned), 0.0, damping, work, task, table, board)[0]
     if levels == 1:
         r, q = singles(table, R), doubles(table, Q)
         for k in range(3 * rows[1]):
@@ -247,10 +244,10 @@ def _iterate(steps, levels, held, limit, work, task, table, board):
     n, omega = longs(table, ROWS)[1], singles(table, OMEGA)
     _forget(n, table)
     pap = 1.0
-    square, unsolved = _spread(ADVANCE, 0, n, 0.0, 1.0, omega[0], work, task, table, board)
+    square, unsolved = _spread(ADVANCE, 0, n, 0.0, 1.0, float64(omega[0]), work, task, table, board)
     scale = 1.0 / np.sqrt(square) if 0.0 < square < np.inf else 1.0  # single precision holds what is left of that later
     if scale != 1.0:
-        _spread(ADVANCE, 0, n, 0.0, scale, omega[0], work, task, table, board)
+        _spread(ADVANCE, 0, n, 0.0, scale, float64(omega[0]), work, task, table, board)
     for step in range(limit):
         if not (unsolved > 0.0 and square < np.inf):
             return step, True
@@ -268,7 +265,7 @@ def _iterate(steps, levels, held, limit, work, task, table, board):
                 omega[k] *= np.float32(SHRINK)
             _forget(n, table)
             pap = 1.0
-        square, unsolved = _spread(ADVANCE, 0, n, length, scale, omega[0], work, task, table, board)
+        square, unsolved = _spread(ADVANCE, 0, n, length, scale, float64(omega[0]), work, task, table, board)
     return limit, True
 
 

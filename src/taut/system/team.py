@@ -165,7 +165,7 @@ def _take(board, first_ones):
             return last - 1
 
 
-@njit(types.void(types.int64, types.int64, types.boolean, NUMBERS, INTEGERS, INTEGERS), error_model="numpy", nogil=True)
+@njit(error_model="numpy", nogil=True)
 def share(work, chunks, alone, task, table, board):
     """By the leader: do all chunks of a task, with whoever is there to help, or alone."""
     if alone:
