@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from taut.formula.differentiate import gradient
-from taut.formula.expression import Expr, reachable
+from taut.formula.expression import Expr, reachable, symbols
 
 Linear = dict[tuple[int, int], float]  # (particle, component) → coefficient
 
@@ -37,6 +37,18 @@ class Derivatives:
             return "zero"
         moving = any(n.op == "symbol" and n.value[0] in ("x", "w") for n in reachable(entries))
         return "varying" if moving else "constant"
+
+
+def is_linear(value: Expr) -> bool:
+    """Whether the gradient by the positions is the same everywhere, as that of gravity: there is no Hessian then.
+
+    >>> from taut.formula.graph import Graph
+    >>> g = Graph()
+    >>> x, mass = g.symbol("x", 0, 1), g.symbol("p", "m", 0, 0)
+    >>> is_linear(mass * x), is_linear(mass * x * x)
+    (True, False)
+    """
+    return not any(symbols(slope, "x") for slope in gradient(value, symbols(value, "x")))
 
 
 def derive(value: Expr, particles: int) -> Derivatives:

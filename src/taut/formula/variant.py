@@ -16,6 +16,7 @@ from taut.formula.expression import Expr, fingerprint
 from taut.formula.graph import transplanted
 from taut.formula.kernel import Kernel
 from taut.formula.outer import Outer
+from taut.formula.structure import is_linear
 from taut.formula.trace import energy_form, increment_form, rate_form, trace
 
 if TYPE_CHECKING:
@@ -71,6 +72,11 @@ class Variant:
         """One of its modules as something to be compiled."""
         stem = f"{re.sub('[^A-Za-z0-9_]', '', self.law.name)}_{self.form}_{kind}"
         return compiler.Unit(stem, self.digest, f"the {kind} of law '{self.law.name}'", lambda: self.source(kind))
+
+    @property
+    def linear(self) -> bool:
+        """Whether it has no Hessian, its gradient being the same everywhere."""
+        return is_linear(transplanted(self.root))
 
     def _load(self, kind: str) -> Kernel:
         return Kernel(compiler.load(self.unit(kind)))

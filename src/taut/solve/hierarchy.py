@@ -90,14 +90,35 @@ class Hierarchy:
         patterns, touching, interpolations = [pattern], pattern, []
         products: list[tuple[Sums, Sums]] = []
         while patterns[-1].n > COARSEST:
-            group, count = kernels("taut.solve.hierarchy_kernels").aggregate(touching.indptr, touching.indices)
-            p = _interpolation(patterns[-1], group, int(count))
+            group, count = _aggregates(touching)
+            p = _interpolation(patterns[-1], group, count)
             coarse, sums = _products(patterns[-1], p)
-            touching = _touching(touching, group, int(count))
+            touching = _touching(touching, group, count)
             patterns.append(coarse)
             interpolations.append(p)
             products.append(sums)
         return _numbered(patterns, interpolations, products)
+
+
+def _aggregates(pattern: Pattern) -> tuple[Int32, int]:
+    """The aggregate of each row, -1 for none, and how many there are."""
+    n = pattern.n
+    group, first, votes = np.full(n, -1, dtype=np.int32), np.empty(n, dtype=np.int32), np.zeros(n + 1, dtype=np.int64)
+    count = kernels("taut.solve.hierarchy_kernels").aggregate(pattern.indptr, pattern.indices, group, first, votes)
+    return group, int(count)
+
+
+def _product_lists(a: Pattern | Sparse, b: Pattern | Sparse, columns: int, total: int) -> tuple[Int32, ...]:
+    """The pattern (indptr, indices) of a product, and of each of its entries the pairs it adds up: (start, left, right).
+
+    columns : of the product; total : pairs in all
+    """
+    count, place, start = (np.zeros(size, dtype=np.int32) for size in (columns, columns, total + 1))
+    indices, left, right = (np.empty(total, dtype=np.int32) for _ in range(3))
+    indptr = np.zeros_like(a.indptr)
+    lists = kernels("taut.solve.hierarchy_kernels").product_lists
+    entries = lists(a.indptr, a.indices, b.indptr, b.indices, count, place, indptr, indices, start, left, right)
+    return indptr, indices[:entries].copy(), start[: entries + 1].copy(), left, right
 
 
 def _touching(pattern: Pattern, group: Int32, count: int) -> Pattern:
@@ -113,7 +134,7 @@ def _interpolation(pattern: Pattern, group: Int32, count: int) -> Sparse:
     start = np.concatenate([[0], np.cumsum(grouped)]).astype(np.int32)
     t = Sparse(start, group[grouped], np.ones(int(start[-1])), count)
     total = loops.pairs(pattern.indptr, pattern.indices, t.indptr)
-    indptr, indices, first, left, _ = loops.product_lists(pattern.indptr, pattern.indices, t.indptr, t.indices, t.columns, total)
+    indptr, indices, first, left, _ = _product_lists(pattern, t, count, total)
     degree = np.diff(pattern.indptr) - 1
     pull = SMOOTHING / np.maximum(degree, 1)[pattern.rows]
     pull[pattern.diagonal] = 1.0 - SMOOTHING
@@ -127,11 +148,11 @@ def _products(a: Pattern, p: Sparse) -> tuple[Pattern, tuple[Sums, Sums]]:
     """The pattern of PᵀAP and the lists by which it is computed."""
     loops = kernels("taut.solve.hierarchy_kernels")
     total = _countable(loops.pairs(a.indptr, a.indices, p.indptr))
-    indptr, indices, start, block, entry = loops.product_lists(a.indptr, a.indices, p.indptr, p.indices, p.columns, total)
+    indptr, indices, start, block, entry = _product_lists(a, p, p.columns, total)
     first = Sums(start, block, p.weights[entry])
     back = p.transposed()
     total = _countable(loops.pairs(back.indptr, back.indices, indptr))
-    rows, columns, start, entry, source = loops.product_lists(back.indptr, back.indices, indptr, indices, p.columns, total)
+    rows, columns, start, entry, source = _product_lists(back, Pattern(indptr, indices), p.columns, total)
     return Pattern(rows, columns), (first, Sums(start, source, back.weights[entry]))
 
 

@@ -1,18 +1,21 @@
-"""The levels of a multigrid, by who is joined to whom alone: aggregates of particles, and the lists of sparse products."""
+"""The levels of a multigrid, by who is joined to whom alone: aggregates of particles, and the lists of sparse products.
 
-import numpy as np
+Arrays are made by the caller: to make one here takes longer to compile than the loops do.
+"""
+
 from numba import njit
 
 
-@njit("Tuple((i4[::1], i8))(i4[::1], i4[::1])", cache=True, error_model="numpy", nogil=True)
-def aggregate(indptr, indices):
-    """The aggregate of each row, and how many there are; a row without neighbours has none, -1.
+@njit("i8(i4[::1], i4[::1], i4[::1], i4[::1], i8[::1])", cache=True, error_model="numpy", nogil=True)
+def aggregate(indptr, indices, group, first, votes):
+    """How many aggregates there are, and in `group` that of each row; a row without neighbours has none, -1.
 
     First come rows none of whose neighbours is taken, each with all its neighbours; the rest join the aggregate to which most of
     their neighbours belong.
+
+    group : -1 of each; first : room for as many; votes : zeros, one more
     """
     n = indptr.shape[0] - 1
-    group = np.full(n, -1, dtype=np.int32)
     count = 0
     for i in range(n):
         free = group[i] < 0 and indptr[i + 1] - indptr[i] > 1
@@ -22,21 +25,21 @@ def aggregate(indptr, indices):
             for k in range(indptr[i], indptr[i + 1]):
                 group[indices[k]] = count
             count += 1
-    first = group.copy()
-    votes = np.zeros(count + 1, dtype=np.int64)  # the last one is for neighbours without a group
+    for i in range(n):
+        first[i] = group[i]
     for i in range(n):
         if first[i] >= 0:
             continue
         best = -1
         for k in range(indptr[i], indptr[i + 1]):
-            g = first[indices[k]]
+            g = first[indices[k]]  # the last of the votes are for -1
             votes[g] += 1
             if g >= 0 and (best < 0 or votes[g] > votes[best]):
                 best = g
         for k in range(indptr[i], indptr[i + 1]):
             votes[first[indices[k]]] = 0
         group[i] = best
-    return group, count
+    return count
 
 
 @njit("i8(i4[::1], i4[::1], i4[::1])", cache=True, error_model="numpy", nogil=True)
@@ -49,20 +52,14 @@ def pairs(left_indptr, left_indices, right_indptr):
     return total
 
 
-@njit(
-    "Tuple((i4[::1], i4[::1], i4[::1], i4[::1], i4[::1]))(i4[::1], i4[::1], i4[::1], i4[::1], i8, i8)",
-    cache=True, error_model="numpy", nogil=True,
-)  # fmt: skip
-def product_lists(left_indptr, left_indices, right_indptr, right_indices, columns, total):
+@njit("i8(" + "i4[::1], " * 10 + "i4[::1])", cache=True, error_model="numpy", nogil=True)
+def product_lists(left_indptr, left_indices, right_indptr, right_indices, count, place, indptr, indices, start, left, right):
     """The pattern (indptr, indices) of the product of two sparse matrices, and for its entries, from start[s] to start[s + 1], the
-    `total` pairs of entries of both whose products they add up: (indptr, indices, start, left entry, right entry)."""
+    pairs of entries of both whose products they add up, left and right. Returns how many entries the product has.
+
+    count, place : zeros, for each column; indptr and start begin with 0; indices, start, left, right have room for all pairs
+    """
     n = left_indptr.shape[0] - 1
-    count = np.zeros(columns, dtype=np.int32)  # in this row, of each column
-    place = np.zeros(columns, dtype=np.int32)
-    indptr = np.zeros(n + 1, dtype=np.int32)
-    indices = np.empty(total, dtype=np.int32)
-    start = np.zeros(total + 1, dtype=np.int32)
-    left, right = np.empty(total, dtype=np.int32), np.empty(total, dtype=np.int32)
     slot = filled = 0
     for i in range(n):
         begin = slot
@@ -91,4 +88,4 @@ def product_lists(left_indptr, left_indices, right_indptr, right_indices, column
                 left[place[c]], right[place[c]] = e, f
                 place[c] += 1
         indptr[i + 1] = slot
-    return indptr, indices[:slot].copy(), start[: slot + 1].copy(), left, right
+    return slot

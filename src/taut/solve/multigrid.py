@@ -67,7 +67,8 @@ class Multigrid:
     def analyse(self, pattern: Pattern) -> None:
         if pattern is self._pattern:
             return
-        compile_ahead([kernel_unit("taut.solve.multigrid_kernels"), kernel_unit("taut.system.product_kernels")])
+        compile_ahead([kernel_unit("taut.solve.multigrid_kernels")])
+        kernels("taut.system.team_kernels")
         self._levels = Hierarchy.of(pattern)
         self._table = Table(self._levels, pattern, _programme(self._levels.levels))
         self._pattern, self._matrix, self._damped = pattern, None, False
@@ -81,7 +82,7 @@ class Multigrid:
         return True
 
     def _run(self, steps: int, a: BlockMatrix, limit: int, **given: Float) -> tuple[int, bool]:
-        """Do what `multigrid_kernels.leader` does. given : targets2, y, residual"""
+        """Do what `multigrid_kernels.leader` does. given : targets2, y, residual, rhs"""
         import numba
 
         from taut.system.team import BOARD
@@ -101,15 +102,15 @@ class Multigrid:
             return Solution(np.zeros_like(b), False, lengths(b), 0)
         a, h = self._matrix, self._levels
         limit = self.patience or max(1000, 3 * a.pattern.n)
-        x, r = np.zeros_like(b), np.array(b, order="C")
+        b = np.ascontiguousarray(b)
+        x, r = np.zeros_like(b), b.copy()
         best, residuals, total = np.zeros_like(b), lengths(r), 0
         for _ in range(1 + RESTARTS):
             aims2 = np.maximum(targets, EPS * residuals.max()) ** 2  # below that the recurrence is no longer the residual
-            steps, definite = self._run(len(_programme(h.levels)), a, limit - total, targets2=aims2, y=x, residual=r)
+            steps, definite = self._run(len(_programme(h.levels)), a, limit - total, targets2=aims2, y=x, residual=r, rhs=b)
             total += steps
             if not definite:
                 return Solution(best, False, residuals, total)
-            r = b - a.times(x)
             now = lengths(r)
             met = bool((now <= targets).all())
             if not met and not now.max() < residuals.max():

@@ -12,13 +12,13 @@ from numba import cfunc, float64, int64, njit
 # isort: off
 from taut.solve.multigrid_rows import (
     ADVANCE, B, BLOCKS, COARSE, COARSE_DATA, DIRECTION, EXACT, FACTOR, FINE_DATA, FREE, HALF_BLOCKS, HALF_COARSE, HELD, INDICES,
-    INDPTR, LANCZOS, LARGEST, LOWER, NORMAL, OMEGA, ORTHOGONAL, P, PRODUCT, PROGRAMME, Q, R, ROWS, SCALE, SEED, SUMS, iteration,
-    new_values,
+    INDPTR, LANCZOS, LARGEST, LEFT, LOWER, NORMAL, OMEGA, ORTHOGONAL, P, PRODUCT, PROGRAMME, Q, R, RHS, ROWS, SCALE, SEED, SUMS, Y,
+    iteration, new_values,
 )  # fmt: skip
 
 # isort: on
 from taut.system.block_rows import doubles, indices, longs, singles
-from taut.system.team import LEADER, WORK, share
+from taut.system.team import LEADER, WORK, apart, share
 
 CHUNK = 128  # rows a thread takes at a time
 PIECE = 1024  # blocks of a product
@@ -62,6 +62,7 @@ def _added(op, chunks, table):
 @njit(error_model="numpy", nogil=True)
 def _spread(op, first, last, number, scale, omega, work, task, table, board):
     """Do `op` on all rows from `first` to `last`, and add up the two sums of each chunk in order."""
+    apart()
     task[0], task[1], task[2], task[3], task[4], task[5], task[7] = op, first, last, number, scale, omega, CHUNK
     chunks = (last - first + CHUNK - 1) // CHUNK
     share(work, chunks, last - first <= SERIAL, task, table, board)
@@ -235,11 +236,22 @@ def _cycle(steps, levels, work, task, table, board):
 
 
 @njit(error_model="numpy", nogil=True)
+def _true(n, work, task, table, board):
+    """residual = rhs - A y, from which the one of the iteration may have drifted."""
+    p, q, y, rhs, residual = doubles(table, P), doubles(table, Q), doubles(table, Y), doubles(table, RHS), doubles(table, LEFT)
+    for k in range(3 * n):
+        p[k] = y[k]
+    _spread(PRODUCT, 0, n, 0.0, 0.0, 1.0, work, task, table, board)
+    for k in range(3 * n):
+        residual[k] = rhs[k] - q[k]
+
+
+@njit(error_model="numpy", nogil=True)
 def _iterate(steps, levels, held, limit, work, task, table, board):
     """Conjugate gradients on y until each |residual|² is at most its target: (iterations, whether pᵀAp stayed positive).
 
     A direction is kept conjugate to the last one by the formula that does not rely on an exact preconditioner. A residual that is
-    not a number also ends the iteration, and is judged by the caller.
+    not a number also ends the iteration, and is judged by the caller. In the end `residual` is the true one.
     """
     n, omega = longs(table, ROWS)[1], singles(table, OMEGA)
     _forget(n, table)
@@ -250,6 +262,7 @@ def _iterate(steps, levels, held, limit, work, task, table, board):
         _spread(ADVANCE, 0, n, 0.0, scale, float64(omega[0]), work, task, table, board)
     for step in range(limit):
         if not (unsolved > 0.0 and square < np.inf):
+            _true(n, work, task, table, board)
             return step, True
         beta = -_cycle(steps, levels, work, task, table, board) / pap
         _spread(DIRECTION, 0, n, beta, 0.0, 1.0, work, task, table, board)
@@ -266,6 +279,7 @@ def _iterate(steps, levels, held, limit, work, task, table, board):
             _forget(n, table)
             pap = 1.0
         square, unsolved = _spread(ADVANCE, 0, n, length, scale, float64(omega[0]), work, task, table, board)
+    _true(n, work, task, table, board)
     return limit, True
 
 

@@ -13,7 +13,7 @@ from taut.system.block_rows import doubles, indices, last_row_times, longs, row_
 ARRAYS = {
     "fine_indptr": "i4", "fine_indices": "i4", "fine_data": "f8", "indptr": "i4", "indices": "i4", "data": "f4", "inverse": "f4",
     "p_indptr": "i4", "p_indices": "i4", "p_weights": "f4", "r_indptr": "i4", "r_indices": "i4", "r_weights": "f4",
-    "b": "f4", "x": "f4", "r": "f4", "targets2": "f8", "y": "f8", "residual": "f8", "p": "f8", "q": "f8",
+    "b": "f4", "x": "f4", "r": "f4", "targets2": "f8", "y": "f8", "residual": "f8", "p": "f8", "q": "f8", "rhs": "f8",
     "rows": "i8", "blocks": "i8", "half_blocks": "i8", "diagonal": "i8", "coarse_data": "f8", "sums": "f8", "programme": "i8",
     "omega": "f4", "factor": "f8", "held": "i8", "free": "f8",
 }  # fmt: skip
@@ -23,8 +23,8 @@ PRODUCTS = {
 """After them, for each level but the coarsest."""
 (
     FINE_INDPTR, FINE_INDICES, FINE_DATA, INDPTR, INDICES, DATA, INVERSE, P_INDPTR, P_INDICES, P_WEIGHTS, R_INDPTR, R_INDICES,
-    R_WEIGHTS, B, X, R, TARGETS2, Y, LEFT, P, Q, ROWS, BLOCKS, HALF_BLOCKS, DIAGONAL, COARSE_DATA, SUMS, PROGRAMME, OMEGA, FACTOR,
-    HELD, FREE, LISTS,
+    R_WEIGHTS, B, X, R, TARGETS2, Y, LEFT, P, Q, RHS, ROWS, BLOCKS, HALF_BLOCKS, DIAGONAL, COARSE_DATA, SUMS, PROGRAMME, OMEGA,
+    FACTOR, HELD, FREE, LISTS,
 ) = range(len(ARRAYS) + 1)  # fmt: skip
 EACH = len(PRODUCTS)
 

@@ -68,9 +68,8 @@ class ImplicitObjective:
                 total = total + drag
                 gross += magnitudes(hold.project(drag))
                 drag_value += 0.5 * self.h * dot(drag, v)
-            loops = kernels("taut.step.objective_kernels")
-            sums = np.empty((-(-len(y) // loops.CHUNK), 3))
-            kinetic, square, work = loops.add_inertia(total, y, q, self.inertia, residual, gross, size, sums)
+            add_inertia = kernels("taut.step.objective_kernels").add_inertia
+            kinetic, square, work = add_inertia(total, y, q, self.inertia, residual, gross, size)
             added = 0.5 * kinetic + drag_value
             if not np.isfinite([value + added, square, work]).all():
                 raise SingularState("the forces of a step overflow")

@@ -1,23 +1,22 @@
 """What inertia adds to the forces of an implicit stage, in one pass over the particles."""
 
-from numba import njit, prange
+from numba import njit
 
-CHUNK = 512  # particles a thread takes at a time
+CHUNK = 512  # particles whose sums are added up first: rounding grows with it, and with their number
 
 
 @njit(
-    "UniTuple(f8, 3)(f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[::1], f8[::1], f8[:, ::1])",
-    parallel=True, cache=True, error_model="numpy", nogil=True,
+    "UniTuple(f8, 3)(f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[::1], f8[::1])",
+    cache=True, error_model="numpy", nogil=True,
 )  # fmt: skip
-def add_inertia(forces, y, q, inertia, residual, gross, size, sums):
+def add_inertia(forces, y, q, inertia, residual, gross, size):
     """residual = forces + inertia·y, gross += |inertia·y|₁, size = max(|q| + |y|), particle by particle.
 
-    sums : room for those of each chunk, (chunks, 3). Returns Σ inertia·|y|², Σ |residual|² and Σ gross·size, each added up in an
-    order that does not depend on the number of threads.
+    Returns Σ inertia·|y|², Σ |residual|² and Σ gross·size.
     """
     n = y.shape[0]
-    chunks = (n + CHUNK - 1) // CHUNK
-    for c in prange(chunks):
+    all_kinetic = all_square = all_work = 0.0
+    for c in range((n + CHUNK - 1) // CHUNK):
         kinetic = square = work = 0.0
         for i in range(CHUNK * c, min(n, CHUNK * c + CHUNK)):
             m = inertia[i]
@@ -29,10 +28,5 @@ def add_inertia(forces, y, q, inertia, residual, gross, size, sums):
             gross[i] += abs(a) + abs(b) + abs(d)
             size[i] = max(abs(q[i, 0]) + abs(y[i, 0]), abs(q[i, 1]) + abs(y[i, 1]), abs(q[i, 2]) + abs(y[i, 2]))
             work += gross[i] * size[i]
-        sums[c, 0], sums[c, 1], sums[c, 2] = kinetic, square, work
-    kinetic = square = work = 0.0
-    for c in range(chunks):
-        kinetic += sums[c, 0]
-        square += sums[c, 1]
-        work += sums[c, 2]
-    return kinetic, square, work
+        all_kinetic, all_square, all_work = all_kinetic + kinetic, all_square + square, all_work + work
+    return all_kinetic, all_square, all_work

@@ -157,7 +157,8 @@ class System:
 
     def compile_ahead(self, parts: Parts) -> None:
         """Let another process compile the Hessians of these parts, where they are not in the cache yet."""
-        compile_ahead([p.variant(form).unit("hessian") for _, p, form in self._laws(parts)])
+        variants = [p.variant(form) for _, p, form in self._laws(parts)]
+        compile_ahead([v.unit("hessian") for v in variants if not v.linear])
 
     def _laws(self, parts: Parts) -> list[tuple[str, Placed, FormName]]:
         """The laws of these parts by name, each in the form it has there."""
