@@ -6,6 +6,8 @@ import sys
 from importlib.resources import files
 from io import StringIO
 
+import pytest
+
 from taut.progress import Progress
 
 
@@ -39,6 +41,25 @@ def test_an_unknown_row_is_refused_with_the_names_there_are():
     assert run.returncode == 2
     assert run.stderr.startswith("taut: no row of the benchmark is called 'implisit'; did you mean 'implicit-soft'?")
     assert "roofline" in run.stderr
+
+
+def test_a_row_may_be_called_as_it_is_printed():
+    run = bench("iterations-stiff", "--n", "8", "--steps", "5", "--json")
+    assert [row["name"] for row in json.loads(run.stdout)["rows"]] == ["iterations-soft", "iterations-stiff"]
+
+
+def test_what_was_measured_before_an_interruption_is_printed(monkeypatch, capsys):
+    from taut.bench import run
+    from taut.bench.row import Row
+    from taut.cli.bench import bench as command
+
+    def interrupted(bench):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "ROWS", {"memory": lambda bench: [Row("memory", "peak", 1.0, "GB", 1.5)], "threads": interrupted})
+    with pytest.raises(KeyboardInterrupt):
+        command(rows=None, plot=None, n=8, steps=5, solid=None, write=None)
+    assert "\nmemory " in capsys.readouterr().out
 
 
 def test_the_baseline_is_part_of_the_package():

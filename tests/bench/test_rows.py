@@ -103,7 +103,7 @@ def test_eigen_is_found_where_the_compiler_is_told_to_look(monkeypatch, tmp_path
 
 
 def test_rows_of_implicit_steps_are_ratios_with_their_accuracy(bench):
-    rows = run.run(bench, ["linear", "implicit"])
+    rows = list(run.run(bench, ["linear", "implicit"]))
     assert [row.name for row in rows] == ["linear", "linear-large", "implicit-soft", "implicit-stiff"]
     for row in rows:
         assert row.accurate, row.said
@@ -224,7 +224,7 @@ def test_a_row_that_fails_misses_and_the_others_go_on(bench, monkeypatch):
 
     monkeypatch.setitem(run.ROWS, "memory", fail)
     monkeypatch.setitem(run.ROWS, "start", lambda bench: [Row("start", "", 1.0, "s", 1.5)])
-    rows = run.run(bench, ["memory", "start"])
+    rows = list(run.run(bench, ["memory", "start"]))
     assert [(row.name, row.verdict) for row in rows] == [("memory", "miss"), ("start", "pass")]
     assert "particle 3 is lost" in table(rows)
 

@@ -131,6 +131,10 @@ def test_auto_falls_back_on_a_factorisation():
     s = auto.solve(b, limits)
     assert s.definite
     assert (s.residuals <= limits).all()
+    auto.factor(a)
+    assert "went to a factorisation" in auto.why, "of all solves of a step"
+    auto.analyse(pattern)
+    assert "went to a factorisation" not in auto.why, "the next one begins with that"
 
 
 def test_targets_are_met_particle_by_particle():

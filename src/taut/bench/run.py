@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from taut.bench.bench import Bench
@@ -25,28 +25,34 @@ ROWS: dict[str, Callable[[Bench], list[Row]]] = {
 }  # fmt: skip
 
 
+PARTS = {"iterations": ("iterations-",), "start": ("start-",), "roofline": ("bandwidth", "pass-", "assembly-")}
+"""How the rows begin that one name gives, where that is not the name itself."""
+
+
 def chosen(words: Sequence[str]) -> list[str]:
-    """The names of the rows that contain one of these words; all if there are none.
+    """The names of the rows that contain one of these words, or print a row that is called so; all if there are none.
 
-    >>> chosen(["implicit", "memory"])
-    ['implicit-soft', 'implicit-stiff', 'memory']
+    >>> chosen(["implicit", "memory", "pass-100"])
+    ['implicit-soft', 'implicit-stiff', 'memory', 'roofline']
     """
+
+    def meant(word: str, name: str) -> bool:
+        return word in name or word.startswith(PARTS.get(name, ()))
+
     for word in words:
-        if not any(word in name for name in ROWS):
+        if not any(meant(word, name) for name in ROWS):
             raise ModelError(f"no row of the benchmark is called '{word}'{did_you_mean(word, ROWS)}; there are {', '.join(ROWS)}")
-    return [name for name in ROWS if not words or any(word in name for word in words)]
+    return [name for name in ROWS if not words or any(meant(word, name) for word in words)]
 
 
-def run(bench: Bench, words: Sequence[str] = ()) -> list[Row]:
-    """Measure the rows of these words; one that ends in an error says so and misses."""
-    rows: list[Row] = []
+def run(bench: Bench, words: Sequence[str] = ()) -> Iterator[Row]:
+    """Measure the rows of these words, one after the other; one that ends in an error says so and misses."""
     for name in chosen(words):
         try:
-            rows += ROWS[name](bench)
+            yield from ROWS[name](bench)
         except (TautError, OSError, MemoryError) as error:
             bench.progress.done()
-            rows.append(Row(name, "ended in an error", None, "", accurate=False, said=str(error)))
-    return rows
+            yield Row(name, "ended in an error", None, "", accurate=False, said=str(error))
 
 
 def as_json(bench: Bench, rows: Sequence[Row]) -> dict[str, Any]:

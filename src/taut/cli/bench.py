@@ -33,6 +33,7 @@ def bench(
 
     from taut.bench.bench import Bench
     from taut.bench.plots import draw, prepare
+    from taut.bench.row import Row
     from taut.bench.run import as_json as report
     from taut.bench.run import as_text, chosen, run
     from taut.errors import ModelError
@@ -43,8 +44,12 @@ def bench(
     if plot is not None:
         prepare(plot, overwrite=overwrite)
     made = Bench(n=n, steps=steps, solid=solid)
-    found = run(made, rows or [])
-    print(json.dumps(report(made, found), indent=1) if as_json else as_text(made, found))
+    found: list[Row] = []
+    try:
+        for row in run(made, rows or []):
+            found.append(row)
+    finally:  # what has been measured when it is interrupted is not lost
+        print(json.dumps(report(made, found), indent=1) if as_json else as_text(made, found))
     for path in draw(found, plot) if plot is not None else []:
         print(f"taut bench: wrote {path}", file=sys.stderr)
 

@@ -54,13 +54,17 @@ class Auto:
 
     @property
     def why(self) -> str:
-        return self._why + (f"; the last solve went to a factorisation after {PATIENCE} iterations" if self._gave_up else "")
+        return self._why + (f"; a solve went to a factorisation after {PATIENCE} iterations" if self._gave_up else "")
 
     @property
     def exact(self) -> bool:
         return self._solver.exact
 
     def analyse(self, pattern: Pattern) -> None:
+        self._gave_up = False  # what is told is told of the solves from here on
+        self._choose(pattern)
+
+    def _choose(self, pattern: Pattern) -> None:
         if pattern is not self._pattern:
             band = bandwidth(pattern)
             narrow = band <= NARROW
@@ -72,8 +76,8 @@ class Auto:
         self._solver.analyse(pattern)
 
     def factor(self, matrix: BlockMatrix, *, near: bool = False) -> bool:
-        self.analyse(matrix.pattern)
-        self._matrix, self._gave_up = matrix, False
+        self._choose(matrix.pattern)
+        self._matrix = matrix
         return self._solver.factor(matrix, near=near)
 
     def solve(self, b: Float, targets: Float) -> Solution:
