@@ -26,6 +26,7 @@ from typing import Any
 
 from taut.errors import CacheError
 from taut.formula.cache import cache_directory, check_files, check_ours, write_whole
+from taut.formula.lookup import remembered
 
 SLOW = 0.7  # seconds after which a compilation is announced
 log = logging.getLogger("taut")
@@ -171,7 +172,8 @@ def _import(name: str, path: Path) -> ModuleType:
     elsewhere = config.CACHE_DIR
     config.CACHE_DIR = ""  # machine code stays beside its source, in the folder that was checked
     try:
-        spec.loader.exec_module(module)
+        with remembered():
+            spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise
@@ -241,6 +243,7 @@ def compile_source(name: str) -> None:
     from taut.threads import prepare_threads
 
     prepare_threads()
+    _start_numba()
     path = cache_directory() / f"{name}.py"
     if not path.with_suffix(".ready").exists():
         _compile(name, path, path.with_suffix(".ready"), lambda: path.read_text(encoding="utf-8"))

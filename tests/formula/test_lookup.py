@@ -1,0 +1,32 @@
+"""What is remembered of numba's own lookups is what it would find again."""
+
+import math
+import operator
+
+import pytest
+from numba.core import types
+from numba.core.registry import cpu_target
+from numba.core.types.functions import BaseFunction
+
+from taut.formula.lookup import remembered
+
+KINDS = (types.float64, types.float32, types.int64, types.int32, types.boolean, types.literal(2))
+BINARY = (operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.lt, operator.eq, operator.pow)
+
+
+@pytest.mark.parametrize("function", [*BINARY, math.sqrt, math.atan2, operator.neg], ids=lambda f: f.__name__)
+def test_the_same_signatures(function):
+    cpu_target.target_context.refresh()
+    context = cpu_target.typing_context
+    context.refresh()
+    kind = context.resolve_value_type(function)
+    count = 1 if function in (math.sqrt, operator.neg) else 2
+    search = BaseFunction.get_call_type
+    for first in KINDS:
+        for second in KINDS if count == 2 else (None,):
+            arguments = (first,) if second is None else (first, second)
+            plain = search(kind, context, arguments, {})
+            with remembered():
+                for _ in range(2):
+                    assert kind.get_call_type(context, arguments, {}) == plain
+    assert BaseFunction.get_call_type is search, "nothing is left behind"
