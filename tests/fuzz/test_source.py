@@ -36,6 +36,7 @@ ALLOWED = {
     "extras.py import_module": "packages named in the code of the package",
     "formula/ahead.py Popen": "this Python, with code of the package; nothing from the current folder",
     "formula/compile.py exec_module": "kernels from the cache, whose folder must be this user's alone",
+    "formula/compile.py import_module": "modules of numba, by names in the code",
     "formula/compile.py spec_from_file_location": "the same",
     "mesh/files/vtu.py xml.sax.saxutils.quoteattr": "writes XML; what is read goes through expat, without document types",
     "mesh/filling/fill.py import_module": "pytetwild, in the child process",
