@@ -113,6 +113,18 @@ def test_rows_of_implicit_steps_are_ratios_with_their_accuracy(bench):
     assert rows[2].details["residual_ratio"] <= 1e-4
 
 
+def test_a_yardstick_that_was_interrupted_has_not_been_measured(monkeypatch):
+    measured = yardstick.Yardstick()
+
+    def interrupted(n):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(measured, "_once", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        measured.at(N)
+    assert measured.seconds == {}
+
+
 def test_the_explicit_row(bench):
     (row,) = run.run(bench, ["symplectic"])
     assert "7 substeps" in row.what  # 0.81 n

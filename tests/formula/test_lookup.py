@@ -7,6 +7,7 @@ import pytest
 from numba.core import types
 from numba.core.registry import cpu_target
 from numba.core.types.functions import BaseFunction
+from numba.core.typing.templates import AbstractTemplate
 
 from taut.formula.lookup import remembered
 
@@ -30,3 +31,15 @@ def test_the_same_signatures(function):
                 for _ in range(2):
                     assert kind.get_call_type(context, arguments, {}) == plain
     assert BaseFunction.get_call_type is search, "nothing is left behind"
+
+
+def test_a_search_is_made_once(monkeypatch):
+    made = []
+    monkeypatch.setattr(BaseFunction, "get_call_type", lambda self, context, args, kws: made.append(args) or "a signature")
+    with remembered():
+        kind = types.Function(type("Unknown", (AbstractTemplate,), {"key": "unknown"}))
+        for _ in range(3):
+            assert kind.get_call_type("a context", (types.float64,), {}) == "a signature"
+        for _ in range(2):
+            kind.get_call_type("a context", (types.unicode_type,), {})
+    assert made == [(types.float64,), (types.unicode_type,), (types.unicode_type,)], "only what concerns numbers is remembered"

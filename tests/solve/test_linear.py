@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import taut
 from taut.errors import ModelError
 from taut.solve.auto import PATIENCE, bandwidth
 from taut.solve.direct import Direct
@@ -135,6 +136,18 @@ def test_auto_falls_back_on_a_factorisation():
     assert "went to a factorisation" in auto.why, "of all solves of a step"
     auto.analyse(pattern)
     assert "went to a factorisation" not in auto.why, "the next one begins with that"
+
+
+def test_a_report_tells_of_a_factorisation_in_its_own_step_only(monkeypatch):
+    monkeypatch.setattr("taut.solve.auto.PATIENCE", 1)
+    sheet = taut.mesh.sheet(40, 40, size=1.0)
+    system = taut.System(sheet.points, mass=1e-4, energies=[taut.laws.spring(sheet.edges, k=1e3), taut.laws.gravity()], fixed=[0])
+    for method in (taut.LinearlyImplicitEuler(), taut.ImplicitEuler(), taut.TRBDF2()):
+        state, report = method.step(system, system.initial_state(), 0.01)
+        assert "went to a factorisation" in report.why
+        method._solver._solver.inner.patience = None
+        _, report = method.step(system, state, 0.01)
+        assert "went to a factorisation" not in report.why
 
 
 def test_targets_are_met_particle_by_particle():

@@ -1,5 +1,8 @@
 """The multigrid: levels made of the pattern alone, coarse matrices, and counts of iterations that hardly grow with the mesh."""
 
+import copy
+import pickle
+
 import numba
 import numpy as np
 import pytest
@@ -67,7 +70,7 @@ def test_coarse_matrices_are_galerkin_products():
             h.indptr[h.rows[level + 1] : h.rows[level + 2] + 1] - np.int32(h.blocks[level + 1]),
             h.indices[h.blocks[level + 1] : h.blocks[level + 2]] - np.int32(h.rows[level + 1]),
         )
-        made = BlockMatrix(pattern, solver._table["coarse_data"][start : start + len(pattern.indices)])
+        made = BlockMatrix(pattern, solver._table.arrays["coarse_data"][start : start + len(pattern.indices)])
         np.testing.assert_allclose(made.to_scipy().toarray(), coarse, atol=1e-12 * abs(coarse).max())
         fine = made.to_scipy()
 
@@ -133,7 +136,7 @@ def test_smoothing_does_not_overshoot(cells, stiffness, spread):
         y = np.einsum("nij,nj->ni", inverse, matrix.times(x))
         largest = np.linalg.norm(y) / np.linalg.norm(x)
         x = y / np.linalg.norm(y)
-    assert 1.2 < solver._table["omega"][0, 0] * largest < 1.6, "3/2 is meant, 2 diverges"
+    assert 1.2 < solver._table.arrays["omega"][0, 0] * largest < 1.6, "3/2 is meant, 2 diverges"
     s = solver.solve(b, np.full(len(b), 1e-6 * np.linalg.norm(b) / np.sqrt(len(b))))
     assert s.iterations < 60
     assert np.linalg.norm(s.residuals) <= 1e-6 * np.linalg.norm(b)
@@ -144,7 +147,7 @@ def test_smoothing_that_overshoots_is_damped():
     matrix, b = sheet_step(40)
     solver = Multigrid()
     solver.factor(matrix)
-    solver._table["omega"][:] *= 1.7
+    solver._table.arrays["omega"][:] *= 1.7
     s = solver.solve(b, np.full(len(b), 1e-6 * np.linalg.norm(b) / np.sqrt(len(b))))
     assert np.linalg.norm(s.residuals) <= 1e-6 * np.linalg.norm(b)
     assert s.iterations < 200
@@ -216,3 +219,26 @@ def test_nothing_is_kept_of_a_matrix_that_was_refused():
         assert not solver.factor(bad)
         assert solver.factor(stiff, near=True)
     assert used.solve(b, limits).x.tobytes() == fresh.solve(b, limits).x.tobytes()
+
+
+def test_a_copy_begins_anew():
+    """The table has addresses of this solver's arrays, which a copy would not keep."""
+    matrix, b = sheet_step(12)
+    solver = Multigrid()
+    assert solver.factor(matrix)
+    targets = np.full(len(b), 1e-9)
+    for copied in (copy.deepcopy(solver), pickle.loads(pickle.dumps(solver))):
+        assert copied.factor(matrix)
+        assert np.array_equal(copied.solve(b, targets).x, solver.solve(b, targets).x)
+
+
+def test_an_analysis_that_fails_leaves_what_was_there(monkeypatch):
+    matrix, b = sheet_step(12)
+    other, _ = sheet_step(16)
+    solver, targets = Multigrid(), np.full(len(b), 1e-9)
+    assert solver.factor(matrix)
+    with monkeypatch.context() as patched:
+        patched.setattr("taut.solve.multigrid.Table", lambda *given: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            solver.analyse(other.pattern)
+    assert (solver.solve(b, targets).residuals <= targets).all()

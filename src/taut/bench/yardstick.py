@@ -46,10 +46,10 @@ class Yardstick:
 
     def at(self, n: int) -> float:
         """Seconds of a step of the n×n cloth: now, if it is quick, else as it was measured the first time."""
-        known = self.seconds.setdefault(n, [])
-        if not known or n <= LARGE:
-            known.append(min(self._once(n) for _ in range(TIMES[n > LARGE])))
-        return known[-1]
+        if n not in self.seconds or n <= LARGE:
+            taken = min(self._once(n) for _ in range(TIMES[n > LARGE]))
+            self.seconds.setdefault(n, []).append(taken)
+        return self.seconds[n][-1]
 
     def _once(self, n: int) -> float:
         return _by_eigen(self.program, n) if self.program else _by_splu(n)

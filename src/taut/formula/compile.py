@@ -139,9 +139,9 @@ def _start_numba() -> None:
     That takes a seventh of the time from the start to a first step. Functions of others that use linear algebra import it when
     they are compiled.
     """
-    if "numba.np.arraymath" in sys.modules:
-        return
     linalg: Any = import_module("numba.np.linalg")
+    if "numba.np.arraymath" in sys.modules or not hasattr(linalg, "ensure_blas"):
+        return
     look, linalg.ensure_blas = linalg.ensure_blas, lambda: None
     try:
         arraymath: Any = import_module("numba.np.arraymath")

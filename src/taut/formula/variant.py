@@ -73,7 +73,7 @@ class Variant:
         stem = f"{re.sub('[^A-Za-z0-9_]', '', self.law.name)}_{self.form}_{kind}"
         return compiler.Unit(stem, self.digest, f"the {kind} of law '{self.law.name}'", lambda: self.source(kind))
 
-    @property
+    @cached_property
     def linear(self) -> bool:
         """Whether it has no Hessian, its gradient being the same everywhere."""
         return is_linear(transplanted(self.root))

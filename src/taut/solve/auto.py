@@ -32,9 +32,9 @@ def bandwidth(pattern: Pattern) -> int:
     >>> bandwidth(Pattern.of(np.array([[0, 5], [5, 1], [1, 4], [4, 2], [2, 3]]), 6))  # a chain in disorder
     1
     """
-    starts = np.argsort(np.diff(pattern.indptr), kind="stable")
+    starts, place = np.argsort(np.diff(pattern.indptr), kind="stable").astype(np.int64), np.full(pattern.n, -1, dtype=np.int64)
     band = kernels("taut.solve.band_kernels").band
-    return int(band(pattern.indptr, pattern.indices, starts, np.full(pattern.n, -1), np.empty(pattern.n, dtype=np.int64)))
+    return int(band(pattern.indptr, pattern.indices, starts, place, np.empty_like(place)))
 
 
 class Auto:

@@ -72,7 +72,6 @@ class Hierarchy:
     interpolation: Sparse  # P of all levels: per row of a finer level, rows of the next
     restriction: Sparse  # Pᵀ of all levels: per row of a coarser level, rows of the one before
     products: tuple[tuple[Sums, Sums], ...]
-    coarsest: Pattern
 
     @property
     def levels(self) -> int:
@@ -173,7 +172,7 @@ def _numbered(patterns: list[Pattern], interpolations: list[Sparse], products: l
     down = _stacked([p.transposed() for p in interpolations], rows[:-2], int(rows[1]))
     return Hierarchy(
         rows, blocks, indptr.astype(np.int32), indices.astype(np.int32), diagonal, _stacked(interpolations, rows[1:-1], 0), down,
-        tuple(products), patterns[-1],
+        tuple(products),
     )  # fmt: skip
 
 

@@ -64,14 +64,17 @@ class Multigrid:
         self._matrix: BlockMatrix | None = None
         self._damped = False  # whether ω is that of a matrix like the one at hand
 
+    def __reduce__(self) -> tuple[type[Multigrid], tuple[int | None]]:
+        return Multigrid, (self.patience,)  # a copy begins anew: the addresses in the table are those of this one's arrays
+
     def analyse(self, pattern: Pattern) -> None:
         if pattern is self._pattern:
             return
         compile_ahead([kernel_unit("taut.solve.multigrid_kernels")])
         kernels("taut.system.team_kernels")
-        self._levels = Hierarchy.of(pattern)
-        self._table = Table(self._levels, pattern, _programme(self._levels.levels))
-        self._pattern, self._matrix, self._damped = pattern, None, False
+        levels = Hierarchy.of(pattern)
+        table = Table(levels, pattern, _programme(levels.levels))
+        self._levels, self._table, self._pattern, self._matrix, self._damped = levels, table, pattern, None, False
 
     def factor(self, matrix: BlockMatrix, *, near: bool = False) -> bool:
         self.analyse(matrix.pattern)

@@ -11,17 +11,15 @@ from numba import cfunc, float64, int64, njit
 
 # isort: off
 from taut.solve.multigrid_rows import (
-    ADVANCE, B, BLOCKS, COARSE, COARSE_DATA, DIRECTION, EXACT, FACTOR, FINE_DATA, FREE, HALF_BLOCKS, HALF_COARSE, HELD, INDICES,
-    INDPTR, LANCZOS, LARGEST, LEFT, LOWER, NORMAL, OMEGA, ORTHOGONAL, P, PRODUCT, PROGRAMME, Q, R, RHS, ROWS, SCALE, SEED, SUMS, Y,
-    iteration, new_values,
+    ADVANCE, B, BLOCKS, CHUNK, COARSE, COARSE_DATA, DIRECTION, EXACT, FACTOR, FINE_DATA, FREE, HALF_BLOCKS, HALF_COARSE, HELD,
+    INDICES, INDPTR, LANCZOS, LARGEST, LEFT, LOWER, NORMAL, OMEGA, ORTHOGONAL, P, PIECE, PRODUCT, PROGRAMME, Q, R, RHS, ROWS,
+    SCALE, SEED, SUMS, Y, iteration, new_values,
 )  # fmt: skip
 
 # isort: on
 from taut.system.block_rows import doubles, indices, longs, singles
 from taut.system.team import LEADER, WORK, apart, share
 
-CHUNK = 128  # rows a thread takes at a time
-PIECE = 1024  # blocks of a product
 SERIAL = 256  # rows up to which a level is done by one thread
 PASSES = 5  # of Lanczos' method for the largest eigenvalue of D⁻¹A
 MARGIN = 1.2  # on that eigenvalue, which is found from below

@@ -27,6 +27,8 @@ PRODUCTS = {
     FACTOR, HELD, FREE, LISTS,
 ) = range(len(ARRAYS) + 1)  # fmt: skip
 EACH = len(PRODUCTS)
+CHUNK = 128  # rows a thread takes at a time
+PIECE = 1024  # blocks of a product that it takes
 
 # what is done; the answer of a level ends in r. Not literals, for each of which numba would compile everything anew
 START, RESIDUAL, RESTRICT, PROLONG, SMOOTH, EXACT, DIRECTION, PRODUCT, ADVANCE = np.arange(9)

@@ -59,6 +59,8 @@ class LinearlyImplicitEuler(LinearImplicit):
             targets = self.tolerance.targets(gross)
             hold.constrain(matrix)
             assembled = time.perf_counter()
+            if solution is None:
+                solver.analyse(matrix.pattern)
             solution = solver.solve(b, targets) if solver.factor(matrix) else None
             assembling, solving = assembling + assembled - mark, solving + time.perf_counter() - assembled
             if solution is not None and solution.definite:

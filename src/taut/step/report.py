@@ -128,4 +128,5 @@ def combined(reports: Sequence[Report], t: float, h: float, seconds: float) -> R
     return replace(
         total, t=t, h=h, seconds=seconds, decrease=sum(r.decrease for r in reports),
         outcome="rounding floor" if floor else worst.outcome, torn=sum(r.torn for r in reports),
+        why=max((r.why for r in reports), key=len),  # what a stage has to add is added
     )  # fmt: skip

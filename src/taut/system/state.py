@@ -55,7 +55,7 @@ class State:
         False
         """
         state = object.__new__(State)
-        fields = (("t", t), ("q", _frozen(q)), ("v", _frozen(v)), ("active", before.active), ("history", _NOTHING))
+        fields = (("t", float(t)), ("q", _frozen(q)), ("v", _frozen(v)), ("active", before.active), ("history", _NOTHING))
         for name, value in fields:
             object.__setattr__(state, name, value)
         return state

@@ -9,7 +9,7 @@ the work goes on, and if one thread has to play all the parts, one after the oth
 Who does a chunk changes nothing in what it gives: a loop whose chunks do not depend on each other has the same bits always.
 
 What is done is compiled apart, as C functions that are called by their address: a `WORK` does a chunk, and a `LEADER` decides
-what comes next. Parallel loops take long to compile: `team_kernels` has the only one of them.
+what comes next. Parallel loops take long to compile: a team needs a single one, that of `team_kernels`.
 """
 
 from __future__ import annotations
@@ -117,9 +117,8 @@ def _yield(typing_context):
 @njit(error_model="numpy", nogil=True)
 def _rest(waited):
     """Wait a little, after so many times before: the one waited for may need this very processor. Returns one more."""
-    if waited < PATIENCE:
-        _pause()
-    else:
+    _pause()
+    if waited >= PATIENCE:
         _yield()
     return waited + 1
 
