@@ -28,7 +28,7 @@ BENT = 0.03  # height of the waves of the smooth shape [m]
 TIMES = (1, 2, 4)  # of n
 FALLING = Tolerance(relative=5e-5)
 """For which the residual ratio is below 1e-4 in the fall, where particles feel little more than their weight."""
-PAIRS = 60  # steps on one thread and on two, in turn
+PAIRS = 200  # steps on one thread and on two, in turn
 
 
 def scaling(bench: Bench) -> list[Row]:

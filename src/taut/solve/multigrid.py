@@ -95,8 +95,9 @@ class Multigrid:
         task, board = np.zeros(loops.NUMBERS_IN_ALL), np.zeros(BOARD, dtype=np.int64)
         job = slice(loops.TASK, loops.TASK + loops.JOB)
         task[job] = steps, self._levels.levels, len(a.held.particles), limit, self._damped
+        threads = max(1, min(numba.get_num_threads(), a.pattern.n // loops.CHUNK))  # more would have nothing to do
         run = kernels("taut.system.team_kernels").run
-        run(loops.leader.address, loops.work.address, task, self._table.addresses, board, numba.get_num_threads())
+        run(loops.leader.address, loops.work.address, task, self._table.addresses, board, threads)
         count, definite = task[job][:2]
         return int(count), bool(definite)
 
