@@ -17,6 +17,7 @@ from taut.bench.bench import SOFT, STIFF, TOLERANCE, WORDS, Bench
 from taut.bench.implicit import LINEAR_TOLERANCE
 from taut.bench.march import H, Own
 from taut.bench.net import cloth
+from taut.bench.roofline import bandwidth
 from taut.bench.row import Row, exponent
 from taut.bench.threads import available, threads
 from taut.solve.tolerance import Tolerance
@@ -29,6 +30,7 @@ TIMES = (1, 2, 4)  # of n
 FALLING = Tolerance(relative=5e-5)
 """For which the residual ratio is below 1e-4 in the fall, where particles feel little more than their weight."""
 PAIRS = 200  # steps on one thread and on two, in turn
+TRIAD = 4_000_000  # numbers of each of three arrays by which the bandwidth of memory is measured beside them: 32 MB
 
 
 def scaling(bench: Bench) -> list[Row]:
@@ -108,10 +110,18 @@ def threads_row(bench: Bench) -> list[Row]:
             best[count] = min(best[count], seconds if i else float("inf"))  # the first analyses the pattern
         tell(i, "")
     same = np.array_equal(own[1].now.q, own[2].now.q)
+    speed = {}
+    for count in best:
+        with threads(count):
+            speed[count] = bandwidth(TRIAD)
+    memory = speed[2] / speed[1]
     return [
         Row(
             "threads", what, best[1] / best[2], "×", 1.5, "≥", accurate=same,
-            said=f"{1e3 * best[1]:.0f} ms, {1e3 * best[2]:.0f} ms; {'the same bits' if same else 'the bits differ'}",
-            details={"ms": {str(count): 1e3 * s for count, s in best.items()}, "n": bench.n, "same_bits": bool(same)},
+            said=f"{1e3 * best[1]:.0f} ms, {1e3 * best[2]:.0f} ms; {'the same bits' if same else 'the bits differ'}; "
+            f"bandwidth of memory then: {memory:.2f} ×",
+            details={
+                "ms": {str(count): 1e3 * s for count, s in best.items()}, "n": bench.n, "same_bits": bool(same), "memory": memory,
+            },
         )
     ]  # fmt: skip
