@@ -139,6 +139,7 @@ def forged(recorded, table, column, row, value):
     file.close()
     with suppress(taut.errors.RunError):
         use(copy)
+    return copy
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
@@ -149,9 +150,15 @@ def test_a_forger_who_knows_the_checksum(recorded, data):
     forged(recorded, table, data.draw(st.sampled_from(columns)), data.draw(st.integers(0, 5)), data.draw(VALUES))
 
 
-@pytest.mark.parametrize(
-    ("table", "column", "value"),
-    [("progress", "step", "running"), ("progress", "step", None), ("progress", "step", -1), ("ledger", "kind", "borrowed")],
-)
-def test_what_a_forger_had_found(recorded, table, column, value):
-    forged(recorded, table, column, 0, value)
+@pytest.mark.parametrize("value", ["running", None, -1])
+def test_a_forged_step_of_progress_is_refused(recorded, value):
+    with pytest.raises(taut.errors.RunError, match="cannot read how far the run has come"):
+        use(forged(recorded, "progress", "step", 0, value))
+
+
+def test_a_forged_kind_of_energy_is_refused(recorded):
+    with (
+        open_run(forged(recorded, "ledger", "kind", 0, "borrowed")) as run,
+        pytest.raises(taut.errors.RunError, match="an energy of no kind that there is"),
+    ):
+        list(run.entries())

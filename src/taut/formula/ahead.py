@@ -1,4 +1,4 @@
-"""Have another process compile what will be needed soon, while this one goes on: a first step then takes two thirds of the time."""
+"""Have another process compile what will be needed soon, while this one goes on."""
 
 from __future__ import annotations
 

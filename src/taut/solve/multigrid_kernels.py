@@ -18,7 +18,7 @@ from taut.solve.multigrid_rows import (
 
 # isort: on
 from taut.system.block_rows import doubles, indices, longs, singles
-from taut.system.team import LEADER, WORK, apart, share
+from taut.system.team import LEADER, WORK, share
 
 SERIAL = 256  # rows up to which a level is done by one thread
 PASSES = 5  # of Lanczos' method for the largest eigenvalue of D⁻¹A
@@ -60,7 +60,6 @@ def _added(op, chunks, table):
 @njit(error_model="numpy", nogil=True)
 def _spread(op, first, last, number, scale, omega, work, task, table, board):
     """Do `op` on all rows from `first` to `last`, and add up the two sums of each chunk in order."""
-    apart()
     task[0], task[1], task[2], task[3], task[4], task[5], task[7] = op, first, last, number, scale, omega, CHUNK
     chunks = (last - first + CHUNK - 1) // CHUNK
     share(work, chunks, last - first <= SERIAL, task, table, board)

@@ -123,17 +123,6 @@ def _rest(waited):
     return waited + 1
 
 
-@intrinsic
-def apart(typing_context):
-    """Keeps the function that says it from being copied to wherever it is called, which takes long to compile."""
-
-    def emit(context, builder, signature, arguments):
-        builder.function.attributes.add("noinline")
-        return context.get_dummy_value()
-
-    return types.void(), emit
-
-
 def _call(context, builder, signature, arguments):
     """Call the function at an address, arrays being handed over by their addresses."""
     given = [
