@@ -2,6 +2,8 @@
 
 import math
 import operator
+import subprocess
+import sys
 
 import pytest
 from numba.core import types
@@ -31,6 +33,30 @@ def test_the_same_signatures(function):
                 for _ in range(2):
                     assert kind.get_call_type(context, arguments, {}) == plain
     assert BaseFunction.get_call_type is search, "nothing is left behind"
+
+
+OTHERS = """
+from taut.formula.compile import kernels
+kernels("taut.solve.band_kernels")
+import sys
+assert "scipy.linalg" not in sys.modules
+import numba, numpy as np
+@numba.njit
+def product(a, b):
+    return np.dot(a, b), np.linalg.inv(a)
+a = np.array([[2.0, 1.0], [0.0, 4.0]])
+found = product(a, a)
+assert np.array_equal(found[0], a @ a) and np.allclose(found[1] @ a, np.eye(2))
+from numba.np import arraymath, linalg
+assert arraymath._HAVE_BLAS and arraymath.ensure_blas is linalg.ensure_blas
+assert "scipy.linalg" in sys.modules
+"""
+
+
+def test_linear_algebra_of_others_is_as_it_was():
+    """Kernels begin without scipy.linalg; functions of the user that need it get it."""
+    run = subprocess.run([sys.executable, "-c", OTHERS], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
 
 
 def test_a_search_is_made_once(monkeypatch):
