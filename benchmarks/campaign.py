@@ -1,15 +1,18 @@
 """Stiff and silly scenes: every step must be solved to its tolerance or end in a typed error.
 
-    python -m benchmarks.campaign [--scenes 2000] [--seed 0] [--integrator ImplicitEuler] [--minimiser newton] [--solver auto]
+    python -m benchmarks.campaign [--scenes 2000] [--seed 0] [--integrator ImplicitEuler]
+    [--minimiser newton] [--solver auto]
                                   [--scene N] [--json]
 
-Random cloth, rods and solids of at most about 100 particles: stiffness from 1e-2 to 1e8 N/m, steps from 1e-4 to 0.1 s, masses over
-six decades; stretched, crumpled, slack, exactly straight and compressed, with coincident particles, unpinned, on planes and lines
-across the axes, far from the origin.
-Each makes four steps. Prints how many scenes were solved (every step converged, or ended at the rounding floor), the typed errors
-by cause, and the iterations. Ends with 1 if fewer than 95% were solved, or if anything else came up: an error of another kind, a
-warning, a number that is not finite, a report that contradicts itself, energy out of nowhere, or states of implicit Euler that
-leave more of m(v' - v)/h - f(q', v') than the tolerance and rounding allow. `--scene N` repeats one.
+Random cloth, rods and solids of at most about 100 particles: stiffness from 1e-2 to 1e8 N/m, steps
+from 1e-4 to 0.1 s, masses over six decades; stretched, crumpled, slack, exactly straight and
+compressed, with coincident particles, unpinned, on planes and lines across the axes, far from the
+origin. Each makes four steps. Prints how many scenes were solved (every step converged, or ended at
+the rounding floor), the typed errors by cause, and the iterations. Ends with 1 if fewer than 95%
+were solved, or if anything else came up: an error of another kind, a warning, a number that is not
+finite, a report that contradicts itself, energy out of nowhere, or states of implicit Euler that
+leave more of m(v' - v)/h - f(q', v') than the tolerance and rounding allow. `--scene N` repeats
+one.
 """
 
 from __future__ import annotations
@@ -20,8 +23,8 @@ import sys
 from functools import partial
 
 import taut
-from taut.bench.reliability.random_steps import SOLVED, STEPS, campaign, summary
-from taut.bench.reliability.watch import watched
+from benchmarks.reliability.random_steps import SOLVED, STEPS, campaign, summary
+from benchmarks.reliability.watch import watched
 
 
 def main() -> int:
@@ -36,8 +39,12 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     numbers = range(options.scenes) if options.scene is None else [options.scene]
-    chosen = {name: getattr(options, name) for name in ("minimiser", "solver") if getattr(options, name) is not None}
-    make = partial(getattr(taut, options.integrator), **chosen)
+    select_rows = {
+        name: getattr(options, name)
+        for name in ("minimiser", "solver")
+        if getattr(options, name) is not None
+    }
+    make = partial(getattr(taut, options.integrator), **select_rows)
     try:
         make()
     except (TypeError, taut.errors.ModelError) as error:
@@ -48,15 +55,25 @@ def main() -> int:
     if options.json:
         print(json.dumps(found | {"failed": [vars(r) for r in results if not r.solved]}, indent=1))
     else:
-        method = " ".join([options.integrator, *chosen.values()])
-        print(f"{len(results)} scenes of {STEPS} steps with {method}, {found['seconds']} s: {solved} solved", end="")
-        print(f" ({100 * solved / len(results):.1f}%), {found['rounding floor']} of them with steps at the rounding floor")
+        method = " ".join([options.integrator, *select_rows.values()])
+        print(
+            f"{len(results)} scenes of {STEPS} steps with {method}, {found['seconds']} s: {solved} "
+            "solved",
+            end="",
+        )
+        print(
+            f" ({100 * solved / len(results):.1f}%), {found['rounding floor']} of them with steps "
+            "at the rounding floor"
+        )
         print(f"steps: {found['steps']}; iterations per step: {found['iterations']}")
         for cause, count in found["errors"].items():
             print(f"{count:5d}  {cause}")
         for r in results:
             if r.defect or options.scene is not None:
-                print(f"scene {r.scene} ({r.words}): {r.defect or r.error or 'solved'}; {r.outcomes}, {r.iterations} iterations")
+                print(
+                    f"scene {r.scene} ({r.words}): {r.defect or r.error or 'solved'}; "
+                    f"{r.outcomes}, {r.iterations} iterations"
+                )
     return int(bool(found["defects"]) or solved < SOLVED * len(results))
 
 

@@ -1,9 +1,12 @@
-"""What own laws, compiling and importing cost here: `python benchmarks/core.py [--json]`. Steps are timed by `taut bench`.
+"""What own laws, compiling and importing cost here.
+
+`python benchmarks/core.py [--json]`. Steps are timed by `taut bench`.
 
 Prints, each measured in this run:
-  own law    V, f and K of the 100×100 cloth (59,002 springs) with the spring written in a script, over the built-in one, and what
-             its second process compiles
-  dihedral   seconds until energy, gradient, Hessian and projected Hessian of the dihedral-angle law have run, cold and warm
+  own law    V, f and K of the 100×100 cloth (59,002 springs) with the spring written in a script,
+             over the built-in one, and what its second process compiles
+  dihedral   seconds until energy, gradient, Hessian and projected Hessian of the dihedral-angle
+             law have run, cold and warm
   start      seconds for `import taut` and `taut --help`
   memory     growth of the process over 2,000 further steps of a small cloth
 Times are the best of several.
@@ -29,6 +32,7 @@ from taut import laws
 from taut.bench.net import cloth
 from taut.formula import norm
 from taut.system.terms import Inputs
+from taut.system.workspace import workspace_for
 
 @taut.energy(rest={"l0": lambda x: norm(x[1] - x[0])}, invariant="rigid motion")
 def my_own_spring(x, k, l0):
@@ -39,16 +43,18 @@ numba.set_num_threads(1)
 best = {}
 runs = {}
 for name, law in (("own", my_own_spring), ("built-in", laws.spring)):
-    system = taut.System(net.points, mass=net.mass, energies=[law(net.pairs, k=net.k)], fixed=net.fixed)
+    energies = [law(net.pairs, k=net.k)]
+    system = taut.System(net.points, mass=net.mass, energies=energies, fixed=net.fixed)
     state = system.initial_state()
-    runs[name] = (system.assembly("potential", state), [Inputs.at(state)], np.zeros(system.n))
+    assembly = workspace_for(system).assembly("potential", state)
+    runs[name] = (assembly, [Inputs.at(state)], np.zeros(system.n))
 for _ in range(40):
     for name, (assembly, at, shift) in runs.items():
         t = time.perf_counter()
         assembly.hessian(at, shift, project=False)
         best[name] = min(best.get(name, 9.0), time.perf_counter() - t)
-variant = runs["own"][0].terms[0].variant
-misses = sum(sum(x.evaluate.stats.cache_misses.values()) for x in (variant.gradient, variant.hessian))
+compiled = runs["own"][0].terms[0].compiled
+misses = sum(not compiled._module(kind).batch.cache_hits for kind in ("gradient", "hessian"))
 print(json.dumps(dict(own=best["own"], builtin=best["built-in"], compiled=misses)))
 """
 
@@ -57,7 +63,7 @@ import time
 import numpy as np
 import taut
 from taut.formula import atan2, cross, dot, unit
-from taut.formula.placed import place
+from taut.binding.placed_law import place
 start = time.perf_counter()
 
 def angle(x):
@@ -77,7 +83,11 @@ print(time.perf_counter() - start)
 
 def child(code: str, cache: str) -> str:
     run = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, "TAUT_CACHE_DIR": cache}, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code],
+        env={**os.environ, "TAUT_CACHE_DIR": cache},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return run.stdout
 
@@ -96,9 +106,12 @@ def memory() -> float:
 
     net = cloth(12)
     system = taut.System(
-        net.points, mass=net.mass, fixed=net.fixed, energies=[laws.spring(net.pairs, k=net.k), laws.gravity()],
+        net.points,
+        mass=net.mass,
+        fixed=net.fixed,
+        energies=[laws.spring(net.pairs, k=net.k), laws.gravity()],
         damping=[laws.spring_damping(net.pairs, c=0.01)],
-    )  # fmt: skip
+    )
     integrator, state, before = taut.LinearlyImplicitEuler(), system.initial_state(), 0
     for i in range(2200):
         state, _ = integrator.step(system, state, 0.01)
@@ -108,7 +121,9 @@ def memory() -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--json", action="store_true")
     as_json = parser.parse_args().json
 
@@ -121,8 +136,11 @@ def main() -> None:
         own = json.loads(child(OWN_LAW, cache))
         result["own law"] = own
         ratio = own["own"] / own["builtin"]
-        say(f"own law    {1e3 * own['own']:.2f} ms, built-in {1e3 * own['builtin']:.2f} ms: ratio {ratio:.2f}; "
-            f"second process compiled {own['compiled']} kernels")  # fmt: skip
+        say(
+            f"own law    {1e3 * own['own']:.2f} ms, built-in {1e3 * own['builtin']:.2f} ms: ratio "
+            f"{ratio:.2f}; "
+            f"second process compiled {own['compiled']} kernels"
+        )
     with tempfile.TemporaryDirectory() as cache:
         cold = float(child(DIHEDRAL, cache))
         warm = min(float(child(DIHEDRAL, cache)) for _ in range(5))
@@ -132,7 +150,10 @@ def main() -> None:
         "import": seconds([sys.executable, "-c", "import taut"]),
         "help": seconds([sys.executable, "-m", "taut.cli", "--help"]),
     }
-    say(f"start      import taut {result['start']['import']:.2f} s, taut --help {result['start']['help']:.2f} s")
+    say(
+        f"start      import taut {result['start']['import']:.2f} s, taut --help "
+        f"{result['start']['help']:.2f} s"
+    )
     result["memory"] = memory()
     say(f"memory     {result['memory']:+.1f} MB over 2,000 steps")
     if as_json:

@@ -1,9 +1,12 @@
-"""The corpus of the fuzz tests: of each kind of file, the shortest spoilt one for every complaint that is made of such files.
+"""The corpus of the fuzz tests.
+
+Of each kind of file, the shortest spoilt one for every complaint that is made of such files.
 
     python -m benchmarks.corpus [--files 20000] [--seed 0]
 
-Spoils good mesh files and scenes as the campaigns do, and puts what is new into `tests/fuzz/corpus`: files of at most 2 kB, the
-best 40 of each kind. A complaint is the text of the error without names and numbers. What is there stays: delete it to begin anew.
+Spoils good mesh files and scenes as the campaigns do, and puts what is new into
+`tests/fuzz/corpus`: files of at most 2 kB, the best 40 of each kind. A complaint is the text of the
+error without names and numbers. What is there stays: delete it to begin anew.
 """
 
 from __future__ import annotations
@@ -20,8 +23,8 @@ from pathlib import Path
 import numpy as np
 
 import taut
-from taut.bench.reliability import hostile_meshes, hostile_scenes, scene_samples
-from taut.bench.reliability.spoil import spoil
+from benchmarks.reliability import hostile_meshes, hostile_scenes, scene_samples
+from benchmarks.reliability.spoil import spoil
 from taut.errors import MeshError, SceneError
 
 CORPUS = Path(__file__).parent.parent / "tests" / "fuzz" / "corpus"
@@ -36,8 +39,15 @@ def complaint(error: Exception, folder: Path) -> str:
 
 
 def meshes(count: int, rng: np.random.Generator, folder: Path) -> Iterator[tuple[str, bytes, str]]:
-    """Spoilt mesh files that are refused: kind, content and complaint. Formats of several files are left out."""
-    good = [(name, next(iter(files.values()))) for name, files in hostile_meshes.samples().items() if len(files) == 1]
+    """Spoilt mesh files that are refused.
+
+    Kind, content and complaint. Formats of several files are left out.
+    """
+    good = [
+        (name, next(iter(files.values())))
+        for name, files in hostile_meshes.samples().items()
+        if len(files) == 1
+    ]
     for number in range(count):
         name, content = good[number % len(good)]
         data, path = spoil(content, rng), folder / f"x{Path(name).suffix}"
@@ -70,13 +80,19 @@ def main() -> None:
     logging.getLogger("taut").setLevel(logging.ERROR)
     rng, shortest = np.random.default_rng(asked.seed), dict[tuple[str, str], bytes]()
     with tempfile.TemporaryDirectory() as name:
-        for made in (meshes(asked.files, rng, Path(name)), scenes(asked.files // 10, rng, Path(name))):
+        for made in (
+            meshes(asked.files, rng, Path(name)),
+            scenes(asked.files // 10, rng, Path(name)),
+        ):
             for kind, data, said in made:
                 known = shortest.get((kind, said))
                 if len(data) <= LONGEST and (known is None or len(data) < len(known)):
                     shortest[kind, said] = data
     for kind in sorted({kind for kind, _ in shortest}):
-        best = sorted((data for (other, _), data in shortest.items() if other == kind), key=lambda data: (len(data), data))
+        best = sorted(
+            (data for (other, _), data in shortest.items() if other == kind),
+            key=lambda data: (len(data), data),
+        )
         (CORPUS / kind).mkdir(parents=True, exist_ok=True)
         for data in best[:MOST]:
             (CORPUS / kind / hashlib.sha256(data).hexdigest()[:12]).write_bytes(data)

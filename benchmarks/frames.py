@@ -2,10 +2,11 @@
 
     python -m benchmarks.frames FOLDER [--frames 10000] [--particles 10000] [--keep]
 
-Frames of random positions and velocities go through the same `Store` as those of a run, one transaction each with its report,
-ledger entry and checkpoint (10,000 frames of 10,000 particles take 4.9 GB), then all are read back, verified, and compared with
-what was written. Prints MB/s of frames and the peak memory of the process after 10% of the frames and at the end. Ends with 1 if
-the peak has grown by more than ten frames.
+Frames of random positions and velocities go through the same `RunWriter` as those of a run, one
+transaction each with its report, ledger entry and checkpoint (10,000 frames of 10,000 particles
+take 4.9 GB), then all are read back, verified, and compared with what was written. Prints MB/s of
+frames and the peak memory of the process after 10% of the frames and at the end. Ends with 1 if the
+peak has grown by more than ten frames.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from pathlib import Path
 import numpy as np
 
 import taut
-from taut.run.entry import Entry
-from taut.run.header import Header, versions
-from taut.run.opening import open_run
-from taut.run.store import Store
+from taut.run.ledger_entry import LedgerEntry
+from taut.run.metadata import Metadata, library_versions
+from taut.run.open_run import open_run
+from taut.run.writer import RunWriter
 from taut.step.report import Report
 
 SLACK = 10  # frames by which the peak may grow
@@ -32,7 +33,12 @@ SLACK = 10  # frames by which the peak may grow
 def state_of(step: int, n: int) -> taut.State:
     """The synthetic state of a step, the same at each call."""
     rng = np.random.default_rng(step)
-    return taut.State.of_step(0.01 * step, rng.random((n, 3)), rng.random((n, 3)), taut.State(0.0, [[0, 0, 0]], [[0, 0, 0]]))
+    return taut.State.after_step(
+        0.01 * step,
+        rng.random((n, 3)),
+        rng.random((n, 3)),
+        taut.State(0.0, [[0, 0, 0]], [[0, 0, 0]]),
+    )
 
 
 def peak() -> float:
@@ -43,12 +49,20 @@ def peak() -> float:
 
 def write(folder: Path, frames: int, n: int) -> tuple[float, float, float]:
     """Seconds, and the peak after a tenth and at the end [MB]."""
-    header = Header(versions(), "", "", {}, n, 0.0, 0.01 * frames, 0.01, 0.01, frames, 1, 1, "none", {})
-    store = Store.begun(folder, header, state_of(0, n))
+    header = Metadata(
+        library_versions(), "", "", {}, n, 0.0, 0.01 * frames, 0.01, 0.01, frames, 1, 1, "none", {}
+    )
+    store = RunWriter.create(folder, header, state_of(0, n))
     early, seconds = 0.0, 0.0
     for step in range(1, frames + 1):
         state, t = state_of(step, n), 0.01 * step
-        rows = [(step, Report("none", t, 0.01, "explicit"), Entry(t, 0.01, 1.0, 0.5, {"spring": 0.5}))]
+        rows = [
+            (
+                step,
+                Report("none", t, 0.01, "explicit"),
+                LedgerEntry(t, 0.01, 1.0, 0.5, {"spring": 0.5}),
+            )
+        ]
         begun = time.perf_counter()
         store.save(step, state, rows, checkpoint=True, status="running")
         seconds += time.perf_counter() - begun
@@ -78,7 +92,9 @@ def read(folder: Path, frames: int, n: int) -> tuple[float, float, float]:
 
 def main() -> int:
     """See above."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--frames", type=int, default=10_000)
     parser.add_argument("--particles", type=int, default=10_000)
@@ -99,7 +115,10 @@ def main() -> int:
     for verb, work in (("written", write), ("read", read)):
         seconds, early, late = work(options.folder, frames, n)
         grown = max(grown, late - early)
-        print(f"{verb} in {seconds:.1f} s, {size / seconds:.0f} MB/s; peak memory {early:.1f} MB at 10%, {late:.1f} MB at the end")
+        print(
+            f"{verb} in {seconds:.1f} s, {size / seconds:.0f} MB/s; peak memory {early:.1f} MB at "
+            f"10%, {late:.1f} MB at the end"
+        )
     if not options.keep:
         (options.folder / "run.sqlite").unlink()
     return int(grown > SLACK * 48e-6 * n)

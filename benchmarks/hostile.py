@@ -2,9 +2,10 @@
 
     python -m benchmarks.hostile [--files 20000] [--seed 0]
 
-Small valid files of every format are truncated, cut, doubled, shuffled and overwritten, and read. Prints how many were read and how
-many refused, the slowest, and the growth of memory. Ends with 1, and leaves the file behind, if anything but a MeshError came up,
-if one took longer than 2 s, or if memory grew beyond bounds; and if a file is refused before it is spoilt.
+Small valid files of every format are truncated, cut, doubled, shuffled and overwritten, and read.
+Prints how many were read and how many refused, the slowest, and the growth of memory. Ends with 1,
+and leaves the file behind, if anything but a MeshError came up, if one took longer than 2 s, or if
+memory grew beyond bounds; and if a file is refused before it is spoilt.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from taut.bench.reliability.hostile_meshes import campaign, samples
+from benchmarks.reliability.hostile_meshes import campaign, samples
 
 
 def main() -> int:
@@ -24,7 +25,10 @@ def main() -> int:
     found = campaign(range(options.files), options.seed)
     for failed in found.good + found.kept:
         print(failed, file=sys.stderr)
-    (seconds, name), ends = found.slowest, f"{found.read} read, {found.refused} refused, {len(found.kept)} other errors"
+    (seconds, name), ends = (
+        found.slowest,
+        f"{found.read} read, {found.refused} refused, {len(found.kept)} other errors",
+    )
     print(f"{found.files} spoilt files of {len(samples())} samples: {ends}")
     print(f"slowest {seconds:.3f} s ({name}); memory grew by {found.grown / 1e6:.0f} MB")
     return int(bool(found.failures))

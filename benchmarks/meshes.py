@@ -1,8 +1,11 @@
-"""From file to edges and hinges: the Stanford bunny, and a million triangles in every format that holds them.
+"""From file to edges and hinges.
+
+The Stanford bunny, and a million triangles in every format that holds them.
 
     python -m benchmarks.meshes [BUNNY]
 
-BUNNY is the path of stanford-bunny.obj. Each file is read in a process of its own, best of three; prints seconds and peak memory.
+BUNNY is the path of stanford-bunny.obj. Each file is read in a process of its own, best of three;
+prints seconds and peak memory.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 import taut
-from taut.mesh.reading import FORMATS, format_module
+from taut.mesh.files import FORMATS, load_format
 
 TIMES = 3
 READ = """
@@ -33,12 +36,15 @@ def measure(path: Path) -> None:
     """Read a file a few times and print the best."""
     runs = []
     for _ in range(TIMES):
-        out = subprocess.run([sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=True).stdout
+        out = subprocess.run(
+            [sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=True
+        ).stdout
         runs.append([float(word) for word in out.split()])
     read, total, memory, n, triangles, edges, hinges = min(runs, key=lambda run: run[1])
     size = path.stat().st_size / 1e6
     print(
-        f"{path.name:20} {size:6.1f} MB: {total:5.2f} s ({read:.2f} s of them reading), {memory:.2f} GB, "
+        f"{path.name:20} {size:6.1f} MB: {total:5.2f} s ({read:.2f} s of them reading), "
+        f"{memory:.2f} GB, "
         f"{n:.0f} points, {triangles:.0f} triangles, {edges:.0f} edges, {hinges:.0f} hinges"
     )
 
@@ -50,7 +56,7 @@ def main() -> None:
     million = taut.mesh.sheet(1000, 500, pattern="one-diagonal").with_(uv=None)
     with tempfile.TemporaryDirectory() as folder:
         for extension in FORMATS:
-            if "triangle" in format_module(Path(f"_{extension}")).CELLS and extension != ".ele":
+            if "triangle" in load_format(Path(f"_{extension}")).CELLS and extension != ".ele":
                 path = Path(folder) / f"million{extension}"
                 taut.mesh.write(million, path)
                 measure(path)

@@ -2,10 +2,11 @@
 
     python -m benchmarks.scenes [--files 20000] [--seed 0]
 
-Good scenes are cut, doubled, shuffled and overwritten as text, and their values replaced, dropped and renamed as tables; each is
-read and built, with at most 3000 particles. Prints how many were built and how many refused, the slowest, and the bound that the
-count puts on the chance of a failure (95%: 3/N). Ends with 1, and leaves the file behind, if anything but these two errors came up,
-or if one took longer than 2 s of the processor's time.
+Good scenes are cut, doubled, shuffled and overwritten as text, and their values replaced, dropped
+and renamed as tables; each is read and built, with at most 3000 particles. Prints how many were
+built and how many refused, the slowest, and the bound that the count puts on the chance of a
+failure (95%: 3/N). Ends with 1, and leaves the file behind, if anything but these two errors came
+up, or if one took longer than 2 s of the processor's time.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from taut.bench.reliability.hostile_scenes import campaign
-from taut.bench.reliability.record import bound
+from benchmarks.reliability.hostile_scenes import campaign
+from benchmarks.reliability.record import bound
 
 
 def main() -> int:

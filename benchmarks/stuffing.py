@@ -2,8 +2,9 @@
 
     python -m benchmarks.stuffing [SURFACE …]
 
-Ball, bunny, and closed surfaces from files, filled at the default spacing; best of three. For a surface it also prints into how
-many pieces it fell and the largest weight with which the surface rides on its filling.
+Ball, bunny, and closed surfaces from files, filled at the default spacing; best of three. For a
+surface it also prints into how many pieces it fell and the largest weight with which the surface
+rides on its filling.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ def measure(name: str, make: Callable[[], Mesh]) -> Mesh:
         mesh = make()
         seconds.append(time.perf_counter() - begin)
     angles = dihedrals(mesh.points[mesh.cells["tet"]])
-    print(f"{name}: {len(mesh.cells['tet'])} tets, {min(seconds):.2f} s, {angles.min():.1f}° to {angles.max():.1f}°")
+    print(
+        f"{name}: {len(mesh.cells['tet'])} tets, {min(seconds):.2f} s, {angles.min():.1f}° to "
+        f"{angles.max():.1f}°"
+    )
     return mesh
 
 
@@ -38,7 +42,10 @@ def main() -> None:
         surface = taut.mesh.read(path)
         filled = measure(Path(path).name, lambda surface=surface: taut.mesh.fill(surface))
         reach = taut.mesh.embed(surface, filled).reach
-        print(f"    {filled.components.max() + 1} pieces; largest weight of the surface riding on it {reach:.1f}")
+        print(
+            f"    {filled.components.max() + 1} pieces; largest weight of the surface riding on it "
+            f"{reach:.1f}"
+        )
 
 
 if __name__ == "__main__":

@@ -1,14 +1,18 @@
-"""Many viewers, some of them asleep, some rude, some hostile: the simulation goes on, and memory stays.
+"""Load test of the viewer: many clients, of which some do not read, vanish, or are hostile.
 
-    python -m benchmarks.viewers [--clients 50] [--stalled 10] [--disconnects 200] [--messages 2000] [--json]
+    python -m benchmarks.viewers [--clients 50] [--stalled 10] [--disconnects 200] [--messages 2000]
+    [--json]
 
-A cloth is simulated live as fast as it goes. Another process opens 50 web sockets to it on this machine, 10 of which never read;
-then 200 more that vanish without a goodbye; then it sends 2,000 hostile messages (noise, cut and overlong messages, foreign types,
-wrong fields, values that controls cannot have), each over a web socket of its own, since each must end the connection; and it asks
-400 times to be let in with a foreign Host, a foreign or missing Origin, another protocol, or without the token of a second server.
+A cloth is simulated live as fast as it goes. Another process opens 50 web sockets to it on this
+machine, 10 of which never read; then 200 more that vanish without a goodbye; then it sends 2,000
+hostile messages (noise, cut and overlong messages, foreign types, wrong fields, values that
+controls cannot have), each over a web socket of its own, since each must end the connection; and it
+asks 400 times to be let in with a foreign Host, a foreign or missing Origin, another protocol, or
+without the token of a second server.
 
-Prints the share of its time that the simulation's thread spent on publishing (at most 5%), how much memory grew (at most 50 MB),
-and what was let in that should not have been (nothing). Exits with 1 if one of them is missed.
+Prints the share of its time that the simulation's thread spent on publishing (at most 5%), how much
+memory grew (at most 50 MB), and what was let in that should not have been (nothing). Exits with 1
+if one of them is missed.
 """
 
 from __future__ import annotations
@@ -27,9 +31,17 @@ from typing import Any
 SHARE, GROWTH = 0.05, 50e6  # of the thread's time; bytes
 FOREIGN = 400
 CAMERA = {
-    "type": "ViewerCameraMessage", "wxyz": [1.0, 0.0, 0.0, 0.0], "position": [0.0, 0.0, 3.0], "fov": 0.7, "near": 0.01,
-    "far": 100.0, "image_height": 600, "image_width": 800, "look_at": [0.0, 0.0, 0.0], "up_direction": [0.0, 1.0, 0.0],
-}  # fmt: skip
+    "type": "ViewerCameraMessage",
+    "wxyz": [1.0, 0.0, 0.0, 0.0],
+    "position": [0.0, 0.0, 3.0],
+    "fov": 0.7,
+    "near": 0.01,
+    "far": 100.0,
+    "image_height": 600,
+    "image_width": 800,
+    "look_at": [0.0, 0.0, 0.0],
+    "up_direction": [0.0, 1.0, 0.0],
+}
 
 
 def resident() -> float:
@@ -45,16 +57,30 @@ class Crowd:
         self.port, self.protocol, self.controls = port, protocol, controls
         self.random = random.Random(0)
 
-    def open(self, *, origin: str | None = "", host: str | None = None, protocol: str | None = None, **options: Any) -> Any:
+    def open(
+        self,
+        *,
+        origin: str | None = "",
+        host: str | None = None,
+        protocol: str | None = None,
+        **options: Any,
+    ) -> Any:
         """A web socket, by default as our page opens it."""
         from websockets.asyncio.client import connect
 
         ours = f"http://127.0.0.1:{self.port}"
         headers = {} if host is None else {"Host": host}
         return connect(
-            ours.replace("http", "ws"), origin=ours if origin == "" else origin, subprotocols=[protocol or self.protocol],
-            additional_headers=headers, max_size=None, proxy=None, open_timeout=60, close_timeout=1, **options,
-        )  # fmt: skip
+            ours.replace("http", "ws"),
+            origin=ours if origin == "" else origin,
+            subprotocols=[protocol or self.protocol],
+            additional_headers=headers,
+            max_size=None,
+            proxy=None,
+            open_timeout=60,
+            close_timeout=1,
+            **options,
+        )
 
     async def watch(self, ended: asyncio.Event) -> int:
         """One that reads what it is sent; how many messages that were."""
@@ -89,7 +115,9 @@ class Crowd:
         client = await self.open()
         await client.send(msgspec.msgpack.encode(CAMERA))
         await asyncio.sleep(self.random.random() * 0.02)
-        client.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        client.transport.get_extra_info("socket").setsockopt(
+            socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+        )
         client.transport.abort()
 
     def hostile(self) -> bytes | str:
@@ -97,16 +125,47 @@ class Crowd:
         import msgspec
 
         pick, pack = self.random, msgspec.msgpack.encode
-        update = {"type": "GuiUpdateMessage", "uuid": pick.choice(self.controls), "updates": {"value": 1.0}}
-        return pick.choice([
-            pick.randbytes(pick.randrange(1, 2000)), "text", pack(CAMERA)[: pick.randrange(1, 50)], b"\x91" * 10_000,
-            pack({**CAMERA, "fov": float("nan")}), pack({**CAMERA, "position": ["x"] * 3}), pack({**CAMERA, "more": "x" * 5000}),
-            pack({"type": "ShareUrlRequest"}), pack({"type": "RunJavascriptMessage", "source": "alert(1)"}),
-            pack({"type": pick.choice(["Message", "GuiRemoveMessage", "ResetGuiMessage", "FileTransferStartUpload", "__class__"])}),
-            pack({**update, "updates": {"value": pick.choice([1e300, "x" * 9000, [1], {}, None])}}),
-            pack({**update, "updates": {"removed": True}}), pack({**update, "updates": {"update_cb": [], "value": 1.0}}),
-            pack({**update, "uuid": "unknown"}), b"\xc6\xff\xff\xff\xff" + b"x" * 100_000,
-        ])  # fmt: skip
+        update = {
+            "type": "GuiUpdateMessage",
+            "uuid": pick.choice(self.controls),
+            "updates": {"value": 1.0},
+        }
+        return pick.choice(
+            [
+                pick.randbytes(pick.randrange(1, 2000)),
+                "text",
+                pack(CAMERA)[: pick.randrange(1, 50)],
+                b"\x91" * 10_000,
+                pack({**CAMERA, "fov": float("nan")}),
+                pack({**CAMERA, "position": ["x"] * 3}),
+                pack({**CAMERA, "more": "x" * 5000}),
+                pack({"type": "ShareUrlRequest"}),
+                pack({"type": "RunJavascriptMessage", "source": "alert(1)"}),
+                pack(
+                    {
+                        "type": pick.choice(
+                            [
+                                "Message",
+                                "GuiRemoveMessage",
+                                "ResetGuiMessage",
+                                "FileTransferStartUpload",
+                                "__class__",
+                            ]
+                        )
+                    }
+                ),
+                pack(
+                    {
+                        **update,
+                        "updates": {"value": pick.choice([1e300, "x" * 9000, [1], {}, None])},
+                    }
+                ),
+                pack({**update, "updates": {"removed": True}}),
+                pack({**update, "updates": {"update_cb": [], "value": 1.0}}),
+                pack({**update, "uuid": "unknown"}),
+                b"\xc6\xff\xff\xff\xff" + b"x" * 100_000,
+            ]
+        )
 
     async def attack(self) -> bool:
         """Send a hostile message; whether the connection was ended for it."""
@@ -156,12 +215,17 @@ async def _several(make: Any, count: int, at_once: int) -> list[Any]:
     return await asyncio.gather(*(one() for _ in range(count)))
 
 
-def crowd(pipe: Any, port: int, guarded: int, protocol: str, controls: list[str], counts: dict[str, int]) -> None:
+def crowd(
+    pipe: Any, port: int, guarded: int, protocol: str, controls: list[str], counts: dict[str, int]
+) -> None:
     """What the other process does; tells when everybody is there, and how it went."""
 
     async def all_of_it() -> dict[str, Any]:
         people, ended = Crowd(port, protocol, controls), asyncio.Event()
-        watching = [asyncio.create_task(people.watch(ended)) for _ in range(counts["clients"] - counts["stalled"])]
+        watching = [
+            asyncio.create_task(people.watch(ended))
+            for _ in range(counts["clients"] - counts["stalled"])
+        ]
         asleep = [asyncio.create_task(people.sleep(ended)) for _ in range(counts["stalled"])]
         await asyncio.sleep(5.0)
         await _several(people.vanish, counts["disconnects"], 5)
@@ -171,7 +235,12 @@ def crowd(pipe: Any, port: int, guarded: int, protocol: str, controls: list[str]
         ended.set()
         read = await asyncio.gather(*watching)
         await asyncio.gather(*asleep)
-        return {"taken": dropped.count(False), "let in": refused.count(False), "least": min(read), "most": max(read)}
+        return {
+            "taken": dropped.count(False),
+            "let in": refused.count(False),
+            "least": min(read),
+            "most": max(read),
+        }
 
     pipe.send(asyncio.run(all_of_it()))
     pipe.close()
@@ -185,17 +254,30 @@ def measure(counts: dict[str, int]) -> dict[str, Any]:
 
     with view_scene(load("cloth"), port=0) as viewer:
         guarded = Server("0.0.0.0", 0)
-        live, door = viewer.source, viewer.server.door
-        live.pace(1e6)
+        live, gateway = viewer.source, viewer.server.gateway
+        live.set_speed(1e6)
         live.play()
         live.wait(lambda now: now.step >= 100)
         alone = _pace(live, 5.0)
         inputs = viewer.server.viser.gui._gui_input_handle_from_uuid
-        before, published, worked, step = resident(), live.publishing, live.working, live.newest.step
-        wish, begun, most = live._wish, time.perf_counter(), before
+        before, published, worked, step = (
+            resident(),
+            live.publishing,
+            live.working,
+            live.newest.step,
+        )
+        commands, begun, most = live._commands, time.perf_counter(), before
         ours, theirs = multiprocessing.get_context("spawn").Pipe()
         process = multiprocessing.get_context("spawn").Process(
-            target=crowd, args=(theirs, viewer.server.address[1], guarded.address[1], door.protocol, list(inputs), counts)
+            target=crowd,
+            args=(
+                theirs,
+                viewer.server.address[1],
+                guarded.address[1],
+                gateway.subprotocol,
+                list(inputs),
+                counts,
+            ),
         )
         process.start()
         while not ours.poll(0.2):
@@ -209,15 +291,21 @@ def measure(counts: dict[str, int]) -> dict[str, Any]:
         crowded = (live.newest.step - step) / seconds
         legitimate = counts["clients"] + counts["disconnects"] + counts["messages"]
         result = {
-            "seconds": round(seconds, 1), "publishing share": share, "memory growth MB": (most - before) / 1e6,
-            "memory growth at the end MB": (resident() - before) / 1e6, "steps a second, alone": alone,
-            "steps a second, in company": crowded, "pictures sent": viewer.broadcaster.sent,
+            "seconds": round(seconds, 1),
+            "publishing share": share,
+            "memory growth MB": (most - before) / 1e6,
+            "memory growth at the end MB": (resident() - before) / 1e6,
+            "steps a second, alone": alone,
+            "steps a second, in company": crowded,
+            "pictures sent": viewer.broadcaster.updates,
             "messages read by the slowest and quickest reader": [told["least"], told["most"]],
             "hostile messages taken": told["taken"],
-            "intruders let in": told["let in"] + max(0, door.counts["let in"] - legitimate),
-            "orders of others obeyed": int(live._wish != wish) + int(viewer.server.viser._share_tunnel is not None),
-            "simulation alive": not live.newest.note and live.newest.playing, "refusals": dict(door.counts + guarded.door.counts),
-        }  # fmt: skip
+            "intruders let in": told["let in"] + max(0, gateway.counts["accepted"] - legitimate),
+            "orders of others obeyed": int(live._commands != commands)
+            + int(viewer.server.viser._share_tunnel is not None),
+            "simulation alive": not live.newest.error and live.newest.playing,
+            "refusals": dict(gateway.counts + guarded.gateway.counts),
+        }
         guarded.close()
     return result
 
@@ -231,20 +319,30 @@ def _pace(live: Any, seconds: float) -> float:
 def main() -> int:
     """Measure, print, and say whether all is well."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    for name, default in (("clients", 50), ("stalled", 10), ("disconnects", 200), ("messages", 2000)):
+    for name, default in (
+        ("clients", 50),
+        ("stalled", 10),
+        ("disconnects", 200),
+        ("messages", 2000),
+    ):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    result = measure({name: getattr(given, name) for name in ("clients", "stalled", "disconnects", "messages")})
+    result = measure(
+        {name: getattr(given, name) for name in ("clients", "stalled", "disconnects", "messages")}
+    )
     missed = [
         what
         for what, bad in (
-            ("publishing", result["publishing share"] >= SHARE), ("memory", result["memory growth MB"] >= GROWTH / 1e6),
-            ("hostile messages", result["hostile messages taken"] > 0), ("intruders", result["intruders let in"] > 0),
-            ("orders", result["orders of others obeyed"] > 0), ("the simulation", not result["simulation alive"]),
+            ("publishing", result["publishing share"] >= SHARE),
+            ("memory", result["memory growth MB"] >= GROWTH / 1e6),
+            ("hostile messages", result["hostile messages taken"] > 0),
+            ("intruders", result["intruders let in"] > 0),
+            ("orders", result["orders of others obeyed"] > 0),
+            ("the simulation", not result["simulation alive"]),
         )
         if bad
-    ]  # fmt: skip
+    ]
     if given.json:
         print(json.dumps({**result, "missed": missed}, indent=1))
     else:

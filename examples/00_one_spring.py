@@ -1,7 +1,8 @@
 """One spring: a mass of 1 kg hangs on a spring of 25 N/m, let go 10 cm below its balance.
 
-It swings with ω = √(k/m) = 5 rad/s, the implicit step takes a little energy out of it, and the step says how much of the force
-is left unbalanced. The period is measured and held against the discrete theory: phase atan(hω) a step.
+It swings with ω = √(k/m) = 5 rad/s, the implicit step takes a little energy out of it, and the step
+says how much of the force is left unbalanced. The period is measured and held against the discrete
+theory: phase atan(hω) a step.
 """
 
 import math
@@ -22,7 +23,10 @@ system = taut.System(
 
 
 def run() -> dict[str, object]:
-    """Simulate ten seconds; returns the measured and expected periods [s], the worst residual [N] and the heights [m]."""
+    """Simulate ten seconds; returns the measured and expected periods [s].
+
+    The worst residual [N] and the heights [m].
+    """
     crossings, heights, worst, before = [], [BALANCE - 0.1], 0.0, BALANCE - 0.1
     for state, report in taut.simulate(system, taut.ImplicitEuler(), h=H, until=10.0):
         height = state.q[1, 1]
@@ -41,13 +45,18 @@ def run() -> dict[str, object]:
 
 
 def picture(figure, result) -> None:
-    """The height by time, between the amplitudes of the discrete theory: a factor 1/√(1 + h²ω²) a step."""
+    """The height by time, between the amplitudes of the discrete theory.
+
+    A factor 1/√(1 + h²ω²) a step.
+    """
     axes, every = figure.subplots(), range(0, len(result["heights"]), 4)
     t = [H * i for i in every]
     swing = [0.1 * (1 + H**2 * K / M) ** (-i / 2) for i in every]
     axes.fill_between(t, [BALANCE - s for s in swing], [BALANCE + s for s in swing], color="0.92")
     axes.plot(t, [result["heights"][i] for i in every])
-    axes.set(title="a weight on a spring, h = 10 ms", xlabel="t [s]", ylabel="height [m]", xlim=(0, 10))
+    axes.set(
+        title="a weight on a spring, h = 10 ms", xlabel="t [s]", ylabel="height [m]", xlim=(0, 10)
+    )
 
 
 if __name__ == "__main__":

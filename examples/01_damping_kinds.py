@@ -1,8 +1,11 @@
-"""Damping kinds: two masses on a spring fly along and vibrate. Should damping inside the pair slow the pair?
+"""Damping kinds: two masses on a spring fly along and vibrate.
 
-Drag -α m v on either mass slows everything. A damper c in the spring, rust, opposes only the change of length. With c = α m/2 both
-give the same equation for the length, (m/2) r" + c r' + k r = 0, and so the same vibration, e^{-t/T} cos ωt with
-T = 2/α. The flight differs: drag ends it after v/α, rust leaves it alone, as does oil, which damps nothing.
+Should damping inside the pair slow the pair?
+
+Drag -α m v on either mass slows everything. A damper c in the spring, rust, opposes only the change
+of length. With c = α m/2 both give the same equation for the length, (m/2) r" + c r' + k r = 0, and
+so the same vibration, e^{-t/T} cos ωt with T = 2/α. The flight differs: drag ends it after v/α,
+rust leaves it alone, as does oil, which damps nothing.
 """
 
 import numpy as np
@@ -28,11 +31,16 @@ KINDS = {
 
 
 def run() -> dict[str, dict[str, np.ndarray]]:
-    """For each kind, step by step: time [s], length less rest length [m], place of the centre [m], and momentum [kg m/s]."""
+    """For each kind, step by step.
+
+    Time [s], length less rest length [m], place of the centre [m], and momentum [kg m/s].
+    """
     found = {}
     for kind, system in KINDS.items():
         states = [system.initial_state()]
-        states += [state for state, _ in taut.simulate(system, taut.ImplicitMidpoint(), h=H, until=UNTIL)]
+        states += [
+            state for state, _ in taut.simulate(system, taut.ImplicitMidpoint(), h=H, until=UNTIL)
+        ]
         ends = np.array([state.q[:, 0] for state in states])
         found[kind] = {
             "t": np.array([state.t for state in states]),
@@ -59,5 +67,11 @@ if __name__ == "__main__":
     print("         vibration at the end   flown     momentum")
     for kind, of in found.items():
         late = np.abs(of["stretch"][-100:]).max()
-        print(f"{kind:8} {1000 * late:10.3f} mm {of['centre'][-1]:14.6f} m {of['momentum'][-1]:9.6f} kg m/s")
-    print(f"v/α (1 - e^-αt) = {SPEED / ALPHA * (1 - np.exp(-ALPHA * UNTIL)):.6f} m,  v t = {SPEED * UNTIL:.6f} m")
+        print(
+            f"{kind:8} {1000 * late:10.3f} mm {of['centre'][-1]:14.6f} m {of['momentum'][-1]:9.6f} "
+            "kg m/s"
+        )
+    print(
+        f"v/α (1 - e^-αt) = {SPEED / ALPHA * (1 - np.exp(-ALPHA * UNTIL)):.6f} m,  v t = "
+        f"{SPEED * UNTIL:.6f} m"
+    )

@@ -1,8 +1,11 @@
-"""A rod of springs: N springs of constant N k stretch as one spring of constant k, whatever N is. Bent, such a rod is floppy.
+"""A rod of springs: N springs of constant N k stretch as one spring of constant k, whatever N is.
 
-Springs that skip one particle make it stand out from a wall. They make it stiffer in tension too, by nearly 4 times their own
-constant, and they do nothing against slight bending: straight, the rod can start to bend in as many ways with them as without.
-The floppy one hangs straight down, each link longer by the weight below it.
+Bent, such a rod is floppy.
+
+Springs that skip one particle make it stand out from a wall. They make it stiffer in tension too,
+by nearly 4 times their own constant, and they do nothing against slight bending: straight, the rod
+can start to bend in as many ways with them as without. The floppy one hangs straight down, each
+link longer by the weight below it.
 """
 
 import numpy as np
@@ -19,17 +22,24 @@ def rod(n: int, skip: float, load: list) -> taut.System:
     """A rod of 1 m in the plane, along x, held at its first two particles."""
     mesh = taut.mesh.rope(n)
     springs = [laws.spring(mesh.edges, k=n * K), laws.spring(mesh.skips, k=n * skip, name="skips")]
-    return taut.System(mesh.points[:, :2], mass=WEIGHT / 9.81 / n, fixed=[0, 1], energies=[*springs, *load])
+    return taut.System(
+        mesh.points[:, :2], mass=WEIGHT / 9.81 / n, fixed=[0, 1], energies=[*springs, *load]
+    )
 
 
 def stretched(n: int, skip: float) -> float:
     """Stiffness in tension [N/m]: pulled along x with 1 N, held at the first particle alone."""
-    pulled = rod(n, skip, [laws.force([n], f=(1.0, 0.0))]).with_(fixed=[0], constraints=[on_line(range(1, n + 1), (1, 0))])
+    pulled = rod(n, skip, [laws.force([n], f=(1.0, 0.0))]).with_(
+        fixed=[0], constraints=[on_line(range(1, n + 1), (1, 0))]
+    )
     return 1.0 / (taut.equilibrium(pulled).state.q[n, 0] - 1.0)
 
 
 def run() -> dict[str, object]:
-    """Stiffness in tension by N and by skips [N/m], ways to bend without force, shapes at rest [m] and the depth of the tip [m]."""
+    """Stiffness in tension by N and by skips [N/m], ways to bend without force.
+
+    Shapes at rest [m] and the depth of the tip [m].
+    """
     heavy = {skip: rod(N, skip, [laws.gravity(g=(0, -9.81))]) for skip in SKIPS}
     shapes = {skip: taut.equilibrium(system).state.q for skip, system in heavy.items()}
     below = WEIGHT * np.arange(1, N) / N  # what each hanging link carries, from the lowest up [N]
@@ -49,14 +59,27 @@ def picture(figure, result) -> None:
     for skip, q in result["shapes"].items():
         axes.plot(q[:, 0], q[:, 1], "o-", ms=3, label=f"{skip:g} N/m" if skip else "none: floppy")
     axes.plot([0, 0], [-0.1, 0.1], "k", lw=4)
-    axes.set(title="a rod of springs in a wall, by its bending springs", xlabel="x [m]", ylabel="y [m]", aspect="equal")
+    axes.set(
+        title="a rod of springs in a wall, by its bending springs",
+        xlabel="x [m]",
+        ylabel="y [m]",
+        aspect="equal",
+    )
     axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.05, 0.5))
 
 
 if __name__ == "__main__":
     result = run()
     print("stiffness in tension by N:    ", {n: f"{k:.6f}" for n, k in result["by_n"].items()})
-    print("with skips of 0, 30, 300 N/m: ", [f"{k:.3f}" for k in result["by_skips"].values()], "N/m")
+    print(
+        "with skips of 0, 30, 300 N/m: ", [f"{k:.3f}" for k in result["by_skips"].values()], "N/m"
+    )
     print("ways to bend without force:   ", list(result["ways_to_bend"].values()))
-    print(f"the floppy rod hangs {result['depth']:.9f} m deep, by its weight {result['expected_depth']:.9f} m")
-    print("with skips the tip is at", [[f"{c:.3f}" for c in q[N, :2]] for q in list(result["shapes"].values())[1:]])
+    print(
+        f"the floppy rod hangs {result['depth']:.9f} m deep, by its weight "
+        f"{result['expected_depth']:.9f} m"
+    )
+    print(
+        "with skips the tip is at",
+        [[f"{c:.3f}" for c in q[N, :2]] for q in list(result["shapes"].values())[1:]],
+    )

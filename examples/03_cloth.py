@@ -1,7 +1,10 @@
-"""Cloth of springs: structural ones along the threads, shear ones across them, bending ones that skip a thread.
+"""Cloth of springs: structural ones along the threads, shear ones across them.
 
-A square metre is let go, level, from two corners. It swings down, drag brings it towards rest, and from there its equilibrium is
-found. Each corner then carries half of the weight, and both are pulled inwards alike.
+Bending ones that skip a thread.
+
+A square metre is let go, level, from two corners. It swings down, drag brings it towards rest, and
+from there its equilibrium is found. Each corner then carries half of the weight, and both are
+pulled inwards alike.
 """
 
 import numpy as np
@@ -28,7 +31,10 @@ cloth = taut.System(
 
 
 def run() -> dict[str, object]:
-    """Swing for 2 s and find the rest; returns states, energies and the ledger [J], the forces on the corners [N]."""
+    """Swing for 2 s and find the rest.
+
+    Returns states, energies and the ledger [J], the forces on the corners [N].
+    """
     ledger, states = taut.Ledger(), [cloth.initial_state()]
     for state, _ in taut.simulate(cloth, taut.ImplicitEuler(), h=0.02, until=2.0, ledger=ledger):
         states.append(state)
@@ -48,8 +54,12 @@ def picture(figure, result) -> None:
     view = np.array([[0.9, -0.15], [0.0, 1.0], [0.45, 0.3]])
     moments = [result["states"][i].q for i in (8, 20)] + [result["rest"].state.q]
     titles = ["t = 0.16 s", "t = 0.4 s", "at rest"]
-    for axes, q, title in zip(figure.subplots(1, 3, sharex=True, sharey=True), moments, titles, strict=True):
-        pen = np.pad((q @ view)[sheet.edges], ((0, 0), (0, 1), (0, 0)), constant_values=np.nan)  # nan lifts the pen
+    for axes, q, title in zip(
+        figure.subplots(1, 3, sharex=True, sharey=True), moments, titles, strict=True
+    ):
+        pen = np.pad(
+            (q @ view)[sheet.edges], ((0, 0), (0, 1), (0, 0)), constant_values=np.nan
+        )  # nan lifts the pen
         axes.plot(*pen.reshape(-1, 2).T, lw=0.6, color="tab:blue")
         axes.plot(*(q @ view)[CORNERS].T, "o", ms=3, color="tab:red")
         axes.set(title=title, aspect="equal")
@@ -59,7 +69,16 @@ def picture(figure, result) -> None:
 if __name__ == "__main__":
     result = run()
     print(result["book"])
-    print(result["rest"].outcome, "after", result["rest"].iterations, "iterations; stable:", result["rest"].stability.stable)
+    print(
+        result["rest"].outcome,
+        "after",
+        result["rest"].iterations,
+        "iterations; stable:",
+        result["rest"].stability.stable,
+    )
     for corner, force in zip(CORNERS, result["corners"], strict=True):
-        print(f"corner {corner:3} carries {force[1]:.6f} N and is pulled sideways by {-force[0]:+.6f} N")
+        print(
+            f"corner {corner:3} carries {force[1]:.6f} N and is pulled sideways by "
+            f"{-force[0]:+.6f} N"
+        )
     print(f"half of the weight is {result['half_weight']:.6f} N")

@@ -1,9 +1,12 @@
-"""A solid block: tetrahedra stand with springs along their edges; cubes need the diagonals of their faces.
+"""A solid block: tetrahedra stand with springs along their edges.
 
-Edges alone leave a block of cubes free to shear. Diagonals through the bodies of the cubes, and edges, are not enough either;
-diagonals of the faces are: six motions without force are left, those of a rigid body. With all springs alike, of constant k, cubes
-of side a have E = 2.5 k/a and ν = 1/4 in every direction. A spring belongs to the cells around it, in parts: on the surface it gets
-the part that is there.
+Cubes need the diagonals of their faces.
+
+Edges alone leave a block of cubes free to shear. Diagonals through the bodies of the cubes, and
+edges, are not enough either; diagonals of the faces are: six motions without force are left, those
+of a rigid body. With all springs alike, of constant k, cubes of side a have E = 2.5 k/a and ν = 1/4
+in every direction. A spring belongs to the cells around it, in parts: on the surface it gets the
+part that is there.
 """
 
 import numpy as np
@@ -11,7 +14,7 @@ import numpy as np
 import taut
 from taut import laws
 from taut.constraints import on_line, on_plane
-from taut.step.statics import Equilibrium
+from taut.statics.equilibrium import Equilibrium
 
 K, SIDE, STRAIN = 100.0, 0.1, 1e-5
 cubes = taut.mesh.block(3, 4, 3, size=(3 * SIDE, 4 * SIDE, 3 * SIDE))
@@ -26,7 +29,10 @@ BRACED = {
 
 
 def springs(pairs: np.ndarray, cells: int, name: str):
-    """Springs of constant k, shared by so many cells inside; the matrix counts those that have both ends."""
+    """Springs of constant k, shared by so many cells inside.
+
+    The matrix counts those that have both ends.
+    """
     has = np.zeros((len(cubes.cells["hex"]), cubes.n))
     np.put_along_axis(has, cubes.cells["hex"], 1.0, axis=1)
     return laws.spring(pairs, k=K * (has.T @ has)[pairs[:, 0], pairs[:, 1]] / cells, name=name)
@@ -38,7 +44,10 @@ block = taut.System(
     mass=1.0,
     fixed=low[:1],
     energies=[springs(cubes.edges, 4, "edges"), springs(cubes.diagonals, 2, "face diagonals")],
-    constraints=[on_line(low[1:2], (1, 0, 0)), on_plane(np.concatenate([low[2:], high]), (0, 1, 0))],
+    constraints=[
+        on_line(low[1:2], (1, 0, 0)),
+        on_plane(np.concatenate([low[2:], high]), (0, 1, 0)),
+    ],
 )
 
 
@@ -53,20 +62,31 @@ def run() -> dict[str, object]:
     across = np.ptp(rest.state.q[low, 0]) / (3 * SIDE) - 1
     force = rest.reactions[high, 1].sum()
     free = {
-        name: taut.stability(taut.System(mesh.points, mass=1.0, energies=[laws.spring(np.concatenate(pairs), k=K)])).zero
+        name: taut.stability(
+            taut.System(mesh.points, mass=1.0, energies=[laws.spring(np.concatenate(pairs), k=K)])
+        ).zero
         for name, (mesh, pairs) in BRACED.items()
     }
-    return {"free_motions": free, "E": force / (9 * SIDE**2 * STRAIN) * SIDE / K, "nu": -across / STRAIN}
+    return {
+        "free_motions": free,
+        "E": force / (9 * SIDE**2 * STRAIN) * SIDE / K,
+        "nu": -across / STRAIN,
+    }
 
 
 def picture(figure, result) -> None:
     """The block at rest and drawn out by a third."""
     view = np.array([[0.9, -0.15], [0.0, 1.0], [-0.45, -0.3]])
     for axes, q, title in zip(
-        figure.subplots(1, 2, sharey=True), (cubes.points, pulled(1 / 3).state.q), ("at rest", "drawn out by a third"), strict=True
+        figure.subplots(1, 2, sharey=True),
+        (cubes.points, pulled(1 / 3).state.q),
+        ("at rest", "drawn out by a third"),
+        strict=True,
     ):
         for pairs, colour in ((cubes.diagonals, "0.75"), (cubes.edges, "tab:blue")):
-            pen = np.pad((q @ view)[pairs], ((0, 0), (0, 1), (0, 0)), constant_values=np.nan)  # nan lifts the pen
+            pen = np.pad(
+                (q @ view)[pairs], ((0, 0), (0, 1), (0, 0)), constant_values=np.nan
+            )  # nan lifts the pen
             axes.plot(*pen.reshape(-1, 2).T, lw=0.8, color=colour)
         axes.set(title=title, aspect="equal")
         axes.axis("off")

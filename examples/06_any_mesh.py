@@ -1,9 +1,12 @@
-"""A soft body from any mesh: the springs are its edges, the mass comes from its cells, and the highest points are held.
+"""A soft body from any mesh.
+
+The springs are its edges, the mass comes from its cells, and the highest points are held.
 
     python examples/06_any_mesh.py [FILE]
 
-Without a file it is taut's own bunny, hung by its ears. A closed surface is filled with tetrahedra first. When the body has come
-to rest, what holds it carries its weight: the sum of the forces on the held points is -M g, which is compared.
+Without a file it is taut's own bunny, hung by its ears. A closed surface is filled with tetrahedra
+first. When the body has come to rest, what holds it carries its weight: the sum of the forces on
+the held points is -M g, which is compared.
 """
 
 import sys
@@ -33,7 +36,10 @@ def body(mesh: taut.mesh.Mesh) -> taut.System:
 
 
 def run(mesh: taut.mesh.Mesh | None = None) -> dict[str, object]:
-    """Let it settle; returns the force on the held points and the weight [N], how far it sank [m] and its speed [m/s]."""
+    """Let it settle; returns the force on the held points and the weight [N].
+
+    How far it sank [m] and its speed [m/s].
+    """
     mesh = taut.mesh.bunny(spacing=0.015) if mesh is None else mesh
     system = body(mesh)
     *_, (state, _) = taut.simulate(system, taut.ImplicitEuler(), h=0.1, until=3.0)
@@ -41,21 +47,40 @@ def run(mesh: taut.mesh.Mesh | None = None) -> dict[str, object]:
     sank = float((mesh.positions[:, 1] - state.q[:, 1]).max())
     speed = float(np.linalg.norm(state.v, axis=1).max())
     weight = 9.81 * float(system.mass.sum())
-    return {"held": held, "weight": weight, "sank": sank, "speed": speed, "system": system, "mesh": mesh, "q": state.q}
+    return {
+        "held": held,
+        "weight": weight,
+        "sank": sank,
+        "speed": speed,
+        "system": system,
+        "mesh": mesh,
+        "q": state.q,
+    }
 
 
 def picture(figure, result) -> None:
     """The surface as it was and as it hangs, tenfold sunk; its held points."""
     view = np.array([[0.9, -0.1], [0.0, 1.0], [-0.4, -0.25]])
-    mesh, sunk = result["mesh"], result["mesh"].positions + 10 * (result["q"] - result["mesh"].positions)
+    mesh, sunk = (
+        result["mesh"],
+        result["mesh"].positions + 10 * (result["q"] - result["mesh"].positions),
+    )
     for axes, q, title in zip(
-        figure.subplots(1, 2, sharey=True), (mesh.positions, sunk), ("as it was", "hung, displacements × 10"), strict=True
+        figure.subplots(1, 2, sharey=True),
+        (mesh.positions, sunk),
+        ("as it was", "hung, displacements × 10"),
+        strict=True,
     ):
         faces = mesh.boundary_faces["triangle"]
         (ax, ay), (bx, by) = (((q @ view)[faces[:, i]] - (q @ view)[faces[:, 0]]).T for i in (1, 2))
         front = faces[ax * by > ay * bx]  # those that face us run counterclockwise
         pairs = np.unique(np.sort(front[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1), axis=0)
-        axes.plot(*np.pad((q @ view)[pairs], ((0, 0), (0, 1), (0, 0)), constant_values=np.nan).reshape(-1, 2).T, lw=0.5)
+        axes.plot(
+            *np.pad((q @ view)[pairs], ((0, 0), (0, 1), (0, 0)), constant_values=np.nan)
+            .reshape(-1, 2)
+            .T,
+            lw=0.5,
+        )
         axes.plot(*(q @ view)[result["system"].fixed].T, "o", ms=2, color="tab:red")
         axes.set(title=title, aspect="equal")
         axes.axis("off")
@@ -68,5 +93,8 @@ if __name__ == "__main__":
     done = taut.mesh.clean(mesh, largest=True)  # loose pieces would fall for ever
     print(done.mesh, "-", done)
     result = run(done.mesh)
-    print(f"the held points carry {result['held']:.6f} N of {result['weight']:.6f} N; it sank by {1000 * result['sank']:.3f} mm")
+    print(
+        f"the held points carry {result['held']:.6f} N of {result['weight']:.6f} N; it sank by "
+        f"{1000 * result['sank']:.3f} mm"
+    )
     print(f"its fastest point still moves at {1000 * result['speed']:.3g} mm/s")

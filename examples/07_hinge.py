@@ -1,8 +1,11 @@
-"""Hinges: an energy of the angle resists bending from the start, as bending springs do not, and has the stiffness of a material.
+"""Hinges: an energy of the angle resists bending from the start, as bending springs do not.
 
-The hinge k sin²(θ/2) with k = 2EI/l and the rod law ½(EI/l)(θ - θ₀)² both make a rod with the bending stiffness EI;
-at the wall, where half a link bends, a clamp has 2EI/l. Loaded at its end, P L²/EI = α, the rod takes the shape of Euler's
-elastica, whose deflection is known from elliptic integrals.
+And has the stiffness of a material.
+
+The hinge k sin²(θ/2) with k = 2EI/l and the rod law ½(EI/l)(θ - θ₀)² both make a rod with the
+bending stiffness EI; at the wall, where half a link bends, a clamp has 2EI/l. Loaded at its end, P
+L²/EI = α, the rod takes the shape of Euler's elastica, whose deflection is known from elliptic
+integrals.
 """
 
 import numpy as np
@@ -11,7 +14,14 @@ import taut
 from taut import laws
 
 N, EI = 40, 1.0  # links of a rod of 1 m; bending stiffness [N m²]
-ELASTICA = {0.5: 0.162144, 1.0: 0.301721, 2.0: 0.493457, 3.0: 0.603253, 5.0: 0.713792, 10.0: 0.810609}  # α: deflection of the end/L
+ELASTICA = {
+    0.5: 0.162144,
+    1.0: 0.301721,
+    2.0: 0.493457,
+    3.0: 0.603253,
+    5.0: 0.713792,
+    10.0: 0.810609,
+}  # α: deflection of the end/L
 
 line = taut.mesh.rope(N)
 LAWS = {
@@ -39,7 +49,10 @@ def bent(law) -> list[np.ndarray]:
 def run() -> dict[str, object]:
     """The shapes by law, and the deflection of the end [m] under each load α."""
     shapes = {name: bent(law) for name, law in LAWS.items()}
-    return {"shapes": shapes, "deflection": {name: [-q[N, 1] for q in each] for name, each in shapes.items()}}
+    return {
+        "shapes": shapes,
+        "deflection": {name: [-q[N, 1] for q in each] for name, each in shapes.items()},
+    }
 
 
 def picture(figure, result) -> None:
@@ -48,10 +61,21 @@ def picture(figure, result) -> None:
     for alpha, q in zip(ELASTICA, result["shapes"]["rod law"], strict=True):
         axes.plot(q[:, 0], q[:, 1], color="tab:blue")
         axes.annotate(f"α = {alpha:g}", q[N, :2], (6, -3), textcoords="offset points")
-        axes.plot(q[N, 0], -ELASTICA[alpha], "o", mfc="none", color="tab:red", label="elastica" if alpha == 1 else None)
+        axes.plot(
+            q[N, 0],
+            -ELASTICA[alpha],
+            "o",
+            mfc="none",
+            color="tab:red",
+            label="elastica" if alpha == 1 else None,
+        )
     axes.plot([0, 0], [-0.08, 0.08], "k", lw=4)
     axes.set(
-        title="a rod of 40 links and its end load, α = PL²/EI", xlabel="x [m]", ylabel="y [m]", aspect="equal", xlim=(-0.05, 1.3)
+        title="a rod of 40 links and its end load, α = PL²/EI",
+        xlabel="x [m]",
+        ylabel="y [m]",
+        aspect="equal",
+        xlim=(-0.05, 1.3),
     )
     axes.legend(frameon=False, loc="lower left")
 
@@ -60,4 +84,7 @@ if __name__ == "__main__":
     result = run()
     print("PL²/EI   elastica    " + "   ".join(f"{name:10}" for name in LAWS))
     for i, (alpha, expected) in enumerate(ELASTICA.items()):
-        print(f"{alpha:6g}   {expected:.6f}    " + "     ".join(f"{of[i]:.6f}" for of in result["deflection"].values()))
+        print(
+            f"{alpha:6g}   {expected:.6f}    "
+            + "     ".join(f"{of[i]:.6f}" for of in result["deflection"].values())
+        )

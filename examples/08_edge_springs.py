@@ -1,8 +1,11 @@
-"""Edge springs: two triangles that share an edge resist folding over it, after Bridson, Marino and Fedkiw (2003).
+"""Edge springs: two triangles that share an edge resist folding over it, after Bridson.
 
-They print the force F_i = k |E|²/(|N₁| + |N₂|) sin(θ/2) u_i on the four corners. It is minus the gradient of an energy, which
-is how taut has it, and the two are compared on a fold. Then one triangle is held and the other swings on its hinge like a door:
-m h² θ" + k_d |E| θ' + (k c/2) θ = 0 for a small angle, with m the mass of its corner, h its height and c = |E|²/(|N₁| + |N₂|).
+Marino and Fedkiw (2003).
+
+They print the force F_i = k |E|²/(|N₁| + |N₂|) sin(θ/2) u_i on the four corners. It is minus the
+gradient of an energy, which is how taut has it, and the two are compared on a fold. Then one
+triangle is held and the other swings on its hinge like a door: m h² θ" + k_d |E| θ' + (k c/2) θ = 0
+for a small angle, with m the mass of its corner, h its height and c = |E|²/(|N₁| + |N₂|).
 """
 
 import numpy as np
@@ -10,7 +13,12 @@ import numpy as np
 import taut
 from taut import laws
 
-K, KD, M, H = 0.5, 0.004, 0.01, 0.005  # stiffness [J], damping [N s], mass of a corner [kg], step [s]
+K, KD, M, H = (
+    0.5,
+    0.004,
+    0.01,
+    0.005,
+)  # stiffness [J], damping [N s], mass of a corner [kg], step [s]
 HINGE = [[0, 1, 2, 3]]  # opposite corners, and the edge
 FLAT = np.array([[0.5, 0.8, 0], [0.4, -0.6, 0], [0, 0, 0], [1, 0, 0]])
 HEIGHT, RATIO = 0.6, 1.0 / (0.8 + 0.6)  # of the second triangle [m]; |E|²/(|N₁| + |N₂|)
@@ -18,7 +26,9 @@ HEIGHT, RATIO = 0.6, 1.0 / (0.8 + 0.6)  # of the second triangle [m]; |E|²/(|N�
 
 def folded(angle: float) -> np.ndarray:
     """The second triangle turned down about the edge, a ridge."""
-    return np.array([FLAT[0], [0.4, -HEIGHT * np.cos(angle), -HEIGHT * np.sin(angle)], FLAT[2], FLAT[3]])
+    return np.array(
+        [FLAT[0], [0.4, -HEIGHT * np.cos(angle), -HEIGHT * np.sin(angle)], FLAT[2], FLAT[3]]
+    )
 
 
 def printed(x: np.ndarray, theta: float) -> np.ndarray:
@@ -42,7 +52,10 @@ door = fold.with_(
 
 
 def run() -> dict[str, object]:
-    """Forces on the fold and as printed [N]; the door's ω undamped by taut and by formula [rad/s]; its angle over time [rad]."""
+    """Forces on the fold and as printed [N]; the door's ω undamped by taut and by formula [rad/s].
+
+    Its angle over time [rad].
+    """
     state = fold.initial_state()
     swing = [s for s, _ in taut.simulate(door, taut.ImplicitEuler(), h=H, until=1.5)]
     return {
@@ -58,10 +71,15 @@ def run() -> dict[str, object]:
 def picture(figure, result) -> None:
     """The fold with the forces on its corners, and the swinging door."""
     left, right = figure.subplots(1, 2)
-    seen, arrows = (a @ np.array([[0.75, -0.3], [0.6, 0.35], [0.0, 1.0]]) for a in (folded(1.0), result["force"]))
+    seen, arrows = (
+        a @ np.array([[0.75, -0.3], [0.6, 0.35], [0.0, 1.0]])
+        for a in (folded(1.0), result["force"])
+    )
     for corners, shade in (([0, 2, 3], "0.9"), ([1, 3, 2], "0.75")):
         left.fill(*seen[corners].T, fc=shade, ec="0.4")
-    left.quiver(*seen.T, *arrows.T, angles="xy", scale_units="xy", scale=0.6, color="tab:red", width=0.008)
+    left.quiver(
+        *seen.T, *arrows.T, angles="xy", scale_units="xy", scale=0.6, color="tab:red", width=0.008
+    )
     left.set(title="forces on a fold", aspect="equal", xlim=(-0.7, 1.2), ylim=(-1.1, 0.5))
     left.axis("off")
     right.plot(result["t"], result["angle"])
@@ -70,5 +88,11 @@ def picture(figure, result) -> None:
 
 if __name__ == "__main__":
     result = run()
-    print("forces [N] of the energy and as printed:\n", np.hstack([result["force"], result["printed"]]).round(6) + 0.0)
-    print(f"the door swings with ω = {result['omega']:.9f} rad/s, by formula {result['formula']:.9f} rad/s")
+    print(
+        "forces [N] of the energy and as printed:\n",
+        np.hstack([result["force"], result["printed"]]).round(6) + 0.0,
+    )
+    print(
+        f"the door swings with ω = {result['omega']:.9f} rad/s, by formula {result['formula']:.9f} "
+        "rad/s"
+    )

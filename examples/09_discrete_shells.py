@@ -1,9 +1,12 @@
-"""Discrete Shells (Grinspun, Hirani, Desbrun and Schröder 2003): edges that keep their length, triangles that keep their area,
+"""Discrete Shells (Grinspun, Hirani, Desbrun and Schröder 2003).
+
+Edges that keep their length, triangles that keep their area,
 and hinges over the edges that keep their angle.
 
-A strip of paper held level at one end droops under its weight. How far depends on Γ = w L³/EI alone, w the weight of a length. Its
-hinges have 6k of rigidity over the edges; a free strip of squares in alternating halves has EI/b = 0.8 · 6k. The ratio of height
-to width of the drooped curve is compared with the heavy elastica. Cells at the wall bend over half their length only, so the
+A strip of paper held level at one end droops under its weight. How far depends on Γ = w L³/EI
+alone, w the weight of a length. Its hinges have 6k of rigidity over the edges; a free strip of
+squares in alternating halves has EI/b = 0.8 · 6k. The ratio of height to width of the drooped curve
+is compared with the heavy elastica. Cells at the wall bend over half their length only, so the
 hinges there have 2k.
 """
 
@@ -12,7 +15,11 @@ import numpy as np
 import taut
 from taut import laws
 
-CELLS, EI, DENSITY = 24, 1e-4, 0.08  # of the strip, 1 m long; bending stiffness [N m²]; kg/m² of paper
+CELLS, EI, DENSITY = (
+    24,
+    1e-4,
+    0.08,
+)  # of the strip, 1 m long; bending stiffness [N m²]; kg/m² of paper
 WIDE = 1 / CELLS
 DROOP = {1: 0.12456, 5: 0.58572, 10: 1.06680, 20: 1.86393}  # Γ: height by width
 FULL = DENSITY * 9.81 * WIDE / EI  # Γ of the strip in Earth's gravity
@@ -40,7 +47,11 @@ def run() -> dict[str, object]:
     found = taut.equilibrium(strip, loads=[gamma / FULL for gamma in DROOP])
     shapes = [step.state.q for step in found.path]
     tips = [q[points[:, 0] > 1 - 1e-9].mean(axis=0) for q in shapes]
-    return {"shapes": shapes, "droop": [-tip[1] / tip[0] for tip in tips], "stable": found.stability.stable}
+    return {
+        "shapes": shapes,
+        "droop": [-tip[1] / tip[0] for tip in tips],
+        "stable": found.stability.stable,
+    }
 
 
 def picture(figure, result) -> None:
@@ -48,7 +59,9 @@ def picture(figure, result) -> None:
     view = np.array([[1.0, 0.0], [0.0, 1.0], [-0.5, -0.9]])
     axes = figure.subplots()
     for gamma, q in zip(DROOP, result["shapes"], strict=True):
-        pen = np.pad((q @ view)[mesh.edges], ((0, 0), (0, 1), (0, 0)), constant_values=np.nan)  # nan lifts the pen
+        pen = np.pad(
+            (q @ view)[mesh.edges], ((0, 0), (0, 1), (0, 0)), constant_values=np.nan
+        )  # nan lifts the pen
         axes.plot(*pen.reshape(-1, 2).T, lw=0.7)
         axes.annotate(f"Γ = {gamma:g}", (q @ view)[CELLS + 1], (5, -4), textcoords="offset points")
     axes.set(title="a strip of paper, more and more heavy", aspect="equal", xlim=(-0.08, 1.25))
@@ -58,4 +71,7 @@ def picture(figure, result) -> None:
 if __name__ == "__main__":
     result = run()
     for (gamma, expected), found in zip(DROOP.items(), result["droop"], strict=True):
-        print(f"Γ = {gamma:2}: height/width {found:.5f}, heavy elastica {expected:.5f} ({100 * (found / expected - 1):+.2f}%)")
+        print(
+            f"Γ = {gamma:2}: height/width {found:.5f}, heavy elastica {expected:.5f} "
+            f"({100 * (found / expected - 1):+.2f}%)"
+        )

@@ -1,7 +1,7 @@
 """A force of one's own: a spring that stiffens with strain, V = ½ k e² + ¼ s e⁴ with e = l - l₀.
 
-The formula is all there is to write. A mass hung from it comes to rest where k e + s e³ = m g, which is solved here by
-Newton's method in one variable and compared.
+The formula is all there is to write. A mass hung from it comes to rest where k e + s e³ = m g,
+which is solved here by Newton's method in one variable and compared.
 """
 
 import taut
@@ -28,7 +28,10 @@ system = taut.System(
 
 
 def run() -> dict[str, object]:
-    """Let it settle for eight seconds; returns the extensions by step, the last, and the one that balances the weight [m]."""
+    """Let it settle for eight seconds.
+
+    Returns the extensions by step, the last, and the one that balances the weight [m].
+    """
     steps = taut.simulate(system, taut.ImplicitEuler(), h=0.02, until=8.0)
     extensions = [-float(state.q[1, 1]) - 1.0 for state, _ in steps]
     e = 0.3
@@ -53,4 +56,7 @@ def picture(figure, result) -> None:
 
 if __name__ == "__main__":
     result = run()
-    print(f"extension simulated {result['simulated']:.9f} m, from the balance of forces {result['balance']:.9f} m")
+    print(
+        f"extension simulated {result['simulated']:.9f} m, from the balance of forces "
+        f"{result['balance']:.9f} m"
+    )

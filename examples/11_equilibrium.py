@@ -1,8 +1,11 @@
-"""Equilibrium: where does a chain rest? Without time steps: the positions at which every force is in balance.
+"""Equilibrium: where does a chain rest? Without time steps.
 
-A chain of a metre hangs between hooks 0.8 m apart. Its links are cables, and it begins drawn down in the middle, as a V with
-both halves straight. What is found is the catenary, 2c sinh(D/2c) = L: it sags by 0.265438 m as a curve, by 0.265526 m with 40
-rigid links. The hooks carry the weight, and pull apart with w c.
+The positions at which every force is in balance.
+
+A chain of a metre hangs between hooks 0.8 m apart. Its links are cables, and it begins drawn down
+in the middle, as a V with both halves straight. What is found is the catenary, 2c sinh(D/2c) = L:
+it sags by 0.265438 m as a curve, by 0.265526 m with 40 rigid links. The hooks carry the weight, and
+pull apart with w c.
 """
 
 import math
@@ -18,10 +21,14 @@ RIGID = 0.265526  # sag of 40 rigid links [m]
 
 rope = taut.mesh.rope(N, end=(SPAN, 0, 0))
 drawn_down = np.array(rope.points)
-drawn_down[:, 1] = 0.75 * (np.abs(drawn_down[:, 0] - SPAN / 2) - SPAN / 2)  # sides of 0.3, 0.4 and 0.5 m
+drawn_down[:, 1] = 0.75 * (
+    np.abs(drawn_down[:, 0] - SPAN / 2) - SPAN / 2
+)  # sides of 0.3, 0.4 and 0.5 m
 chain = taut.System(
     rope.points,
-    mass=np.where(np.isin(np.arange(N + 1), (0, N)), 0.5, 1.0) * MASS / N,  # a link gives half its mass to either end
+    mass=np.where(np.isin(np.arange(N + 1), (0, N)), 0.5, 1.0)
+    * MASS
+    / N,  # a link gives half its mass to either end
     fixed=[0, N],
     energies=[laws.cable(rope.edges, k=4e8, l0=LENGTH / N), laws.gravity()],
     pose=drawn_down,
@@ -29,7 +36,10 @@ chain = taut.System(
 
 
 def run() -> dict[str, object]:
-    """The equilibrium; sag of the links and of the curve [m], and the pull of the hooks, found and of the curve [N]."""
+    """The equilibrium; sag of the links and of the curve [m], and the pull of the hooks.
+
+    Found and of the curve [N].
+    """
     rest = taut.equilibrium(chain)
     c = brentq(lambda c: 2 * c * math.sinh(SPAN / 2 / c) - LENGTH, 0.1, 10.0, xtol=1e-14)
     return {
@@ -48,11 +58,30 @@ def picture(figure, result) -> None:
     """The chain at rest over the catenary, and what the hooks do."""
     axes, q, c = figure.subplots(), result["rest"].state.q, result["c"]
     x = np.linspace(0, SPAN, 61)
-    axes.plot(x, c * (np.cosh((x - SPAN / 2) / c) - math.cosh(SPAN / 2 / c)), lw=4, color="0.85", label="catenary")
+    axes.plot(
+        x,
+        c * (np.cosh((x - SPAN / 2) / c) - math.cosh(SPAN / 2 / c)),
+        lw=4,
+        color="0.85",
+        label="catenary",
+    )
     axes.plot(q[:, 0], q[:, 1], "o-", ms=3, lw=1, label=f"{N} links")
     hooks = result["rest"].reactions[[0, N]]
-    axes.quiver(*q[[0, N], :2].T, *hooks[:, :2].T, angles="xy", scale_units="xy", scale=40.0, color="tab:red", width=0.006)
-    axes.set(title="a chain at rest, and the forces of the hooks", xlabel="x [m]", ylabel="y [m]", aspect="equal")
+    axes.quiver(
+        *q[[0, N], :2].T,
+        *hooks[:, :2].T,
+        angles="xy",
+        scale_units="xy",
+        scale=40.0,
+        color="tab:red",
+        width=0.006,
+    )
+    axes.set(
+        title="a chain at rest, and the forces of the hooks",
+        xlabel="x [m]",
+        ylabel="y [m]",
+        aspect="equal",
+    )
     axes.set(xlim=(-0.12, 0.92), ylim=(-0.3, 0.15))
     axes.legend(frameon=False, loc="lower left")
 
@@ -60,6 +89,9 @@ def picture(figure, result) -> None:
 if __name__ == "__main__":
     result = run()
     print(result["rest"])
-    print(f"sag {result['sag']:.6f} m, of rigid links {RIGID} m, of the curve {result['curve_sag']:.6f} m")
+    print(
+        f"sag {result['sag']:.6f} m, of rigid links {RIGID} m, of the curve "
+        f"{result['curve_sag']:.6f} m"
+    )
     print(f"the hooks carry {result['carried']:.6f} N of {result['weight']:.6f} N")
     print(f"and pull with {result['pull']:.4f} N, of the curve {result['curve_pull']:.4f} N")

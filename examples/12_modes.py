@@ -1,8 +1,9 @@
 """Modes: a drum of threads, what tones it has and how it moves in them.
 
-A square net of n × n meshes of side a is stretched over a frame; each thread has the tension T, each knot the mass m. In the mode
-with i and j half waves it has exactly ω² = (4T/ma)(sin²(iπ/2n) + sin²(jπ/2n)). As the meshes shrink that is the drum's
-ω = π√((T/a)/(m/a²)) √(i² + j²)/L: tones in the ratios √2 : √5 : √8, two of them the same.
+A square net of n × n meshes of side a is stretched over a frame; each thread has the tension T,
+each knot the mass m. In the mode with i and j half waves it has exactly ω² = (4T/ma)(sin²(iπ/2n) +
+sin²(jπ/2n)). As the meshes shrink that is the drum's ω = π√((T/a)/(m/a²)) √(i² + j²)/L: tones in
+the ratios √2 : √5 : √8, two of them the same.
 """
 
 import numpy as np
@@ -24,12 +25,17 @@ drum = taut.System(
 
 
 def run() -> dict[str, np.ndarray]:
-    """ω of the lowest modes [rad/s] as found, by the formula of the net and by that of the drum; and their shapes."""
+    """ω of the lowest modes [rad/s] as found, by the formula of the net and by that of the drum.
+
+    And their shapes.
+    """
     found = taut.modes(drum, n=len(MODES))
     i, j = np.array(MODES).T
     return {
         "omega": found.omega,
-        "net": np.sqrt(4 * TENSION * N / M * (np.sin(i * np.pi / 2 / N) ** 2 + np.sin(j * np.pi / 2 / N) ** 2)),
+        "net": np.sqrt(
+            4 * TENSION * N / M * (np.sin(i * np.pi / 2 / N) ** 2 + np.sin(j * np.pi / 2 / N) ** 2)
+        ),
         "drum": np.pi * np.sqrt(TENSION / M / N * (i**2 + j**2)),
         "shapes": found.shapes,
     }
@@ -38,14 +44,20 @@ def run() -> dict[str, np.ndarray]:
 def picture(figure, result) -> None:
     """Contours of four shapes: one side of zero in red, the other in blue."""
     x = np.linspace(0, 1, N + 1)
-    for axes, shape, omega in zip(figure.subplots(1, 4), result["shapes"], result["omega"], strict=False):
+    for axes, shape, omega in zip(
+        figure.subplots(1, 4), result["shapes"], result["omega"], strict=False
+    ):
         z = shape[:, 2].reshape(N + 1, N + 1) / np.abs(shape).max()
-        axes.contour(x, x, z, levels=[-0.8, -0.5, -0.2, 0.2, 0.5, 0.8], cmap="coolwarm", linewidths=1)
+        axes.contour(
+            x, x, z, levels=[-0.8, -0.5, -0.2, 0.2, 0.5, 0.8], cmap="coolwarm", linewidths=1
+        )
         axes.set(title=f"{omega / 2 / np.pi:.1f} Hz", aspect="equal", xticks=[], yticks=[])
 
 
 if __name__ == "__main__":
     result = run()
     print("half waves    found [rad/s]    net, exactly         drum")
-    for (i, j), found, exact, smooth in zip(MODES, result["omega"], result["net"], result["drum"], strict=True):
+    for (i, j), found, exact, smooth in zip(
+        MODES, result["omega"], result["net"], result["drum"], strict=True
+    ):
         print(f"{i:6} {j:1}   {found:16.9f} {exact:16.9f} {smooth:12.4f}")

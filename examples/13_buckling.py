@@ -1,8 +1,11 @@
-"""Buckling: a column of links and hinges is pressed until it is no longer stable, and then a little more.
+"""Buckling: a column of links and hinges is pressed until it is no longer stable.
 
-The straight column is found with its joints guided along the axis; let go, its stiffness has an eigenvalue that falls to zero as
-the load grows. Bisection on that finds the critical load, which for N links is P = 4(B/l)sin²(π/2N) exactly, B the stiffness of a
-hinge and l the length of a compressed link. Past it the equilibrium leaves the straight state and bends.
+And then a little more.
+
+The straight column is found with its joints guided along the axis; let go, its stiffness has an
+eigenvalue that falls to zero as the load grows. Bisection on that finds the critical load, which
+for N links is P = 4(B/l)sin²(π/2N) exactly, B the stiffness of a hinge and l the length of a
+compressed link. Past it the equilibrium leaves the straight state and bends.
 """
 
 import math
@@ -12,13 +15,19 @@ import numpy as np
 import taut
 from taut import laws
 from taut.constraints import on_line, on_plane
-from taut.step.statics import Equilibrium
+from taut.statics.equilibrium import Equilibrium
 
 N, B, K = 20, 1.0, 1e3  # links, stiffness of a hinge [J], of a link [N/m]
 
 rod = taut.mesh.rope(N)
 energies = [laws.spring(rod.edges, k=K), laws.rod_hinge(rod.rod_hinges, k=2 * B)]
-guided = taut.System(rod.points, mass=1.0, fixed=[0], energies=energies, constraints=[on_line(range(1, N + 1), (1, 0, 0))])
+guided = taut.System(
+    rod.points,
+    mass=1.0,
+    fixed=[0],
+    energies=energies,
+    constraints=[on_line(range(1, N + 1), (1, 0, 0))],
+)
 free = guided.with_(constraints=[on_line([N], (1, 0, 0)), on_plane(range(1, N), (0, 0, 1))])
 
 
@@ -28,7 +37,10 @@ def pressed(system: taut.System, load: float) -> Equilibrium:
 
 
 def run() -> dict[str, float]:
-    """The critical load by bisection and by formula [N], Euler's for the continuous rod, and the deflection past it [m]."""
+    """The critical load by bisection and by formula [N], Euler's for the continuous rod.
+
+    And the deflection past it [m].
+    """
     low, high = 0.2, 1.0
     while high - low > 1e-10 * high:
         load = (low + high) / 2
@@ -65,4 +77,7 @@ if __name__ == "__main__":
     print(f"critical load found   {result['found']:.9f} N")
     print(f"4(B/l)sin²(π/2N)      {result['formula']:.9f} N")
     print(f"over Euler's load     {result['found'] / result['euler']:.6f}")
-    print(f"2% past it the column leaves the straight state and deflects by {result['deflection']:.4f} m")
+    print(
+        "2% past it the column leaves the straight state and deflects by "
+        f"{result['deflection']:.4f} m"
+    )

@@ -1,8 +1,11 @@
-"""A cable net: its form is found from force densities, built of prestressed cables, loaded with snow, and its forces are listed.
+"""A cable net: its form is found from force densities, built of prestressed cables.
 
-The net spans a square rim that lies on the saddle z = x y/25. With equal force densities its form is that saddle, point by point.
-Cables cut to the rest lengths of the found forces stand where the form stands. Under snow the net sags and pulls harder, and what
-the rim holds then is the weight of the snow.
+Loaded with snow, and its forces are listed.
+
+The net spans a square rim that lies on the saddle z = x y/25. With equal force densities its form
+is that saddle, point by point. Cables cut to the rest lengths of the found forces stand where the
+form stands. Under snow the net sags and pulls harder, and what the rim holds then is the weight of
+the snow.
 
     python examples/14_cable_net.py [FILE.csv]      writes the table of members
 """
@@ -30,7 +33,12 @@ def run() -> dict[str, object]:
     rest = taut.rest_length(form.points, net.edges, K, form.forces)
     snow = np.zeros_like(saddle)
     snow[:, 2] = -SNOW * taut.areal_mass(taut.mesh.sheet(10, 10, size=20.0), 1.0)
-    built = taut.System(form.points, mass=1.0, fixed=RIM, energies=[laws.cable(net.edges, k=K, l0=rest), laws.force(f=snow)])
+    built = taut.System(
+        form.points,
+        mass=1.0,
+        fixed=RIM,
+        energies=[laws.cable(net.edges, k=K, l0=rest), laws.force(f=snow)],
+    )
     empty = taut.equilibrium(built, loads=[0.0])
     loaded = taut.equilibrium(built, empty.state, loads=[0.25, 0.5, 0.75, 1.0])
     return {
@@ -48,8 +56,13 @@ def picture(figure, result) -> None:
     """The form found, and how it hangs under snow; heights twice as large as they are."""
     view = np.array([[0.9, -0.35], [0.55, 0.5], [0.0, 2.0]])
     axes = figure.subplots()
-    for q, colour, label in ((result["form"].points, "0.7", "found"), (result["loaded"].state.q, "tab:blue", "under snow")):
-        pen = np.pad((q @ view)[net.edges], ((0, 0), (0, 1), (0, 0)), constant_values=np.nan)  # nan lifts the pen
+    for q, colour, label in (
+        (result["form"].points, "0.7", "found"),
+        (result["loaded"].state.q, "tab:blue", "under snow"),
+    ):
+        pen = np.pad(
+            (q @ view)[net.edges], ((0, 0), (0, 1), (0, 0)), constant_values=np.nan
+        )  # nan lifts the pen
         axes.plot(*pen.reshape(-1, 2).T, lw=0.8, color=colour, label=label)
     axes.plot(*(result["form"].points @ view)[RIM].T, "o", ms=2, color="tab:red", label="held")
     axes.set(aspect="equal")
@@ -60,10 +73,16 @@ def picture(figure, result) -> None:
 if __name__ == "__main__":
     result = run()
     print(result["form"])
-    print(f"the form is off the saddle by {result['off_saddle']:.1e} m; built of cables it moves by {result['moved']:.1e} m")
+    print(
+        f"the form is off the saddle by {result['off_saddle']:.1e} m; built of cables it moves by "
+        f"{result['moved']:.1e} m"
+    )
     loaded = result["loaded"]
     print(loaded)
-    print(f"snow {result['snow']:.6f} N, held by the rim {result['held']:.6f} N; the net sags by {1000 * result['sag']:.1f} mm")
+    print(
+        f"snow {result['snow']:.6f} N, held by the rim {result['held']:.6f} N; the net sags by "
+        f"{1000 * result['sag']:.1f} mm"
+    )
     print(loaded.members)
     if len(sys.argv) > 1:
         loaded.members.write_csv(sys.argv[1])

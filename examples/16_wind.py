@@ -1,11 +1,15 @@
-"""Wind: a banner hangs from its upper edge in a steady wind, blows out and comes to rest at a slant.
+"""Wind: a banner hangs from its upper edge in a steady wind.
 
-The air pushes on every triangle with drag along the wind and lift across it. Where the banner rests flat at the angle φ to the
-vertical, what the wind pushes at a right angle to it is what its weight does,
+Blows out and comes to rest at a slant.
+
+The air pushes on every triangle with drag along the wind and lift across it. Where the banner rests
+flat at the angle φ to the vertical, what the wind pushes at a right angle to it is what its weight
+does,
 
     ½ρu² (C_D cos²φ + C_L cos φ sin²φ) = σ g sin φ,
 
-whatever the banner's size, since each piece of it is in balance by itself. In the book, the wind's work is what it has done.
+whatever the banner's size, since each piece of it is in balance by itself. In the book, the wind's
+work is what it has done.
 """
 
 import numpy as np
@@ -32,13 +36,20 @@ banner = taut.System(
 
 
 def run() -> dict[str, object]:
-    """Five seconds; returns the slant by time and by the balance [rad], states, the speed left [m/s] and the book [J]."""
+    """Five seconds; returns the slant by time and by the balance [rad], states.
+
+    The speed left [m/s] and the book [J].
+    """
     ledger, states = taut.Ledger(), []
     for state, _ in taut.simulate(banner, taut.ImplicitEuler(), h=0.02, until=5.0, ledger=ledger):
         states.append(state)
     hung = np.array([s.q[FOOT].mean(axis=0) - s.q[TOP].mean(axis=0) for s in states])
     push = AIR * WIND**2 / 2 / (DENSITY * 9.81)
-    slant = brentq(lambda p: push * (DRAG * np.cos(p) ** 2 + LIFT * np.cos(p) * np.sin(p) ** 2) - np.sin(p), 0.0, np.pi / 2)
+    slant = brentq(
+        lambda p: push * (DRAG * np.cos(p) ** 2 + LIFT * np.cos(p) * np.sin(p) ** 2) - np.sin(p),
+        0.0,
+        np.pi / 2,
+    )
     return {
         "t": np.array([s.t for s in states]),
         "slant": np.arctan2(hung[:, 2], -hung[:, 1]),
@@ -65,6 +76,9 @@ def picture(figure, result) -> None:
 
 if __name__ == "__main__":
     result = run()
-    print(f"slant {np.degrees(result['slant'][-1]):.4f}°, by balance {np.degrees(result['expected']):.4f}°")
+    print(
+        f"slant {np.degrees(result['slant'][-1]):.4f}°, by balance "
+        f"{np.degrees(result['expected']):.4f}°"
+    )
     print(f"its fastest point still moves at {1000 * result['speed']:.2g} mm/s")
     print(result["book"])

@@ -12,7 +12,10 @@ from taut.threads import prepare_threads
 
 @pytest.fixture(scope="session", autouse=True)
 def one_thread_per_worker():
-    """Where several processes share the tests, each keeps to one thread: theirs would get in each other's way."""
+    """Where several processes share the tests, each keeps to one thread.
+
+    Theirs would get in each other's way.
+    """
     if "PYTEST_XDIST_WORKER" in os.environ:
         prepare_threads()
         numba.set_num_threads(1)

@@ -1,4 +1,7 @@
-"""Every Python block in README and docs runs, in order, one namespace a page; the text block after it is what it prints."""
+"""Every Python block in README and docs runs, in order, one namespace a page.
+
+The text block after it is what it prints.
+"""
 
 import re
 from contextlib import redirect_stdout
@@ -15,14 +18,20 @@ BLOCK = re.compile(r"```(python|text)\n(.*?)```", re.DOTALL)
 
 
 def _rounded(text: str) -> str:
-    """Without what depends on the machine: numbers in scientific notation (residuals) and digits past the sixth."""
+    """Without what depends on the machine.
+
+    Numbers in scientific notation (residuals) and digits past the sixth.
+    """
     text = re.sub(r"-?\d\.?\d*e[-+]\d+", "#", text)
     return re.sub(r"(\.\d{6})\d+", r"\1", text).strip()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_blocks_run_and_print_what_they_say(page, tmp_path, monkeypatch):
-    blocks = [(m[1], m[2], page.read_text()[: m.start()].count("\n") + 2) for m in BLOCK.finditer(page.read_text())]
+    blocks = [
+        (m[1], m[2], page.read_text()[: m.start()].count("\n") + 2)
+        for m in BLOCK.finditer(page.read_text())
+    ]
     monkeypatch.chdir(tmp_path)
     space, printed = {"__name__": page.stem}, ""
     for kind, text, line in blocks:
@@ -34,22 +43,30 @@ def test_blocks_run_and_print_what_they_say(page, tmp_path, monkeypatch):
             assert _rounded(printed) == _rounded(text), f"{page.name}, line {line}"
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"], ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"],
+    ids=lambda p: str(p.relative_to(ROOT)),
+)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text()):
         if "://" not in target:
             assert (page.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda p: str(p.relative_to(ROOT))
+)
 def test_files_that_are_named_are_there(page):
-    """Such as `scene/law_of.py`: by their places below src/taut, or below the repository."""
+    """Such as `scene/_law.py`: by their places below src/taut, or below the repository."""
     for path in re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.(?:py|toml))`", page.read_text()):
         assert any((top / path).exists() for top in (ROOT / "src/taut", ROOT / "src", ROOT)), path
 
 
 def test_the_excerpt_of_generated_source_is_still_what_is_generated():
     page = (ROOT / "docs/guide/own-law.md").read_text()
-    excerpt = re.search(r"The middle of what the block prints:\n\n```\n(.*?)```", page, re.DOTALL)[1]
-    source = laws.spring.variant("energy", 2, {"k": None, "l0": None}).source().splitlines()
-    assert [line for line in excerpt.splitlines() if line.strip() != "..." and line not in source] == []
+    excerpt = re.search(r"From the middle of the output:\n\n```\n(.*?)```", page, re.DOTALL)[1]
+    source = laws.spring.compile("energy", 2, {"k": None, "l0": None}).source().splitlines()
+    assert [
+        line for line in excerpt.splitlines() if line.strip() != "..." and line not in source
+    ] == []

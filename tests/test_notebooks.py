@@ -25,7 +25,9 @@ def test_there_are_notebooks():
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_notebook_prints_what_it_stores(path, tmp_path, monkeypatch):
-    plt = pytest.importorskip("matplotlib.pyplot", reason="the notebooks draw with the extra 'plot'")
+    plt = pytest.importorskip(
+        "matplotlib.pyplot", reason="the notebooks draw with the extra 'plot'"
+    )
     plt.switch_backend("Agg")
     monkeypatch.chdir(tmp_path)
     space = {"__name__": path.stem}
@@ -44,5 +46,9 @@ def test_notebook_is_small_and_was_run_in_order(path):
     code = [cell for cell in book["cells"] if cell["cell_type"] == "code"]
     assert path.stat().st_size < 30_000
     assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
-    assert all(output["output_type"] == "stream" and output["name"] == "stdout" for cell in code for output in cell["outputs"])
+    assert all(
+        output["output_type"] == "stream" and output["name"] == "stdout"
+        for cell in code
+        for output in cell["outputs"]
+    )
     assert len({cell["id"] for cell in book["cells"]}) == len(book["cells"])

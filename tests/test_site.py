@@ -1,4 +1,7 @@
-"""The documentation site: built without a warning, whole, with every public name, and with the figures of its sources."""
+"""The documentation site.
+
+Built without a warning, whole, with every public name, and with the figures of its sources.
+"""
 
 import os
 import re
@@ -17,18 +20,30 @@ DOCS = ROOT / "docs"
 PAGES = sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
 MODULES = [name for name in taut.__all__ if type(getattr(taut, name)).__name__ == "module"]
 NAMES = [f"taut.{name}" for name in taut.__all__ if name not in MODULES and name != "__version__"]
-NAMES += [f"taut.{module}.{name}" for module in MODULES for name in import_module(getattr(taut, module).__name__).__all__]
+NAMES += [
+    f"taut.{module}.{name}"
+    for module in MODULES
+    for name in import_module(getattr(taut, module).__name__).__all__
+]
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The folder of the built site. mkdocs runs by itself: it changes the logging of the process."""
+    """The folder of the built site. mkdocs runs by itself.
+
+    It changes the logging of the process.
+    """
     for package in ("mkdocs", "material", "mkdocstrings"):
         pytest.importorskip(package, reason="the site is built with the extra docs")
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+        command,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
     )
     assert done.returncode == 0, done.stderr
     assert "WARNING" not in done.stderr, done.stderr
@@ -41,7 +56,10 @@ def _words(html: str) -> str:
 
 
 def test_every_page_is_in_the_navigation(site):
-    """A link in the text would not do: it is the list of all pages, which each page has, that is looked at."""
+    """A link in the text would not do.
+
+    It is the list of all pages, which each page has, that is looked at.
+    """
     home = (site / "index.html").read_text()
     listed = set(re.findall(r'<a href="([^"#]+)" class="md-nav__link', home))
     assert {page.removesuffix(".md") + ".html" for page in PAGES} - {"index.html"} <= listed
@@ -65,8 +83,15 @@ def test_the_reference_says_what_the_docstrings_say(site):
     missing = []
     for name in NAMES:
         module, _, last = name.rpartition(".")
-        thing = getattr(import_module(getattr(taut, module.partition(".")[2]).__name__) if module != "taut" else taut, last)
-        own = thing.__doc__ if thing.__doc__ != type(thing).__doc__ else ""  # a dict has that of all dicts
+        thing = getattr(
+            import_module(getattr(taut, module.partition(".")[2]).__name__)
+            if module != "taut"
+            else taut,
+            last,
+        )
+        own = (
+            thing.__doc__ if thing.__doc__ != type(thing).__doc__ else ""
+        )  # a dict has that of all dicts
         first = (own or "").strip().partition("\n")[0]
         missing += [name] * (" ".join(first.replace("`", "").split()) not in said)
     assert missing == []
@@ -78,33 +103,58 @@ def test_laws_are_shown_as_they_are_called(site):
 
 def test_nothing_is_fetched_from_elsewhere(site):
     """Scripts, styles, fonts and pictures come with the site."""
-    fetched = re.compile(r'<(?:script|img|iframe|source)[^>]*\ssrc="(https?:)?//|<link[^>]*rel="(?:stylesheet|preconnect)"[^>]*//')
+    fetched = re.compile(
+        r'<(?:script|img|iframe|source)[^>]*\ssrc="(https?:)?//|<link[^>]*rel="(?:stylesheet|preconnect)"[^>]*//'
+    )
     assert [page.name for page in site.rglob("*.html") if fetched.search(page.read_text())] == []
-    assert [sheet.name for sheet in site.rglob("*.css") if re.search(r"url\(\s*[\"']?(https?:)?//", sheet.read_text())] == []
+    assert [
+        sheet.name
+        for sheet in site.rglob("*.css")
+        if re.search(r"url\(\s*[\"']?(https?:)?//", sheet.read_text())
+    ] == []
 
 
 def test_figures_of_the_choice_are_those_of_the_guide():
-    """`docs/choosing.md` rounds what the blocks of `docs/guide/time.md` print, and `tests/test_docs.py` runs these."""
+    """`docs/choosing.md` rounds what the blocks of `docs/guide/time.md` print.
+
+    And `tests/test_docs.py` runs these.
+    """
     guide = (DOCS / "guide/time.md").read_text()
     printed = {}
-    for name, error, energy in re.findall(r"^(\w+) +(-?\d+\.\d\d) +(-?\d+\.\d\d)(?: +\d+ +\d+)?$", guide, re.MULTILINE):
+    for name, error, energy in re.findall(
+        r"^(\w+) +(-?\d+\.\d\d) +(-?\d+\.\d\d)(?: +\d+ +\d+)?$", guide, re.MULTILINE
+    ):
         printed.setdefault(name, []).extend([float(error), float(energy)])
-    rows = re.findall(r"^\| `(\w+)` \| (.*? mm .*?) \|$", (DOCS / "choosing.md").read_text(), re.MULTILINE)
+    rows = re.findall(
+        r"^\| `(\w+)` \| (.*? mm .*?) \|$", (DOCS / "choosing.md").read_text(), re.MULTILINE
+    )
     assert len(rows) == 8
     for name, cells in rows:
         told = re.findall(r"(-?\d+(?:\.(\d+))?) m[mJ]", cells)
         assert len(told) == len(printed[name]), name
         for (number, digits), exact in zip(told, printed[name], strict=True):
-            assert float(number) == pytest.approx(exact, abs=0.51 * 10.0 ** -len(digits)), (name, number, exact)
+            assert float(number) == pytest.approx(exact, abs=0.51 * 10.0 ** -len(digits)), (
+                name,
+                number,
+                exact,
+            )
 
 
 def test_the_house_has_the_rooms_there_are():
     space = {"__name__": "house", "__file__": str(DOCS / "pictures/house.py")}
     exec((DOCS / "pictures/house.py").read_text(), space)
     rooms = {name for floor in space["FLOORS"] for name, _ in floor} | {space["ROOF"][0]}
-    assert rooms == {folder.name for folder in (ROOT / "src/taut").iterdir() if (folder / "__init__.py").is_file()}
-    assert set(space["GROUND"]) == {file.stem for file in (ROOT / "src/taut").glob("*.py")} - {"__init__"}
-    assert space["house"]() == (DOCS / "pictures/house.svg").read_text(), "python docs/pictures/house.py draws it"
+    assert rooms == {
+        folder.name
+        for folder in (ROOT / "src/taut").iterdir()
+        if (folder / "__init__.py").is_file()
+    }
+    assert set(space["GROUND"]) == {file.stem for file in (ROOT / "src/taut").glob("*.py")} - {
+        "__init__"
+    }
+    assert space["house"]() == (DOCS / "pictures/house.svg").read_text(), (
+        "python docs/pictures/house.py draws it"
+    )
 
 
 def test_every_theory_page_has_as_many_answers_as_exercises():

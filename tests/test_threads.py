@@ -22,7 +22,9 @@ print(taut.threads.prepare_threads(), numba.threading_layer(), state.q.tobytes()
 
 
 def run(layer):
-    made = subprocess.run([sys.executable, "-c", CODE, layer], capture_output=True, text=True, check=True)
+    made = subprocess.run(
+        [sys.executable, "-c", CODE, layer], capture_output=True, text=True, check=True
+    )
     return made.stdout.split()
 
 
@@ -36,7 +38,7 @@ def test_layers_fall_back_and_give_the_same_bits():
 
 def test_info_says_which_layer(monkeypatch, capsys):
     from taut import threads
-    from taut.cli import info
+    from taut.cli import _info as info
 
     monkeypatch.setattr(threads, "_load_tbb", lambda: False)
     monkeypatch.setattr(threads, "_importable", lambda pool: False)

@@ -1,4 +1,6 @@
-"""Draws the pictures of docs/examples.md: every script in examples/ runs, and its `picture` draws what came out.
+"""Draws the pictures of docs/examples.md.
+
+Every script in examples/ runs, and its `picture` draws what came out.
 
 python docs/examples/make.py [NAME …]     all of them, or those whose names begin so: make.py 03 17
 """
@@ -15,13 +17,21 @@ from matplotlib.figure import Figure
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples"
 STYLE = {
-    "font.size": 8, "axes.titlesize": 9, "font.family": "DejaVu Sans", "axes.spines.top": False, "axes.spines.right": False,
-    "svg.fonttype": "none", "svg.hashsalt": "examples",
-}  # fmt: skip
+    "font.size": 8,
+    "axes.titlesize": 9,
+    "font.family": "DejaVu Sans",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "examples",
+}
 
 
 def svg(picture, result) -> str:
-    """What an example draws, as text: a tenth of a point is enough, and any font without serifs will do."""
+    """What an example draws, as text.
+
+    A tenth of a point is enough, and any font without serifs will do.
+    """
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(6.4, 2.8), layout="constrained")
         picture(figure, result)
@@ -36,7 +46,9 @@ def _short(tag: str) -> str:
 
     def rounded(number) -> str:
         value = float(number[0])
-        return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"  # points; the small ones are of markers
+        return (
+            f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+        )  # points; the small ones are of markers
 
     tag = re.sub(r"-?\d+\.\d{3,}", rounded, tag)
     return re.sub(r' d="[^"]*"', lambda path: re.sub(r"\s*([MLCQz])\s*", r"\1", path[0]), tag)

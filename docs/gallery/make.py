@@ -1,4 +1,6 @@
-"""Draws the gallery: runs every built-in scene, draws it at its most telling moment, and writes the page.
+"""Draws the gallery: runs every built-in scene, draws it at its most telling moment.
+
+And writes the page.
 
     python docs/gallery/make.py              all of them, which takes some minutes
     python docs/gallery/make.py cloth flag   some of them
@@ -21,10 +23,10 @@ SIZE = (480, 300)
 
 HEAD = """# Gallery
 
-The scenes that come with taut (`taut scenes`), each at its most telling moment. `taut run NAME` runs one into a folder, and
-[`taut render`](guide/pictures.md) draws it; all of these are drawn by [make.py](gallery/make.py).
+The built-in scenes (`taut scenes`), each at a characteristic moment. `taut run NAME` runs a scene and writes a run folder, and
+[`taut render`](guide/pictures.md) draws the run. [make.py](gallery/make.py) draws all pictures of this page.
 
-![The hanging cloth, at three quarters of its speed](gallery/cloth.gif)
+![The hanging cloth, at three quarters of its real speed](gallery/cloth.gif)
 """
 
 # scene → when [s], and how it is drawn
@@ -77,8 +79,10 @@ def page():
         said = why(name)
         shown = "".join(f" --{option} {value}" for option, value in how.items())
         parts.append(
-            f"## {name}\n\n![{load(name).title}](gallery/{name}.png)\n\n{said[0].upper()}{said[1:]}. Here at t = {when:g} s.\n\n"
-            f"```bash\ntaut run {name}\ntaut render runs/{name}-1 -o {name}.png --frame {frame_of(name)}{shown}\n```\n"
+            "## "
+            f"{name}\n\n![{load(name).title}](gallery/{name}.png)\n\n{said[0].upper()}{said[1:]}. Here at t = {when:g} s.\n\n"
+            f"```bash\ntaut run {name}\ntaut render runs/{name}-1 -o {name}.png --frame "
+            f"{frame_of(name)}{shown}\n```\n"
         )
     return "\n".join(parts)
 

@@ -1,8 +1,9 @@
 """Docstrings as Markdown, and laws with the arguments that one calls them with.
 
-In a docstring of taut a line `k : stiffness [N/m]` describes a parameter, or several with a semicolon between them, lines indented
-below it go on, and `>>>` begins an example. A law is written as a function of positions, `spring(x, k, l0)`, and called with
-elements and keywords, `spring(elements, *, k, l0=…)`.
+In a docstring of taut a line `k : stiffness [N/m]` describes a parameter, or several with a
+    semicolon between them, lines indented
+below it go on, and `>>>` begins an example. A law is written as a function of positions, `spring(x,
+k, l0)`, and called with elements and keywords, `spring(elements, *, k, l0=…)`.
 """
 
 from __future__ import annotations
@@ -30,8 +31,14 @@ class Docstrings(griffe.Extension):
         """Give a law the signature that it has once it is decorated."""
         for decorator in func.decorators:
             text = str(decorator.value)
-            if text.partition("(")[0].rpartition(".")[2] in LAWS and len(func.parameters) and func.parameters[0].name == "x":
-                measured = set(re.findall(r"['\"](\w+)['\"]:", text.partition("rest={")[2].partition("}")[0])) | {"mass"}
+            if (
+                text.partition("(")[0].rpartition(".")[2] in LAWS
+                and len(func.parameters)
+                and func.parameters[0].name == "x"
+            ):
+                measured = set(
+                    re.findall(r"['\"](\w+)['\"]:", text.partition("rest={")[2].partition("}")[0])
+                ) | {"mass"}
                 func.parameters = called(func.parameters, measured)
 
 
@@ -50,7 +57,10 @@ def called(parameters: griffe.Parameters, measured: set[str]) -> griffe.Paramete
 
 
 def markdown(text: str) -> str:
-    """The same docstring with lists for parameters, fenced blocks for examples and links to pages, as seen from a page in api/."""
+    """The same docstring with lists for parameters, fenced blocks for examples and links to pages.
+
+    As seen from a page in api/.
+    """
     done: list[str] = []
     mode = "text"
     for line in PAGE.sub(r"[\1](../\1.md)", text).splitlines():

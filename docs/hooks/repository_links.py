@@ -1,7 +1,10 @@
-"""Links of a page that lead out of docs/ (to the source, to an example, to CONTRIBUTING) lead to a page of the site.
+"""Links of a page that lead out of docs/ (to the source, to an example.
 
-A link stands in a page as it does in the repository, relative to the file, so that it works there too. Here a target outside of
-docs/ becomes repository/PATH: Markdown as it is, source in a block on a page, and anything else (a notebook) as a file.
+To CONTRIBUTING) lead to a page of the site.
+
+A link stands in a page as it does in the repository, relative to the file, so that it works there
+too. Here a target outside of docs/ becomes repository/PATH: Markdown as it is, source in a block on
+a page, and anything else (a notebook) as a file.
 """
 
 from __future__ import annotations
@@ -44,7 +47,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Turn links between files of the repository into links between pages of the site."""
     uri = page.file.src_uri
-    path = uri.removeprefix(SHOWN).removesuffix(".shown.md") if uri.startswith(SHOWN) else f"docs/{uri}"
+    path = (
+        uri.removeprefix(SHOWN).removesuffix(".shown.md")
+        if uri.startswith(SHOWN)
+        else f"docs/{uri}"
+    )
 
     def turned(link: re.Match[str]) -> str:
         target = normpath(f"{dirname(path)}/{link[1]}".lstrip("/"))
@@ -61,7 +68,10 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 def _outside(text: str, path: str) -> list[str]:
     """The files outside of docs/ that a file links to, by their paths in the repository."""
-    targets = [normpath(f"{dirname(path)}/{link[1]}".lstrip("/")) for link in LINK.finditer(CODE.sub("", text))]
+    targets = [
+        normpath(f"{dirname(path)}/{link[1]}".lstrip("/"))
+        for link in LINK.finditer(CODE.sub("", text))
+    ]
     return [t for t in targets if not t.startswith(("docs/", ".."))]
 
 

@@ -1,4 +1,7 @@
-"""Residual against iterations of conjugate gradients, with the blocks of particles alone and with multigrid: multigrid.svg."""
+"""Residual against iterations of conjugate gradients.
+
+With the blocks of particles alone and with multigrid: multigrid.svg.
+"""
 
 from pathlib import Path
 
@@ -7,10 +10,17 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from taut.bench.net import cloth
-from taut.solve.multigrid import Multigrid
-from taut.system.blocks import lengths
+from taut.linalg.blocks import row_norms
+from taut.linalg.multigrid import Multigrid
 
-mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "multigrid", "font.size": 9, "font.family": "sans-serif"})
+mpl.rcParams.update(
+    {
+        "svg.fonttype": "none",
+        "svg.hashsalt": "multigrid",
+        "font.size": 9,
+        "font.family": "sans-serif",
+    }
+)
 H = 0.01
 
 
@@ -19,11 +29,11 @@ def problem(n):
     system = cloth(n).system()
     q = np.array(system.initial_state().q)
     q[:, 1] -= 0.05 * np.sin(3 * q[:, 0]) * np.sin(2 * q[:, 2])
-    state = system.initial_state().with_(q=system.hold.place(q, 0.0))
+    state = system.initial_state().with_(q=system.projector.project_positions(q, 0.0))
     matrix = system.stiffness(state, project=True).copy()
     matrix.data[matrix.pattern.diagonal] += (system.mass / H**2)[:, None, None] * np.eye(3)
-    system.hold.constrain(matrix)
-    return matrix, system.hold.project(system.f(state))
+    system.projector.apply_to_matrix(matrix)
+    return matrix, system.projector.project(system.f(state))
 
 
 def by_blocks(matrix, b, until):
@@ -34,7 +44,7 @@ def by_blocks(matrix, b, until):
         z = np.einsum("nij,nj->ni", inverse, r)
         rz, old = float((r * z).sum()), rz
         p = z + (rz / old if len(found) > 1 else 0.0) * p
-        ap = matrix.times(p)
+        ap = matrix.multiply(p)
         r = r - rz / float((p * ap).sum()) * ap
         found.append(np.linalg.norm(r) / np.linalg.norm(b))
     return np.arange(len(found)), np.array(found)
@@ -44,10 +54,12 @@ def by_multigrid(matrix, b, until):
     """The same for multigrid, from solves that are cut short."""
     found = [(0, 1.0)]
     while found[-1][1] > until:
-        solver = Multigrid(patience=found[-1][0] + 1)
+        solver = Multigrid(max_iterations=found[-1][0] + 1)
         solver.factor(matrix)
         solution = solver.solve(b, np.zeros(len(b)))
-        found.append((found[-1][0] + 1, np.linalg.norm(solution.residuals) / np.linalg.norm(lengths(b))))
+        found.append(
+            (found[-1][0] + 1, np.linalg.norm(solution.residuals) / np.linalg.norm(row_norms(b)))
+        )
     return np.array(found).T
 
 
@@ -55,8 +67,22 @@ figure = Figure(figsize=(6.4, 3.4), layout="constrained")
 axes = figure.subplots()
 for n, shade in ((25, 0.4), (50, 0.7), (100, 1.0)):
     matrix, b = problem(n)
-    axes.semilogy(*by_blocks(matrix, b, 1e-8), color="tab:red", alpha=shade, lw=1, label=f"blocks of particles, n = {n}")
-    axes.semilogy(*by_multigrid(matrix, b, 1e-8), "-o", ms=2, color="tab:blue", alpha=shade, lw=1, label=f"multigrid, n = {n}")
+    axes.semilogy(
+        *by_blocks(matrix, b, 1e-8),
+        color="tab:red",
+        alpha=shade,
+        lw=1,
+        label=f"blocks of particles, n = {n}",
+    )
+    axes.semilogy(
+        *by_multigrid(matrix, b, 1e-8),
+        "-o",
+        ms=2,
+        color="tab:blue",
+        alpha=shade,
+        lw=1,
+        label=f"multigrid, n = {n}",
+    )
 axes.set(xlabel="iterations", ylabel="residual, relative", xscale="symlog", ylim=(1e-8, 3))
 axes.set_xticks([0, 1, 10, 100, 1000], ["0", "1", "10", "100", "1000"])
 axes.legend(frameon=False, loc="lower left", fontsize=8)

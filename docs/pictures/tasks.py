@@ -1,4 +1,6 @@
-"""Draws the pictures of the pages in docs/tasks: runs the code of each page and keeps the file that it writes last.
+"""Draws the pictures of the pages in docs/tasks.
+
+Runs the code of each page and keeps the file that it writes last.
 
 python docs/pictures/tasks.py [PAGE …]
 """
@@ -24,7 +26,10 @@ DRAWN = {  # page: what its code writes
 
 
 def draw(page: str) -> None:
-    """Run the Python blocks of a page in a folder of their own, and keep its picture as tasks-PAGE."""
+    """Run the Python blocks of a page in a folder of their own.
+
+    And keep its picture as tasks-PAGE.
+    """
     text = (HERE.parent / "tasks" / f"{page}.md").read_text()
     target = HERE / f"tasks-{page}{Path(DRAWN[page]).suffix}"
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
@@ -33,14 +38,25 @@ def draw(page: str) -> None:
             exec(block, space)
         drawn = Path(DRAWN[page]).read_bytes()
     if target.suffix == ".svg":  # two decimals are a hundredth of a point
-        drawn = re.sub(rb"<[^>]*>", lambda tag: re.sub(rb"\d+\.\d{3,}", lambda x: f"{float(x[0]):.2f}".encode(), tag[0]), drawn)
+        drawn = re.sub(
+            rb"<[^>]*>",
+            lambda tag: re.sub(rb"\d+\.\d{3,}", lambda x: f"{float(x[0]):.2f}".encode(), tag[0]),
+            drawn,
+        )
         drawn = re.sub(rb"\s*<dc:date>.*?</dc:date>", b"", drawn)
     target.write_bytes(drawn)
 
 
 def main() -> None:
     """All pictures, or those of the pages named."""
-    mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "tasks", "font.size": 9, "font.family": "sans-serif"})
+    mpl.rcParams.update(
+        {
+            "svg.fonttype": "none",
+            "svg.hashsalt": "tasks",
+            "font.size": 9,
+            "font.family": "sans-serif",
+        }
+    )
     os.environ.setdefault("SOURCE_DATE_EPOCH", "0")
     for page in sys.argv[1:] or DRAWN:
         draw(page)

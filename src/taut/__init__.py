@@ -17,7 +17,7 @@ import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from taut.errors import plain
+from taut.errors import escape_unprintable
 
 if TYPE_CHECKING:
     from taut import constraints as constraints
@@ -27,54 +27,82 @@ if TYPE_CHECKING:
     from taut import materials as materials
     from taut import mesh as mesh
     from taut import scene as scene
+    from taut.binding.decorators import dissipation as dissipation
+    from taut.binding.decorators import energy as energy
+    from taut.binding.decorators import load as load
     from taut.errors import NotConverged as NotConverged
     from taut.errors import TautError as TautError
-    from taut.formula.law import dissipation as dissipation
-    from taut.formula.law import energy as energy
-    from taut.formula.law import load as load
+    from taut.optimise.tolerance import Tolerance as Tolerance
     from taut.run.ledger import Ledger as Ledger
-    from taut.run.opening import open_run as open_run
+    from taut.run.open_run import open_run as open_run
     from taut.run.simulate import simulate as simulate
     from taut.show import plot as plot
-    from taut.solve.tolerance import Tolerance as Tolerance
+    from taut.statics.equilibrium import equilibrium as equilibrium
+    from taut.statics.form_finding import form_finding as form_finding
+    from taut.statics.modes import modes as modes
+    from taut.statics.stability import stability as stability
     from taut.step.adaptive import Adaptive as Adaptive
     from taut.step.bdf2 import BDF2 as BDF2
-    from taut.step.form import form_finding as form_finding
     from taut.step.implicit_euler import ImplicitEuler as ImplicitEuler
     from taut.step.implicit_midpoint import ImplicitMidpoint as ImplicitMidpoint
     from taut.step.linearly_implicit_euler import LinearlyImplicitEuler as LinearlyImplicitEuler
     from taut.step.report import Report as Report
     from taut.step.rk4 import RK4 as RK4
-    from taut.step.stability import stability as stability
-    from taut.step.statics import equilibrium as equilibrium
     from taut.step.symplectic_euler import SymplecticEuler as SymplecticEuler
     from taut.step.tr_bdf2 import TRBDF2 as TRBDF2
     from taut.step.velocity_verlet import VelocityVerlet as VelocityVerlet
-    from taut.step.vibration import modes as modes
-    from taut.system.joining import join as join
-    from taut.system.mass import areal_mass as areal_mass
-    from taut.system.mass import line_mass as line_mass
-    from taut.system.mass import volume_mass as volume_mass
-    from taut.system.prestress import rest_length as rest_length
+    from taut.system.building import areal_mass as areal_mass
+    from taut.system.building import join as join
+    from taut.system.building import line_mass as line_mass
+    from taut.system.building import rest_length as rest_length
+    from taut.system.building import volume_mass as volume_mass
     from taut.system.state import State as State
     from taut.system.system import System as System
 
 __version__ = "0.1.0.dev0"
 
 _HOME = {
-    "NotConverged": "errors", "TautError": "errors", "dissipation": "formula.law", "energy": "formula.law", "load": "formula.law",
-    "Ledger": "run.ledger", "open_run": "run.opening", "simulate": "run.simulate", "Tolerance": "solve.tolerance",
-    "Adaptive": "step.adaptive", "BDF2": "step.bdf2", "form_finding": "step.form", "ImplicitEuler": "step.implicit_euler",
-    "ImplicitMidpoint": "step.implicit_midpoint", "LinearlyImplicitEuler": "step.linearly_implicit_euler", "Report": "step.report",
-    "RK4": "step.rk4", "stability": "step.stability", "equilibrium": "step.statics", "SymplecticEuler": "step.symplectic_euler",
-    "TRBDF2": "step.tr_bdf2", "VelocityVerlet": "step.velocity_verlet", "modes": "step.vibration", "join": "system.joining",
-    "areal_mass": "system.mass", "line_mass": "system.mass", "volume_mass": "system.mass", "rest_length": "system.prestress",
-    "State": "system.state", "System": "system.system",
-}  # fmt: skip
+    "NotConverged": "errors",
+    "TautError": "errors",
+    "dissipation": "binding.decorators",
+    "energy": "binding.decorators",
+    "load": "binding.decorators",
+    "Ledger": "run.ledger",
+    "open_run": "run.open_run",
+    "simulate": "run.simulate",
+    "Tolerance": "optimise.tolerance",
+    "Adaptive": "step.adaptive",
+    "BDF2": "step.bdf2",
+    "form_finding": "statics.form_finding",
+    "ImplicitEuler": "step.implicit_euler",
+    "ImplicitMidpoint": "step.implicit_midpoint",
+    "LinearlyImplicitEuler": "step.linearly_implicit_euler",
+    "Report": "step.report",
+    "RK4": "step.rk4",
+    "stability": "statics.stability",
+    "equilibrium": "statics.equilibrium",
+    "SymplecticEuler": "step.symplectic_euler",
+    "TRBDF2": "step.tr_bdf2",
+    "VelocityVerlet": "step.velocity_verlet",
+    "modes": "statics.modes",
+    "join": "system.building",
+    "areal_mass": "system.building",
+    "line_mass": "system.building",
+    "volume_mass": "system.building",
+    "rest_length": "system.building",
+    "State": "system.state",
+    "System": "system.system",
+}
 _MODULES = {
-    "constraints": "constraints", "errors": "errors", "formula": "formula", "laws": "laws", "materials": "materials",
-    "mesh": "mesh", "plot": "show.plot", "scene": "scene",
-}  # fmt: skip
+    "constraints": "constraints",
+    "errors": "errors",
+    "formula": "formula",
+    "laws": "laws",
+    "materials": "materials",
+    "mesh": "mesh",
+    "plot": "show.plot",
+    "scene": "scene",
+}
 
 __all__ = ["__version__", *_MODULES, *_HOME]
 
@@ -99,11 +127,14 @@ class _Plain(logging.Formatter):
     """Names from files stand in messages: nothing in them may steer a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return plain(super().format(record))
+        return escape_unprintable(super().format(record))
 
 
 def _speak() -> None:
-    """Show what taut says of long work (compilation) on standard error, unless the application handles logging itself."""
+    """Show what taut says of long work (compilation) on standard error.
+
+    Unless the application handles logging itself.
+    """
     logger = logging.getLogger("taut")
     if not logger.handlers:
         handler = logging.StreamHandler()

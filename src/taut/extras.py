@@ -1,4 +1,4 @@
-"""What is not in the core: the extras, the package each of them brings, and what to say where one is missing."""
+"""Optional dependencies: the extras, their packages, and the error for a missing one."""
 
 from __future__ import annotations
 
@@ -9,37 +9,45 @@ from typing import Any
 from taut.errors import MissingExtra
 
 EXTRAS = {
-    "meshlane": "meshlane", "plot": "matplotlib", "render": "pyvista", "tetwild": "pytetwild", "usd": "usd-core", "view": "viser",
+    "meshlane": "meshlane",
+    "plot": "matplotlib",
+    "render": "pyvista",
+    "tetwild": "pytetwild",
+    "usd": "usd-core",
+    "view": "viser",
     "vtkhdf": "h5py",
-}  # fmt: skip
-"""What `pip install 'taut[…]'` adds, and the package that shows that it is there."""
+}
+"""Extras of `pip install 'taut[…]'`, each with the package whose version `taut info` shows."""
 
 
-def extra(name: str, module: str, what: str) -> Any:
-    """A module of an extra; MissingExtra with the command that installs it where it is not there.
+def import_extra(extra: str, module: str, subject: str) -> Any:
+    """Import a module of an extra; raise MissingExtra with the pip command if it is not installed.
 
-    name : of the extra; module : to import; what : needs it, in words
+    extra : name of the extra
+    module : name of the module
+    subject : what needs it, a plural that begins the message
 
-    >>> extra("plot", "no_such_module", "plots")
+    >>> import_extra("plot", "no_such_module", "plots")
     Traceback (most recent call last):
     taut.errors.MissingExtra: plots need the package no_such_module: pip install 'taut[plot]'
     """
     try:
         return import_module(module)
     except ImportError as error:
-        raise _missing(name, error.name or module, what) from error
+        raise _missing_extra(extra, error.name or module, subject) from error
 
 
-def require(name: str, module: str, what: str) -> None:
-    """The same without importing it: for packages that only a child interpreter loads.
+def require_extra(extra: str, module: str, subject: str) -> None:
+    """Raise like `import_extra`, but import nothing: for packages that only a child process loads.
 
-    >>> require("plot", "no_such_module", "plots")
+    >>> require_extra("plot", "no_such_module", "plots")
     Traceback (most recent call last):
     taut.errors.MissingExtra: plots need the package no_such_module: pip install 'taut[plot]'
     """
     if find_spec(module) is None:
-        raise _missing(name, module, what)
+        raise _missing_extra(extra, module, subject)
 
 
-def _missing(name: str, module: str, what: str) -> MissingExtra:
-    return MissingExtra(f"{what} need the package {module.partition('.')[0]}: pip install 'taut[{name}]'")
+def _missing_extra(extra: str, module: str, subject: str) -> MissingExtra:
+    package = module.partition(".")[0]
+    return MissingExtra(f"{subject} need the package {package}: pip install 'taut[{extra}]'")

@@ -1,4 +1,4 @@
-"""How far long work is, on standard error: a bar on a terminal, elsewhere a line now and then."""
+"""Progress of long work on standard error: a bar on a terminal, lines elsewhere."""
 
 from __future__ import annotations
 
@@ -7,67 +7,88 @@ import sys
 import time
 from typing import TextIO
 
-WIDTH = 24
+_BAR_WIDTH = 24  # characters
+_CLEAR_LINE = "\r\x1b[2K"  # carriage return, then the ANSI sequence that erases the line
 
 
 class Progress:
-    """One part after the other.
+    """The progress of tasks that run one after another.
 
-    who : what begins each line where there is no terminal
-    every : seconds between lines within a part there; None: one at its beginning and one at its end are enough
+    label : begins each line where the stream is not a terminal
+    every : seconds between lines of one task there; None: one line when it starts, one when it ends
+    stream : where to print; default: standard error
 
     >>> p = Progress("taut bench", stream=sys.stdout)
-    >>> p.begin("symplectic", 2)
+    >>> p.start("symplectic", 2)
     taut bench: symplectic …
-    >>> p.at(2, "residual ratio 1e-3")  # on a terminal, or after `every` seconds
+    >>> p.update(2, "residual ratio 1e-3")  # prints on a terminal, or after `every` seconds
     """
 
-    def __init__(self, who: str, *, every: float | None = None, stream: TextIO | None = None) -> None:
-        self.who, self.every = who, every
+    def __init__(
+        self, label: str, *, every: float | None = None, stream: TextIO | None = None
+    ) -> None:
+        self.label = label
+        self.every = every
         self.stream = sys.stderr if stream is None else stream
-        self._bar = self.stream.isatty()
-        self._name, self._total, self._begun, self._said = "", 0, 0.0, 0.0
+        self._is_terminal = self.stream.isatty()
+        self._task = ""
+        self._total = 0
+        self._started = 0.0
+        self._last_line = 0.0
 
-    def begin(self, name: str, total: int = 0) -> None:
-        """Start a part of so many steps (0: not known)."""
-        self._name, self._total = name, total
-        self._begun = self._said = time.perf_counter()
-        if self._bar:
-            self.at(0, "")
+    def start(self, task: str, total: int = 0) -> None:
+        """Start a task of `total` steps (0: the number is not known yet)."""
+        self._task = task
+        self._total = total
+        self._started = self._last_line = time.perf_counter()
+        if self._is_terminal:
+            self.update(0, "")
         else:
-            self._line(f"{name} …")
+            self._print_line(f"{task} …")
 
-    def at(self, step: int, text: str, *, total: int | None = None, left: float | None = None) -> None:
-        """A step of the part is done, of `total` if that was not known before.
+    def update(
+        self, step: int, text: str, *, total: int | None = None, left: float | None = None
+    ) -> None:
+        """Show that `step` steps of the task are done.
 
-        left : seconds to come (default: as so far; nan: not known)
+        total : number of steps, if `start` did not know it
+        left : remaining time [s]; default: extrapolated from the steps so far; nan: not shown
         """
         now = time.perf_counter()
         self._total = total or self._total
         if self._total and step and left is None:
-            left = (now - self._begun) / step * (self._total - step)
-        count = f"{step}/{self._total}" if self._total else ""
-        words = [count, "" if left is None or math.isnan(left) else f"{_duration(left)} left", text]
-        if self._bar:
-            full = WIDTH * step // self._total if self._total else 0
-            bar = [f"[{'█' * full}{'·' * (WIDTH - full)}]"] if self._total else []
-            print(f"\r\x1b[2K{self._name}  {'  '.join(filter(None, [*bar, *words]))}", end="", file=self.stream, flush=True)
-        elif self.every is not None and now - self._said >= self.every:
-            self._said = now
-            self._line(f"{self._name}: {', '.join(filter(None, words))}")
+            left = (now - self._started) / step * (self._total - step)
+        words = []
+        if self._total:
+            words.append(f"{step}/{self._total}")
+        if left is not None and not math.isnan(left):
+            words.append(f"{_format_duration(left)} left")
+        if text:
+            words.append(text)
+        if self._is_terminal:
+            if self._total:
+                full = _BAR_WIDTH * step // self._total
+                words.insert(0, f"[{'█' * full}{'·' * (_BAR_WIDTH - full)}]")
+            line = f"{_CLEAR_LINE}{self._task}  {'  '.join(words)}"
+            print(line, end="", file=self.stream, flush=True)
+        elif self.every is not None and now - self._last_line >= self.every:
+            self._last_line = now
+            self._print_line(f"{self._task}: {', '.join(words)}")
 
-    def done(self) -> None:
-        """The part is over."""
-        if self._bar:
-            print("\r\x1b[2K", end="", file=self.stream, flush=True)
+    def finish(self) -> None:
+        """End the task: remove the bar, or print the time it took."""
+        if self._is_terminal:
+            print(_CLEAR_LINE, end="", file=self.stream, flush=True)
         else:
-            self._line(f"{self._name}: {time.perf_counter() - self._begun:.1f} s")
+            self._print_line(f"{self._task}: {time.perf_counter() - self._started:.1f} s")
 
-    def _line(self, text: str) -> None:
-        print(f"{self.who}: {text}", file=self.stream, flush=True)
+    def _print_line(self, text: str) -> None:
+        print(f"{self.label}: {text}", file=self.stream, flush=True)
 
 
-def _duration(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

@@ -1,7 +1,8 @@
 """The threading layer of the compiled loops.
 
-taut prefers Intel's tbb, whose threads yield at barriers: on a machine that is busy with other things the OpenMP layer can be
-ten to forty times slower. Results do not depend on the layer or on the number of threads.
+taut prefers Intel's tbb, whose threads yield at barriers: on a machine that is busy with other
+things the OpenMP layer can be ten to forty times slower. Results do not depend on the layer or on
+the number of threads.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from typing import Any
 def prepare_threads() -> str:
     """Choose numba's threading layer, once; returns its name.
 
-    That is tbb where it can be loaded, otherwise omp, otherwise numba's own workqueue, which one thread at a time may use. A layer
-    that the user chose (NUMBA_THREADING_LAYER) is kept.
+    That is tbb where it can be loaded, otherwise omp, otherwise numba's own workqueue, which one
+    thread at a time may use. A layer that the user chose (NUMBA_THREADING_LAYER) is kept.
     """
     from numba.core import config as numba_config
 
@@ -27,7 +28,13 @@ def prepare_threads() -> str:
 
     if "NUMBA_THREADING_LAYER" in os.environ:
         return str(config.THREADING_LAYER)
-    layer = "tbb" if _load_tbb() and _importable("tbbpool") else "omp" if _importable("omppool") else "workqueue"
+    layer = (
+        "tbb"
+        if _load_tbb() and _importable("tbbpool")
+        else "omp"
+        if _importable("omppool")
+        else "workqueue"
+    )
     config.THREADING_LAYER = layer
     return layer
 

@@ -5,8 +5,8 @@ import pytest
 
 import taut
 from taut.bench.accuracy import linear_residual, residual_ratio, strain
-from taut.bench.march import H, Own, march
 from taut.bench.net import BENDING, SHEAR, STRUCTURAL, cloth
+from taut.bench.trajectory import H, TautStepper, run_steps
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,11 @@ def test_the_cloth_is_the_one_that_was_agreed():
     assert np.abs(net.points[:, 1]).max() == 0.0
     assert net.points[net.fixed].tolist() == [[0, 0, 0], [0, 0, 1]]
     by_length = {round(float(rest), 6): set(net.k[np.isclose(net.rest, rest)]) for rest in net.rest}
-    assert by_length == {0.25: {100 * STRUCTURAL}, round(0.25 * 2**0.5, 6): {100 * SHEAR}, 0.5: {100 * BENDING}}
+    assert by_length == {
+        0.25: {100 * STRUCTURAL},
+        round(0.25 * 2**0.5, 6): {100 * SHEAR},
+        0.5: {100 * BENDING},
+    }
     with pytest.raises(taut.errors.ModelError, match="at least 4"):
         cloth(3)
 
@@ -35,7 +39,9 @@ def test_the_cloth_is_the_one_that_was_agreed():
 def test_forces_are_those_of_taut(shaken):
     net, x, _ = shaken
     system = net.system()
-    assert np.abs(net.force(x) - system.f(system.initial_state().with_(q=x))).max() < 1e-11  # of forces of some 10 N
+    assert (
+        np.abs(net.force(x) - system.f(system.initial_state().with_(q=x))).max() < 1e-11
+    )  # of forces of some 10 N
 
 
 def test_the_residual_ratio_is_the_one_added_up_by_hand(shaken):
@@ -72,13 +78,15 @@ def test_the_linear_residual_tells_a_solution_from_its_neighbour(shaken):
     new, report = taut.LinearlyImplicitEuler(solver="direct").step(system, state, H)
     stiffness = system.K(state, project=report.projections > 0)
     assert linear_residual(net, stiffness, x, v, np.array(new.v), H) < 1e-11
-    assert linear_residual(net, stiffness, x, v, v, H) == pytest.approx(1.0, rel=1e-14)  # Δv = 0 leaves b
+    assert linear_residual(net, stiffness, x, v, v, H) == pytest.approx(
+        1.0, rel=1e-14
+    )  # Δv = 0 leaves b
 
 
 def test_a_march_keeps_what_each_step_reached():
     net, told = cloth(8), []
-    own = Own(net.system(), taut.ImplicitEuler())
-    made = march(net, own, 10, lambda step, text: told.append(step))
+    own = TautStepper(net.system(), taut.ImplicitEuler())
+    made = run_steps(net, own, 10, lambda step, text: told.append(step))
     assert told == list(range(1, 11))
     assert len(made.seconds) == len(made.ratios) == len(made.strains) == 10
     assert made.window == slice(2, None)
@@ -93,7 +101,7 @@ def test_a_march_keeps_what_each_step_reached():
 
 
 def test_substeps_add_up_to_a_step():
-    own = Own(cloth(6).system(), taut.SymplecticEuler(), substeps=9)
+    own = TautStepper(cloth(6).system(), taut.SymplecticEuler(), substeps=9)
     own.step()
     assert own.now.t == pytest.approx(H, rel=1e-14)
     assert own.report.h == H / 9

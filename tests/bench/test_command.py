@@ -13,7 +13,11 @@ from taut.progress import Progress
 
 def bench(*arguments):
     return subprocess.run(
-        [sys.executable, "-m", "taut.cli", "bench", *arguments], capture_output=True, text=True, check=False, timeout=120
+        [sys.executable, "-m", "taut.cli", "bench", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
 
 
@@ -33,30 +37,50 @@ def test_json():
     assert found["yardstick"] is None  # no row needed it
     assert [row["name"] for row in found["rows"]] == ["iterations-soft", "iterations-stiff"]
     for row in found["rows"]:
-        assert set(row) == {"name", "what", "value", "unit", "target", "sense", "accurate", "said", "details", "verdict"}
+        assert set(row) == {
+            "name",
+            "what",
+            "value",
+            "unit",
+            "target",
+            "sense",
+            "accurate",
+            "said",
+            "details",
+            "verdict",
+        }
 
 
 def test_an_unknown_row_is_refused_with_the_names_there_are():
     run = bench("implisit")
     assert run.returncode == 2
-    assert run.stderr.startswith("taut: no row of the benchmark is called 'implisit'; did you mean 'implicit-soft'?")
+    assert run.stderr.startswith(
+        "taut: no row of the benchmark is called 'implisit'; did you mean 'implicit-soft'?"
+    )
     assert "roofline" in run.stderr
 
 
 def test_a_row_may_be_called_as_it_is_printed():
     run = bench("iterations-stiff", "--n", "8", "--steps", "5", "--json")
-    assert [row["name"] for row in json.loads(run.stdout)["rows"]] == ["iterations-soft", "iterations-stiff"]
+    assert [row["name"] for row in json.loads(run.stdout)["rows"]] == [
+        "iterations-soft",
+        "iterations-stiff",
+    ]
 
 
 def test_what_was_measured_before_an_interruption_is_printed(monkeypatch, capsys):
-    from taut.bench import run
+    from taut.bench import suite
     from taut.bench.row import Row
-    from taut.cli.bench import bench as command
+    from taut.cli._bench import bench as command
 
     def interrupted(bench):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run, "ROWS", {"memory": lambda bench: [Row("memory", "peak", 1.0, "GB", 1.5)], "threads": interrupted})
+    monkeypatch.setattr(
+        suite,
+        "ROWS",
+        {"memory": lambda bench: [Row("memory", "peak", 1.0, "GB", 1.5)], "threads": interrupted},
+    )
     with pytest.raises(KeyboardInterrupt):
         command(rows=None, plot=None, n=8, steps=5, solid=None, write=None)
     assert "\nmemory " in capsys.readouterr().out
@@ -75,10 +99,10 @@ class Terminal(StringIO):
 def test_a_bar_on_a_terminal():
     stream = Terminal()
     progress = Progress("taut bench", stream=stream)
-    progress.begin("implicit, soft", 4)
-    progress.at(2, "residual ratio 1e-5")
+    progress.start("implicit, soft", 4)
+    progress.update(2, "residual ratio 1e-5")
     assert "[████████████············]  2/4" in stream.getvalue()
     assert "s left  residual ratio 1e-5" in stream.getvalue()
     assert "\n" not in stream.getvalue()
-    progress.done()
+    progress.finish()
     assert stream.getvalue().endswith("\r\x1b[2K")

@@ -1,4 +1,7 @@
-"""`taut bench --reliability`: the record of a hundredth of each campaign, its bound, its page, and failures that are noticed."""
+"""`taut bench --reliability`.
+
+The record of a hundredth of each campaign, its bound, its page, and failures that are noticed.
+"""
 
 import json
 import subprocess
@@ -11,14 +14,14 @@ import pytest
 from scipy.stats import binom
 
 import taut
-from taut.bench.reliability import determinism, faults, soak
-from taut.bench.reliability.campaigns import CAMPAIGNS, SIZES, random, size_of, soaked
-from taut.bench.reliability.page import BEGIN, END, Page
-from taut.bench.reliability.record import Record, bound
-from taut.bench.reliability.run import run
-from taut.bench.reliability.step_checks import unbooked
-from taut.bench.reliability.table import as_markdown, as_text
-from taut.bench.reliability.watch import in_time
+from benchmarks.reliability import determinism, faults, soak
+from benchmarks.reliability.campaigns import CAMPAIGNS, SIZES, random, size_of, soaked
+from benchmarks.reliability.page import BEGIN, END, Page
+from benchmarks.reliability.record import Record, bound
+from benchmarks.reliability.run import run
+from benchmarks.reliability.step_checks import unbooked
+from benchmarks.reliability.table import as_markdown, as_text
+from benchmarks.reliability.watch import in_time
 
 
 def bench(*arguments):
@@ -46,7 +49,10 @@ def test_every_campaign_has_a_size_and_a_docstring():
 
 
 def test_quick_campaigns_from_the_command_line(tmp_path):
-    """Those that are quick enough; the others have tests of their own (kill, faults, random scenes, spoilt scenes)."""
+    """Those that are quick enough.
+
+    The others have tests of their own (kill, faults, random scenes, spoilt scenes).
+    """
     page = tmp_path / "page.md"
     page.write_text(f"Before\n{BEGIN}\nold\n{END}\nafter\n")
     done = bench("meshes", "heavy", "--quick", "--json", "--write", str(page))
@@ -96,12 +102,20 @@ def quickened(state):
 
 @pytest.mark.parametrize(
     ("spoil", "told"),
-    [(pushed, "linear momentum moved"), (turned, "angular momentum moved"), (quickened, "energy came between steps")],
+    [
+        (pushed, "linear momentum moved"),
+        (turned, "angular momentum moved"),
+        (quickened, "energy came between steps"),
+    ],
 )
 def test_a_soak_notices_what_is_not_kept(monkeypatch, spoil, told):
     """States that are edited between the steps: a push, a turn, and energy from nowhere."""
     advance = taut.ImplicitMidpoint.advance
-    monkeypatch.setattr(taut.ImplicitMidpoint, "advance", lambda self, system, state, h: advance(self, system, spoil(state), h))
+    monkeypatch.setattr(
+        taut.ImplicitMidpoint,
+        "advance",
+        lambda self, system, state, h: advance(self, system, spoil(state), h),
+    )
     assert any(told in failure for failure in soak.soak(range(20), 20).failures)
 
 
@@ -109,7 +123,10 @@ def test_books_that_do_not_close_are_noticed(monkeypatch):
     system = soak.turning_sheet()
     state = system.initial_state()
     assert unbooked(system, state, 0.01, taut.ImplicitEuler()) == ""
-    monkeypatch.setattr("taut.bench.reliability.step_checks.entry_of", lambda *_: SimpleNamespace(gap=1e-3, scale=1.0))
+    monkeypatch.setattr(
+        "benchmarks.reliability.step_checks.balance_energy",
+        lambda *_: SimpleNamespace(gap=1e-3, scale=1.0),
+    )
     assert "do not close" in unbooked(system, state, 0.01, taut.ImplicitEuler())
 
 
@@ -117,7 +134,9 @@ def test_random_scenes_are_counted(monkeypatch):
     found = random(3)
     assert found.verdict == "pass"
     assert found.counts["solved"] + found.counts["typed errors"] == 3
-    monkeypatch.setattr("taut.bench.reliability.random_steps.unbooked", lambda *_: "the books do not close")
+    monkeypatch.setattr(
+        "benchmarks.reliability.random_steps.unbooked", lambda *_: "the books do not close"
+    )
     assert random(3).verdict == "fail"
 
 
@@ -131,7 +150,10 @@ def test_scenes_that_all_fail_for_one_reason_are_told_with_it(monkeypatch):
 
 
 def test_scenes_that_are_refused_for_a_wrong_argument_are_failures(monkeypatch):
-    """Each: the scenes are valid, so that a refusal is the campaign's fault or taut's, and no answer."""
+    """Each: the scenes are valid, so that a refusal is the campaign's fault or taut's.
+
+    And no answer.
+    """
 
     def refuses(self, system, state, h):
         raise taut.errors.ModelError("no such keyword")
@@ -145,7 +167,10 @@ def test_scenes_that_are_refused_for_a_wrong_argument_are_failures(monkeypatch):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="rights of folders are not checked there")
 def test_a_cache_that_is_not_trusted_fails_every_campaign_that_steps(tmp_path, monkeypatch):
-    """And says so: the same error in all scenes must not count as their answer, nor as the same bits everywhere."""
+    """And says so: the same error in all scenes must not count as their answer.
+
+    Nor as the same bits everywhere.
+    """
     (tmp_path / "open").mkdir(mode=0o755)
     monkeypatch.setenv("TAUT_CACHE_DIR", str(tmp_path / "open"))
     stepping = ["random", "kill", "determinism", "soak"] + ([] if faults.unable() else ["faults"])
@@ -172,7 +197,7 @@ def test_failures_are_told_and_end_with_1(monkeypatch, capsys):
     from taut.cli.main import main
 
     failed = Record("soak", 100, "steps", ["memory grew [bytes]: 9.00e+06"], seconds=1.0)
-    monkeypatch.setattr("taut.bench.reliability.run.run", lambda words, quick: iter([failed]))
+    monkeypatch.setattr("benchmarks.reliability.run.run", lambda words, quick: iter([failed]))
     monkeypatch.setattr("sys.argv", ["taut", "bench", "--reliability", "soak"])
     with pytest.raises(SystemExit) as stopped:
         main()
@@ -186,13 +211,18 @@ def test_failures_are_told_and_end_with_1(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--reliability", "soap"], "no campaign of the reliability record is called 'soap'; did you mean 'soak'?"),
-        (["--quick"], "--quick and --write are options of --reliability"),
+        (
+            ["--reliability", "soap"],
+            "no campaign of the reliability record is called 'soap'; did you mean 'soak'?",
+        ),
+        (["--quick"], "--quick and --write require --reliability"),
         (["--reliability", "--write", "{}/plain.md"], "it has no place for the table"),
         (["--reliability", "--write", "{}/none/page.md"], "cannot be written to"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_before_the_work(arguments, told, tmp_path, monkeypatch, capsys):
+def test_what_cannot_be_meant_is_refused_before_the_work(
+    arguments, told, tmp_path, monkeypatch, capsys
+):
     from taut.cli.main import main
 
     (tmp_path / "plain.md").write_text("mine")

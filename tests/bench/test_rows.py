@@ -1,4 +1,7 @@
-"""The rows of the benchmark: their arithmetic, names and JSON, each on a cloth that is far too small to mean anything."""
+"""The rows of the benchmark.
+
+Their arithmetic, names and JSON, each on a cloth that is far too small to mean anything.
+"""
 
 import json
 import sys
@@ -8,15 +11,14 @@ import numpy as np
 import pytest
 
 import taut
-from taut.bench import plots, processes, run, solid, yardstick
-from taut.bench.bench import Bench
+from benchmarks.peers import PEERS
+from benchmarks.peers._newton import _colours
+from taut.bench import baseline, plots, processes, solid, suite
+from taut.bench.baseline import Splu
 from taut.bench.growth import COUNT, FALL
 from taut.bench.net import cloth
-from taut.bench.peer_newton import _colours
-from taut.bench.peers import PEERS
 from taut.bench.roofline import bytes_of_assembly
-from taut.bench.row import Row, exponent, table
-from taut.bench.splu import Splu
+from taut.bench.row import Bench, Row, exponent, table
 from taut.progress import Progress
 
 N = 8
@@ -46,18 +48,27 @@ def bench():
 @pytest.mark.parametrize(
     ("value", "target", "sense", "accurate", "verdict"),
     [
-        (0.08, 0.08, "≤", True, "pass"), (0.081, 0.08, "≤", True, "miss"), (0.01, 0.08, "≤", False, "miss"),
-        (1.5, 1.5, "≥", True, "pass"), (1.4, 1.5, "≥", True, "miss"), (None, 1.5, "≤", True, ""), (None, None, "≤", False, "miss"),
+        (0.08, 0.08, "≤", True, "pass"),
+        (0.081, 0.08, "≤", True, "miss"),
+        (0.01, 0.08, "≤", False, "miss"),
+        (1.5, 1.5, "≥", True, "pass"),
+        (1.4, 1.5, "≥", True, "miss"),
+        (None, 1.5, "≤", True, ""),
+        (None, None, "≤", False, "miss"),
         (1.0, None, "≤", True, ""),
     ],
-)  # fmt: skip
-def test_a_row_passes_on_the_right_side_of_its_target_and_only_if_accurate(value, target, sense, accurate, verdict):
+)
+def test_a_row_passes_on_the_right_side_of_its_target_and_only_if_accurate(
+    value, target, sense, accurate, verdict
+):
     assert Row("x", "", value, "", target, sense, accurate).verdict == verdict
 
 
 def test_json_has_no_number_that_json_has_not():
     row = Row("x", "", float("inf"), "", details={"strain": [float("nan"), 1.0]})
-    assert json.loads(json.dumps(row.as_json(), allow_nan=False))["details"] == {"strain": [None, 1.0]}
+    assert json.loads(json.dumps(row.as_json(), allow_nan=False))["details"] == {
+        "strain": [None, 1.0]
+    }
 
 
 def test_the_exponent_is_a_least_squares_fit_of_logarithms():
@@ -68,54 +79,66 @@ def test_the_exponent_is_a_least_squares_fit_of_logarithms():
 
 
 @pytest.mark.parametrize(
-    ("line", "expected"), [("eigen mode 0 n 200 ms/step 1.3e+04 its 0 miny -0.1 steps 2\n", 1.3e4), ("", None), ("ms/step x", None)]
+    ("line", "expected"),
+    [
+        ("eigen mode 0 n 200 ms/step 1.3e+04 its 0 miny -0.1 steps 2\n", 1.3e4),
+        ("", None),
+        ("ms/step x", None),
+    ],
 )
 def test_what_the_yardstick_prints(line, expected):
-    found = yardstick.milliseconds(line)
+    found = baseline.parse_milliseconds(line)
     assert found == expected if expected else np.isnan(found)
 
 
 def test_without_a_compiler_the_yardstick_is_splu_and_says_so(monkeypatch):
-    monkeypatch.setattr(yardstick, "COMPILERS", ())
-    made = yardstick.Yardstick()
+    monkeypatch.setattr(baseline, "COMPILERS", ())
+    made = baseline.Baseline()
     assert made.name == "SciPy splu (no C++ compiler was found)"
     assert made.at(N) > 0.0
     assert len({made.at(N), made.at(N)}) == 2  # measured each time
     assert made.seconds[N][-1] > 0.0
-    monkeypatch.setattr(yardstick, "LARGE", N - 1)
+    monkeypatch.setattr(baseline, "LARGE", N - 1)
     assert made.at(N) == made.at(N)  # what takes long is measured once
 
 
 def test_without_eigen_too(monkeypatch):
-    monkeypatch.setattr(yardstick, "COMPILERS", ("python3", "python"))
-    monkeypatch.setattr(yardstick, "eigen_folder", lambda: None)
-    assert yardstick.Yardstick().name == "SciPy splu (Eigen's headers were not found)"
+    monkeypatch.setattr(baseline, "COMPILERS", ("python3", "python"))
+    monkeypatch.setattr(baseline, "eigen_folder", lambda: None)
+    assert baseline.Baseline().name == "SciPy splu (Eigen's headers were not found)"
 
 
 def test_eigen_is_found_where_the_compiler_is_told_to_look(monkeypatch, tmp_path):
-    monkeypatch.setattr(yardstick, "FOLDERS", ())
-    monkeypatch.setattr(yardstick, "_from_pkg_config", list)
-    assert yardstick.eigen_folder() is None
+    monkeypatch.setattr(baseline, "FOLDERS", ())
+    monkeypatch.setattr(baseline, "_from_pkg_config", list)
+    assert baseline.eigen_folder() is None
     (tmp_path / "eigen3" / "Eigen").mkdir(parents=True)
     (tmp_path / "eigen3" / "Eigen" / "Sparse").touch()
     monkeypatch.setenv("CPLUS_INCLUDE_PATH", str(tmp_path))
-    assert yardstick.eigen_folder() == str(tmp_path / "eigen3")
+    assert baseline.eigen_folder() == str(tmp_path / "eigen3")
 
 
 def test_rows_of_implicit_steps_are_ratios_with_their_accuracy(bench):
-    rows = list(run.run(bench, ["linear", "implicit"]))
-    assert [row.name for row in rows] == ["linear", "linear-large", "implicit-soft", "implicit-stiff"]
+    rows = list(suite.run(bench, ["linear", "implicit"]))
+    assert [row.name for row in rows] == [
+        "linear",
+        "linear-large",
+        "implicit-soft",
+        "implicit-stiff",
+    ]
     for row in rows:
         assert row.accurate, row.said
-        assert row.value == pytest.approx(row.details["ms"] / 2e3), "the less of what was measured before and after"
+        assert row.value == pytest.approx(row.details["ms"] / 2e3), (
+            "the less of what was measured before and after"
+        )
     assert rows[0].details["linear_residual"] <= 1e-6
     assert rows[1].details["n"] == 2 * N
     assert rows[2].details["residual_ratio"] <= 1e-4
 
 
 def test_a_yardstick_that_was_interrupted_has_not_been_measured(monkeypatch):
-    monkeypatch.setattr(yardstick, "_build", lambda: (None, "none is built"))
-    measured = yardstick.Yardstick()
+    monkeypatch.setattr(baseline, "_build", lambda: (None, "none is built"))
+    measured = baseline.Baseline()
 
     def interrupted(n):
         raise KeyboardInterrupt
@@ -127,7 +150,7 @@ def test_a_yardstick_that_was_interrupted_has_not_been_measured(monkeypatch):
 
 
 def test_the_explicit_row(bench):
-    (row,) = run.run(bench, ["symplectic"])
+    (row,) = suite.run(bench, ["symplectic"])
     assert "7 substeps" in row.what  # 0.81 n
     assert row.accurate
     assert row.value == pytest.approx(row.details["ms_quickest"] / row.details["yardstick_ms"])
@@ -135,39 +158,48 @@ def test_the_explicit_row(bench):
 
 
 def test_growth(bench):
-    (scaling,) = run.run(bench, ["scaling"])
+    (scaling,) = suite.run(bench, ["scaling"])
     assert scaling.details["particles"] == [N**2, 4 * N**2, 16 * N**2]
-    assert scaling.value == pytest.approx(exponent(scaling.details["particles"], scaling.details["ms"]))
-    soft, stiff = run.run(bench, ["iterations"])
+    assert scaling.value == pytest.approx(
+        exponent(scaling.details["particles"], scaling.details["ms"])
+    )
+    soft, stiff = suite.run(bench, ["iterations"])
     assert (soft.name, stiff.name) == ("iterations-soft", "iterations-stiff")
     assert soft.value == max(soft.details["iterations"]) / min(soft.details["iterations"])
     assert COUNT < FALL
 
 
 def test_threads_give_the_same_bits(bench):
-    (row,) = run.run(bench, ["threads"])
+    (row,) = suite.run(bench, ["threads"])
     assert row.accurate
-    assert row.value is None or row.value == pytest.approx(row.details["ms"]["1"] / row.details["ms"]["2"])
+    assert row.value is None or row.value == pytest.approx(
+        row.details["ms"]["1"] / row.details["ms"]["2"]
+    )
 
 
 def test_memory_is_that_of_the_child_alone(bench, monkeypatch):
     monkeypatch.setattr(processes, "LARGE", 1)
     fat = np.ones(60_000_000)  # 0.48 GB in this process
-    (row,) = run.run(bench, ["memory"])
+    (row,) = suite.run(bench, ["memory"])
     if row.value is not None:
         assert 0.05 < row.value < 0.45
     assert len(fat)
 
 
 def test_the_bytes_of_an_assembly():
-    """n = 4: 16 particles, 58 springs (16 B of particles, k and l₀), gravity on 16 (8 B, m and g), 16 + 2·58 blocks of 72 B."""
+    """n = 4: 16 particles, 58 springs (16 B of particles, k and l₀), gravity on 16 (8 B, m and g).
+
+    16 + 2·58 blocks of 72 B.
+    """
     net = cloth(4)
     system = net.system()
     matrix = system.stiffness(system.initial_state(), project=False)
     assert len(net.pairs) == 2 * 12 + 2 * 9 + 2 * 8
-    elements = sum(p.elements.nbytes for p in system.placed.values())
+    elements = sum(p.elements.nbytes for p in system.placed_energies.values())
     assert elements == 58 * 16 + 16 * 8
-    assert bytes_of_assembly(system, matrix) - elements - matrix.data.nbytes - 48 * 16 == 8 * (2 * 58 + 4 * 16)
+    assert bytes_of_assembly(system, matrix) - elements - matrix.data.nbytes - 48 * 16 == 8 * (
+        2 * 58 + 4 * 16
+    )
 
 
 def test_the_bunny_has_the_size_that_was_agreed():
@@ -195,31 +227,40 @@ def test_the_reference_of_the_solid_makes_the_same_step():
 
 @pytest.mark.parametrize("definite", [True, False])
 def test_splu_knows_a_definite_matrix(definite):
-    """A spring pulled to twice its length is stiff in all directions; pushed to half of it, -k across."""
+    """A spring pulled to twice its length is stiff in all directions.
+
+    Pushed to half of it, -k across.
+    """
     pair = taut.System(np.eye(2, 3), mass=1.0, energies=[taut.laws.spring([[0, 1]], k=1.0, l0=1.0)])
     length = 2.0 if definite else 0.5
     state = pair.initial_state().with_(q=[[0, 0, 0], [length, 0, 0]])
     matrix = pair.stiffness(state, project=False)
-    matrix.data[matrix.pattern.diagonal] += 0.5 * np.eye(3)  # k (1 - l₀/l) is 0.5, or -1: eigenvalues 0.5 and 2·that + 0.5
+    matrix.data[matrix.pattern.diagonal] += 0.5 * np.eye(
+        3
+    )  # k (1 - l₀/l) is 0.5, or -1: eigenvalues 0.5 and 2·that + 0.5
     solver = Splu()
     assert solver.factor(matrix) is definite
     if definite:
         b = np.arange(6.0).reshape(2, 3)
         found = solver.solve(b, np.zeros(2))
-        assert np.abs(matrix.times(found.x) - b).max() < 1e-14
+        assert np.abs(matrix.multiply(found.x) - b).max() < 1e-14
 
 
 def test_a_file_of_tetrahedra_is_scaled_to_a_metre(tmp_path):
-    taut.mesh.write(taut.mesh.ball(0.2).with_(points=taut.mesh.ball(0.2).points + 3.0), tmp_path / "ball.mesh")
+    taut.mesh.write(
+        taut.mesh.ball(0.2).with_(points=taut.mesh.ball(0.2).points + 3.0), tmp_path / "ball.mesh"
+    )
     mesh, _ = solid.body(tmp_path / "ball.mesh")
     assert mesh.points[:, 1].min() == pytest.approx(0.0, abs=1e-12)
     assert mesh.points[:, 1].max() == pytest.approx(1.0, rel=1e-12)
 
 
 def test_peers_that_are_not_there_say_how_to_get_them(bench, monkeypatch):
-    monkeypatch.setattr("taut.bench.peers.find_spec", lambda name: None)
-    rows = run.run(bench, ["peers"])
-    assert [row.said for row in rows] == [f"not installed: pip install {peer.install}" for peer in PEERS]
+    monkeypatch.setattr("benchmarks.peers.find_spec", lambda name: None)
+    rows = suite.run(bench, ["peers"])
+    assert [row.said for row in rows] == [
+        f"not installed: pip install {peer.install}" for peer in PEERS
+    ]
     assert all(row.verdict == "" for row in rows)
 
 
@@ -235,9 +276,9 @@ def test_a_row_that_fails_misses_and_the_others_go_on(bench, monkeypatch):
     def fail(bench):
         raise taut.NotConverged("particle 3 is lost")
 
-    monkeypatch.setitem(run.ROWS, "memory", fail)
-    monkeypatch.setitem(run.ROWS, "start", lambda bench: [Row("start", "", 1.0, "s", 1.5)])
-    rows = list(run.run(bench, ["memory", "start"]))
+    monkeypatch.setitem(suite.ROWS, "memory", fail)
+    monkeypatch.setitem(suite.ROWS, "start", lambda bench: [Row("start", "", 1.0, "s", 1.5)])
+    rows = list(suite.run(bench, ["memory", "start"]))
     assert [(row.name, row.verdict) for row in rows] == [("memory", "miss"), ("start", "pass")]
     assert "particle 3 is lost" in table(rows)
 
@@ -245,12 +286,18 @@ def test_a_row_that_fails_misses_and_the_others_go_on(bench, monkeypatch):
 def test_pictures(bench, tmp_path):
     pytest.importorskip("matplotlib")
     details = {"particles": [100, 400, 1600], "ms": [1.0, 4.5, 19.0]}
-    rows = [Row("linear", "", 0.05, "× yardstick", 0.08), Row("scaling", "", 1.06, "exponent", 1.15, details=details)]
+    rows = [
+        Row("linear", "", 0.05, "× yardstick", 0.08),
+        Row("scaling", "", 1.06, "exponent", 1.15, details=details),
+    ]
     plots.prepare(tmp_path / "new", overwrite=False)
-    assert [path.name for path in plots.draw(rows, tmp_path / "new")] == ["bench-scaling.svg", "bench-ratios.svg"]
+    assert [path.name for path in plots.draw(rows, tmp_path / "new")] == [
+        "bench-scaling.svg",
+        "bench-ratios.svg",
+    ]
     assert "exponent 1.06" in (tmp_path / "new" / "bench-scaling.svg").read_text()
     assert plots.draw(rows[:1], tmp_path) == [tmp_path / "bench-ratios.svg"]
-    with pytest.raises(taut.errors.ModelError, match="is there already; --overwrite replaces it"):
+    with pytest.raises(taut.errors.ModelError, match="exists already; --overwrite replaces it"):
         plots.prepare(tmp_path, overwrite=False)
     plots.prepare(tmp_path, overwrite=True)
     with pytest.raises(taut.errors.RunError, match="cannot write the folder"):

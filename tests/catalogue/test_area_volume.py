@@ -1,4 +1,7 @@
-"""Area and volume preservation: what they measure, the moduli they add, and what they do to a lattice of springs."""
+"""Area and volume preservation.
+
+What they measure, the moduli they add, and what they do to a lattice of springs.
+"""
 
 import itertools
 
@@ -7,19 +10,25 @@ import pytest
 
 import taut
 from taut import laws
+from taut.binding.placed_law import place
 from taut.constraints import on_line, on_plane
-from taut.formula.placed import place
 
-HEX = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]], dtype=float)
+HEX = np.array(
+    [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]],
+    dtype=float,
+)
 
 
 def measured(law, points, elements, parameter):
     """The rest value that a law measures of each element."""
-    return place(law(elements, k=1.0), points, np.ones(len(points))).constant[parameter]
+    return place(law(elements, k=1.0), points, np.ones(len(points))).parameters.constant[parameter]
 
 
 def per_cell(cells, edges):
-    """How many cells each edge belongs to: a lattice cut out of a larger one shares its springs with the rest."""
+    """How many cells each edge belongs to.
+
+    A lattice cut out of a larger one shares its springs with the rest.
+    """
     found = {tuple(edge): 0 for edge in np.sort(edges, axis=1).tolist()}
     for cell in cells.tolist():
         for edge in itertools.combinations(sorted(cell), 2):
@@ -29,13 +38,16 @@ def per_cell(cells, edges):
 
 
 def cubes(n, kappa):
-    """A cubic lattice of edges and face diagonals, all of stiffness 1 N/m and a = 1/n, cut out of a larger one, and its mesh.
+    """A cubic lattice of edges and face diagonals, all of stiffness 1 N/m and a = 1/n, cut out of a
+    larger one, and its mesh.
 
     A spring belongs to as many cells as meet in it: edges to four, diagonals to two.
     """
     mesh = taut.mesh.block(n, n, n)
-    edges, diagonals = (laws.spring(e, k=per_cell(mesh.cells["hex"], e) / share) for e, share in
-                        ((mesh.edges, 4), (mesh.diagonals, 2)))  # fmt: skip
+    edges, diagonals = (
+        laws.spring(e, k=per_cell(mesh.cells["hex"], e) / share)
+        for e, share in ((mesh.edges, 4), (mesh.diagonals, 2))
+    )
     return mesh, [edges, diagonals, laws.volume(mesh.cells["hex"], k=kappa * n)]
 
 
@@ -43,18 +55,26 @@ def cubes(n, kappa):
 
 
 def test_area_of_polygons_is_that_of_the_shoelace():
-    """A planar pentagon, not convex, tilted in space: the area does not depend on where the fan of triangles begins."""
+    """A planar pentagon, not convex, tilted in space.
+
+    The area does not depend on where the fan of triangles begins.
+    """
     flat = np.array([[0, 0], [2, 0], [2, 2], [1, 0.5], [0, 2]], dtype=float)
     x, y = flat.T
     shoelace = 0.5 * abs(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)))
     turn, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))
     points = np.column_stack([flat, np.zeros(5)]) @ turn.T + np.array([1.0, -2.0, 0.3])
     for roll in range(5):
-        assert measured(laws.area, points, [np.roll(np.arange(5), roll)], "area0") == pytest.approx(shoelace, rel=1e-14)
+        assert measured(laws.area, points, [np.roll(np.arange(5), roll)], "area0") == pytest.approx(
+            shoelace, rel=1e-14
+        )
 
 
 def test_a_warped_quad_counts_with_its_vector_area():
-    """½ |d₁ × d₂| of its diagonals, which is the largest of its shadows: no projection shows more."""
+    """½ |d₁ × d₂| of its diagonals, which is the area of its largest projection.
+
+    No projection onto a plane is larger.
+    """
     quad = np.array([[0, 0, 0], [1, 0.1, 0.5], [1.2, 1, -0.3], [-0.1, 0.9, 0.4]])
     vector = 0.5 * np.cross(quad[2] - quad[0], quad[3] - quad[1])
     found = measured(laws.area, quad, [[0, 1, 2, 3]], "area0")[0]
@@ -65,7 +85,10 @@ def test_a_warped_quad_counts_with_its_vector_area():
 
 
 def test_volume_of_a_hexahedron_is_that_of_the_trilinear_map():
-    """∫ det J over the unit cube: of degree two in each coordinate, so that two Gauss points a side are exact."""
+    """∫ det J over the unit cube.
+
+    It is of degree two in each coordinate, so that two Gauss points a side are exact.
+    """
     rng = np.random.default_rng(2)
     nodes = 0.5 + np.array([-1, 1]) / np.sqrt(12)
     for _ in range(10):
@@ -75,13 +98,17 @@ def test_volume_of_a_hexahedron_is_that_of_the_trilinear_map():
             weights = np.where(HEX == 1, r, 1 - np.array(r))  # of each corner, by coordinate
             slopes = np.where(HEX == 1, 1.0, -1.0)
             others = [[1, 2], [0, 2], [0, 1]]
-            jacobian = np.array([(slopes[:, d] * weights[:, others[d]].prod(axis=1)) @ x for d in range(3)])
+            jacobian = np.array(
+                [(slopes[:, d] * weights[:, others[d]].prod(axis=1)) @ x for d in range(3)]
+            )
             total += np.linalg.det(jacobian) / 8
         assert measured(laws.volume, x, [range(8)], "volume0") == pytest.approx(total, rel=1e-13)
 
 
 def test_the_gradient_of_a_volume_is_a_third_of_the_areas_around():
-    """Σ ∂v_e/∂x_i over the tetrahedra of a body: ⅓ Σ of the vector areas of the boundary triangles at i, and zero inside.
+    """Σ ∂v_e/∂x_i over the tetrahedra of a body.
+
+    It is ⅓ Σ of the vector areas of the boundary triangles at i, and zero inside.
 
     With v₀ half of v the law pulls with k ∂v/∂x.
     """
@@ -95,7 +122,9 @@ def test_the_gradient_of_a_volume_is_a_third_of_the_areas_around():
     expected = np.zeros_like(x)
     for corner in triangles.T:
         np.add.at(expected, corner, np.cross(b - a, c - a) / 6)
-    np.testing.assert_allclose(-system.f(system.initial_state()) / 3.0, expected, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(
+        -system.f(system.initial_state()) / 3.0, expected, rtol=0, atol=1e-13
+    )
     assert np.abs(expected).max() > 0.01
     assert 2 * half.sum() == pytest.approx(skin.enclosed_volume, rel=1e-13)
 
@@ -119,30 +148,45 @@ def test_inside_a_body_of_hexahedra_volumes_have_no_gradient():
 
 @pytest.mark.parametrize("cells", ["tet", "hex"])
 def test_a_dilated_body_pushes_back_with_k_times_its_dilatation(cells):
-    """x → sx changes every volume by J = s³: V = ½ k (J - 1)² of the whole, and a pressure of k(J - 1) on every face."""
+    """x → sx changes every volume by J = s³.
+
+    V = ½ k (J - 1)² of the whole, and a pressure of k(J - 1) on every face.
+    """
     mesh = taut.mesh.block(3, 2, 2, (1.5, 1.0, 1.0), cells=cells)
     s, k = 1.1, 700.0
-    system = taut.System(mesh.points, mass=1.0, energies=[laws.volume(mesh.cells[cells], k=k)], pose=s * mesh.points)
+    system = taut.System(
+        mesh.points, mass=1.0, energies=[laws.volume(mesh.cells[cells], k=k)], pose=s * mesh.points
+    )
     state = system.initial_state()
     assert system.V(state) == pytest.approx(0.5 * k * (s**3 - 1) ** 2 * 1.5, rel=1e-13)
     top = mesh.select("y == max")
-    assert system.f(state)[top].sum(axis=0) == pytest.approx([0, -k * (s**3 - 1) * s**2 * 1.5, 0], rel=1e-12, abs=1e-10)
+    assert system.f(state)[top].sum(axis=0) == pytest.approx(
+        [0, -k * (s**3 - 1) * s**2 * 1.5, 0], rel=1e-12, abs=1e-10
+    )
 
 
 def test_volume_adds_to_the_bulk_modulus_of_a_lattice_and_nothing_to_its_shear():
-    """uᵀKu of a dilation is 9 K vol, of a simple shear G vol. The lattice has K = 5/3 and G = 1 [k/a], exactly."""
+    """uᵀKu of a dilation is 9 K vol, of a simple shear G vol.
+
+    The lattice has K = 5/3 and G = 1 [k/a], exactly.
+    """
     n, kappa = 3, 0.7
     mesh, energies = cubes(n, kappa)
     system = taut.System(mesh.points, mass=1.0, energies=energies)
     stiffness = system.K(system.initial_state())
     swell = mesh.points.ravel()
-    shear = np.column_stack([mesh.points[:, 1], 0 * mesh.points[:, 1], 0 * mesh.points[:, 1]]).ravel()
+    shear = np.column_stack(
+        [mesh.points[:, 1], 0 * mesh.points[:, 1], 0 * mesh.points[:, 1]]
+    ).ravel()
     assert swell @ stiffness @ swell / 9 == pytest.approx(n * (5 / 3 + kappa), rel=1e-13)
     assert shear @ stiffness @ shear == pytest.approx(n * 1.0, rel=1e-13)
 
 
 def test_area_adds_to_the_area_modulus_of_a_triangular_lattice():
-    """uᵀKu of a dilation in the plane is 4 K₂ A, of a simple shear G A. The lattice has K₂ = √3/2 and G = √3/4 [k]."""
+    """uᵀKu of a dilation in the plane is 4 K₂ A, of a simple shear G A.
+
+    The lattice has K₂ = √3/2 and G = √3/4 [k].
+    """
     k, added = 40.0, 25.0
     mesh = taut.mesh.sheet(5, 4, pattern="equilateral")
     triangles = mesh.cells["triangle"]
@@ -152,7 +196,9 @@ def test_area_adds_to_the_area_modulus_of_a_triangular_lattice():
     x, y, z = mesh.points.T
     swell, shear = np.column_stack([x, y, z]).ravel(), np.column_stack([y, 0 * y, z]).ravel()
     assert not z.any()
-    assert swell @ stiffness @ swell == pytest.approx(4 * (np.sqrt(3) / 2 * k + added) * area, rel=1e-12)
+    assert swell @ stiffness @ swell == pytest.approx(
+        4 * (np.sqrt(3) / 2 * k + added) * area, rel=1e-12
+    )
     assert shear @ stiffness @ shear == pytest.approx(np.sqrt(3) / 4 * k * area, rel=1e-12)
 
 
@@ -161,26 +207,38 @@ def test_area_adds_to_the_area_modulus_of_a_triangular_lattice():
 
 @pytest.mark.parametrize("kappa", [0.0, 0.5, 2.0, 100.0])
 def test_poissons_ratio_goes_from_a_quarter_to_a_half(kappa):
-    """A block stretched by 1e-6 between two plates without friction: ν = (1 + κ)/(4 + 2κ), κ = k a/k_spring.
+    """A block stretched by 1e-6 between two plates without friction.
+
+    ν = (1 + κ)/(4 + 2κ), κ = k a/k_spring.
 
     From K = 5/3 + κ and G = 1: ν = (3K - 2G)/(6K + 2G). The strain's own size is the error.
     """
     n, strain = 3, 1e-6
     mesh, energies = cubes(n, kappa)
-    plates = [on_plane(mesh.select(f"{axis} == min"), normal) for axis, normal in zip("xyz", np.eye(3), strict=True)]
+    plates = [
+        on_plane(mesh.select(f"{axis} == min"), normal)
+        for axis, normal in zip("xyz", np.eye(3), strict=True)
+    ]
     plates.append(on_plane(mesh.select("y == max"), (0, 1, 0), through=(0, 1 + strain, 0)))
-    rest = taut.equilibrium(taut.System(mesh.points, mass=1.0, energies=energies, constraints=plates))
+    rest = taut.equilibrium(
+        taut.System(mesh.points, mass=1.0, energies=energies, constraints=plates)
+    )
     right = mesh.select("x == max")
     sideways = rest.state.q[right, 0] - 1.0
     assert sideways / -strain == pytest.approx((1 + kappa) / (4 + 2 * kappa), rel=1e-5)
     # the plate carries E = 9KG/(3K + G) times the strain
     bulk = 5 / 3 + kappa
     young = n * 9 * bulk / (3 * bulk + 1)
-    assert rest.reactions[mesh.select("y == max"), 1].sum() / strain == pytest.approx(young, rel=1e-5)
+    assert rest.reactions[mesh.select("y == max"), 1].sum() / strain == pytest.approx(
+        young, rel=1e-5
+    )
 
 
 def test_area_takes_a_sheet_beyond_a_third():
-    """The same for a triangular lattice in the plane, cut square: ν = (K₂ - G)/(K₂ + G), here (√3/2 + κ - √3/4)/(…)."""
+    """The same for a triangular lattice in the plane, cut square.
+
+    ν = (K₂ - G)/(K₂ + G), here (√3/2 + κ - √3/4)/(…).
+    """
     kappa, strain = 3.0, 1e-6
     mesh = taut.mesh.sheet(6, 6, pattern="equilateral")
     triangles = mesh.cells["triangle"]
@@ -190,7 +248,9 @@ def test_area_takes_a_sheet_beyond_a_third():
     assert nu > 0.7
     x = mesh.points[:, :2] - mesh.points[:, :2].mean(axis=0)
     stretched = x * [1 - nu * strain, 1 + strain]
-    system = taut.System(x, mass=1.0, energies=[springs, laws.area(triangles, k=kappa)], pose=stretched)
+    system = taut.System(
+        x, mass=1.0, energies=[springs, laws.area(triangles, k=kappa)], pose=stretched
+    )
     force = system.f(system.initial_state())
     inside = np.setdiff1d(np.arange(mesh.n), mesh.boundary)
     stress = -np.einsum("ni,nj->ij", force[:, :2], x) / mesh.areas.sum()
@@ -200,16 +260,27 @@ def test_area_takes_a_sheet_beyond_a_third():
 
 
 def test_an_inverted_tetrahedron_is_pushed_back_and_a_turned_triangle_is_not():
-    """v has a sign: the apex comes back from below its base. An area has none: the mirror image is at rest."""
+    """v has a sign: the apex comes back from below its base.
+
+    An area has none: the mirror image is at rest.
+    """
     points = np.array([[0.0, 0, 0], [1.0, 0, 0], [0, 0, 1.0], [0.2, -0.7, 0.3]])
     flipped = points * [1, -1, 1]
-    tet = taut.System(points, mass=1.0, fixed=[0, 1, 2], energies=[laws.volume([[0, 1, 2, 3]], k=50.0)], pose=flipped,
-                      constraints=[on_line([3], (0, 1, 0))])  # fmt: skip
+    tet = taut.System(
+        points,
+        mass=1.0,
+        fixed=[0, 1, 2],
+        energies=[laws.volume([[0, 1, 2, 3]], k=50.0)],
+        pose=flipped,
+        constraints=[on_line([3], (0, 1, 0))],
+    )
     state = tet.initial_state()
     v0 = 0.7 / 6
     assert tet.f(state)[3] == pytest.approx([0, 50.0 * (-2 * v0) / v0 / 6, 0], rel=1e-13)
     assert taut.equilibrium(tet).state.q[3] == pytest.approx([0.2, -0.7, 0.3], rel=1e-12)
-    triangle = taut.System(points, mass=1.0, fixed=[0, 1], energies=[laws.area([[0, 1, 3]], k=50.0)], pose=flipped)
+    triangle = taut.System(
+        points, mass=1.0, fixed=[0, 1], energies=[laws.area([[0, 1, 3]], k=50.0)], pose=flipped
+    )
     assert triangle.V(triangle.initial_state()) == 0.0
 
 
@@ -221,13 +292,28 @@ LINE = np.array([[0.0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1, 0], [0, 0, 1]])
 @pytest.mark.parametrize(
     ("energy", "message"),
     [
-        (laws.area([[0, 1, 3], [0, 1, 2]], k=1.0), r"'area': element 1 \(particles \[0, 1, 2\]\) has no area"),
-        (laws.area([[0, 1, 3], [0, 3, 4]], k=[1.0, -1.0]), r"'area': parameter 'k' of element 1 .* is -1"),
-        (laws.area([[0, 1, 3]], k=1.0, area0=0.0), "'area0' is 0; it must be greater than 0"),
-        (laws.volume([[0, 1, 3, 4], [0, 3, 1, 4]], k=1.0), r"'volume': element 1 \(particles \[0, 3, 1, 4\]\) is flat or inverted"),
-        (laws.volume([[0, 1, 2, 4]], k=1.0), r"element 0 \(particles \[0, 1, 2, 4\]\) is flat or inverted"),
-        (laws.volume([[0, 1, 3, 4]], k=-2.0), "'volume': parameter 'k' is -2; it must be at least 0"),
-        (laws.volume([[0, 1, 3, 4]], k=1.0, volume0=[-1.0]), "'volume0' of element 0 .* is -1; it must be greater than 0"),
+        (
+            laws.area([[0, 1, 3], [0, 1, 2]], k=1.0),
+            r"'area': element 1 \(particles \[0, 1, 2\]\) has no area",
+        ),
+        (
+            laws.area([[0, 1, 3], [0, 3, 4]], k=[1.0, -1.0]),
+            r"'area': parameter 'k' of element 1 .* got -1",
+        ),
+        (laws.area([[0, 1, 3]], k=1.0, area0=0.0), "'area0' must be greater than 0, got 0"),
+        (
+            laws.volume([[0, 1, 3, 4], [0, 3, 1, 4]], k=1.0),
+            r"'volume': element 1 \(particles \[0, 3, 1, 4\]\) is flat or inverted",
+        ),
+        (
+            laws.volume([[0, 1, 2, 4]], k=1.0),
+            r"element 0 \(particles \[0, 1, 2, 4\]\) is flat or inverted",
+        ),
+        (laws.volume([[0, 1, 3, 4]], k=-2.0), "'volume': parameter 'k' must be at least 0, got -2"),
+        (
+            laws.volume([[0, 1, 3, 4]], k=1.0, volume0=[-1.0]),
+            "'volume0' of element 0 .* must be greater than 0, got -1",
+        ),
     ],
 )
 def test_bad_elements_are_named(energy, message):

@@ -1,4 +1,6 @@
-"""Bridson, Marino and Fedkiw's edge springs against the formulas as they print them, evaluated here without taut."""
+"""Bridson, Marino and Fedkiw's edge springs against the formulas as they print them, evaluated here
+without taut.
+"""
 
 import numpy as np
 import pytest
@@ -26,7 +28,10 @@ def ratio(x):
 
 
 def angle(x):
-    """θ by its cosine, with the sign that the paper gives it: that of (n̂₁×n̂₂)·ê. For angles that are not small."""
+    """θ by its cosine, with the sign that the paper gives it: that of (n̂₁×n̂₂)·ê.
+
+    For angles that are not small.
+    """
     _, E, N1, N2 = modes(x)
     cosine = N1 @ N2 / np.linalg.norm(N1) / np.linalg.norm(N2)
     return np.arccos(cosine) * np.sign(np.cross(N1, N2) @ E)
@@ -39,18 +44,30 @@ def printed_force(x, k, theta, theta0):
 def triangles(rng):
     """Two triangles over an edge along x, both in one plane: the hinge is flat."""
     a, b = rng.uniform(-2, -0.3), rng.uniform(0.3, 2)
-    return np.array([[rng.normal(), rng.uniform(0.3, 2), 0], [rng.normal(), -rng.uniform(0.3, 2), 0], [a, 0, 0], [b, 0, 0]])
+    return np.array(
+        [
+            [rng.normal(), rng.uniform(0.3, 2), 0],
+            [rng.normal(), -rng.uniform(0.3, 2), 0],
+            [a, 0, 0],
+            [b, 0, 0],
+        ]
+    )
 
 
 def folded(flat, theta, rng):
-    """The second triangle turned about the edge by θ, and the whole put anywhere: lengths and areas stay as they are."""
+    """The second triangle turned about the edge by θ, and the whole put anywhere.
+
+    Lengths and areas stay as they are.
+    """
     x = flat.copy()
     x[1] = Rotation.from_rotvec([theta, 0, 0]).apply(x[1])
     return Rotation.random(random_state=int(rng.integers(2**31))).apply(x) + rng.normal(size=3)
 
 
 def force(rest, x, k, **parameters):
-    system = taut.System(rest, mass=1.0, energies=[laws.bridson_bending(HINGE, k=k, **parameters)], pose=x)
+    system = taut.System(
+        rest, mass=1.0, energies=[laws.bridson_bending(HINGE, k=k, **parameters)], pose=x
+    )
     return system.f(system.initial_state())
 
 
@@ -64,12 +81,18 @@ def test_force_is_the_printed_one_on_bends_that_keep_the_triangles(bent):
         expected = printed_force(x, k, theta, theta0)
         got = force(folded(flat, theta0, rng), x, k)
         # rounding of the positions, about 1, comes through θ, which is as steep as |u|
-        assert got == pytest.approx(expected, abs=1e-13 * k * ratio(x) * max(1.0, np.abs(modes(x)[0]).max()) ** 2)
+        assert got == pytest.approx(
+            expected, abs=1e-13 * k * ratio(x) * max(1.0, np.abs(modes(x)[0]).max()) ** 2
+        )
 
 
 def rest_angle(x):
     """The angle that taut measures on a shape."""
-    return taut.System(x, mass=1.0, energies=[laws.bridson_bending(HINGE, k=1.0)]).placed["bridson_bending"].constant["theta0"][0]
+    return (
+        taut.System(x, mass=1.0, energies=[laws.bridson_bending(HINGE, k=1.0)])
+        .placed_energies["bridson_bending"]
+        .parameters.constant["theta0"][0]
+    )
 
 
 def test_angle_has_the_printed_sign_and_u_is_minus_its_gradient():
@@ -86,7 +109,9 @@ def test_angle_has_the_printed_sign_and_u_is_minus_its_gradient():
             d[i, j] = step
             gradient[i, j] = (rest_angle(x + d) - rest_angle(x - d)) / (2 * step)
         u = modes(x)[0]
-        assert -gradient == pytest.approx(u, abs=1e-7 * np.abs(u).max() ** 3)  # central difference: step² and rounding/step
+        assert -gradient == pytest.approx(
+            u, abs=1e-7 * np.abs(u).max() ** 3
+        )  # central difference: step² and rounding/step
         assert np.abs(u.sum(axis=0)).max() < 1e-13 * np.abs(u).max(), "no translation"
         assert np.abs(np.cross(x, u).sum(axis=0)).max() < 1e-12 * np.abs(u).max(), "no rotation"
 
@@ -95,7 +120,9 @@ def test_where_triangles_change_shape_the_two_differ_by_the_coefficient_alone():
     rng = np.random.default_rng(5)
     for _ in range(20):
         flat = triangles(rng)
-        x = folded(flat, rng.choice([-1, 1]) * rng.uniform(0.3, 2), rng) + 0.1 * rng.normal(size=(4, 3))
+        x = folded(flat, rng.choice([-1, 1]) * rng.uniform(0.3, 2), rng) + 0.1 * rng.normal(
+            size=(4, 3)
+        )
         ours, theirs = force(flat, x, 2.0), printed_force(x, 2.0, angle(x), 0.0)
         assert abs(ratio(x) / ratio(flat) - 1) > 1e-3
         assert ours * (ratio(x) / ratio(flat)) == pytest.approx(theirs, rel=1e-9, abs=1e-12)
@@ -103,7 +130,10 @@ def test_where_triangles_change_shape_the_two_differ_by_the_coefficient_alone():
 
 
 def test_their_force_with_the_current_coefficient_has_no_energy():
-    """Round a closed path (fold, shrink, unfold, grow) it does work, and ours does none: why the rest shape is taken."""
+    """The printed force does work round a closed path (fold, shrink, unfold, grow), this law none.
+
+    This is why the law takes the ratio of the rest shape.
+    """
     flat = triangles(np.random.default_rng(6))
     s = np.linspace(0, 2 * np.pi, 2001)
     path = []
@@ -133,12 +163,19 @@ def test_damping_is_the_printed_one_and_takes_energy():
         assert power == pytest.approx(-k * length * rate**2, rel=1e-10)
         assert power < 0, "with the other sign it would pump energy in"
         turning = np.cross(rng.normal(size=3), x) + rng.normal(size=3)
-        still = taut.System(x, mass=1.0, damping=[laws.bridson_damping(HINGE, k=k)], velocity=turning)
-        assert np.abs(still.f(still.initial_state())).max() < 1e-12 * k * np.abs(u).max() ** 2, "no rigid motion is damped"
+        still = taut.System(
+            x, mass=1.0, damping=[laws.bridson_damping(HINGE, k=k)], velocity=turning
+        )
+        assert np.abs(still.f(still.initial_state())).max() < 1e-12 * k * np.abs(u).max() ** 2, (
+            "no rigid motion is damped"
+        )
 
 
 def test_a_hinge_swings_at_its_frequency_and_its_damping_is_of_that_mode():
-    """A flat hinge has one mode: ω² = ½kc Σ|u|²/m, since V'' = ½kc; its damping rate is k_d|E| Σ|u|²/m."""
+    """A flat hinge has one mode.
+
+    ω² = ½kc Σ|u|²/m, since V'' = ½kc; its damping rate is k_d|E| Σ|u|²/m.
+    """
     flat, m = triangles(np.random.default_rng(8)), np.array([0.5, 1.0, 2.0, 0.7])
     bending, damper = laws.bridson_bending(HINGE, k=3.0), laws.bridson_damping(HINGE, k=0.2)
     system = taut.System(flat, mass=m, energies=[bending], damping=[damper])
@@ -146,7 +183,10 @@ def test_a_hinge_swings_at_its_frequency_and_its_damping_is_of_that_mode():
     inverse = np.sum(np.sum(u**2, axis=1) / m)  # of the inertia against folding
     state = system.initial_state()
     root = np.repeat(m, 3) ** -0.5
-    for matrix, expected in ((system.K(state), 1.5 * ratio(flat)), (system.D(state), 0.2 * np.linalg.norm(E))):
+    for matrix, expected in (
+        (system.K(state), 1.5 * ratio(flat)),
+        (system.D(state), 0.2 * np.linalg.norm(E)),
+    ):
         found = np.linalg.eigvalsh(root[:, None] * matrix.toarray() * root)
         assert found[-1] == pytest.approx(expected * inverse, rel=1e-12)
         assert np.abs(found[:-1]).max() < 1e-12 * found[-1]
@@ -167,7 +207,9 @@ def folding_sheet():
 def test_a_folding_sheet_keeps_its_momentum_and_loses_what_the_damper_takes():
     system = folding_sheet()
     ledger, begin = taut.Ledger(), system.initial_state()
-    *_, (state, _) = taut.simulate(system, taut.ImplicitMidpoint(), h=1e-3, until=0.05, ledger=ledger)
+    *_, (state, _) = taut.simulate(
+        system, taut.ImplicitMidpoint(), h=1e-3, until=0.05, ledger=ledger
+    )
     total = ledger.total()
     assert system.momentum(state) == pytest.approx(system.momentum(begin), abs=1e-9)
     assert total.dissipated["bridson_damping"] > 1e-5
@@ -175,14 +217,21 @@ def test_a_folding_sheet_keeps_its_momentum_and_loses_what_the_damper_takes():
 
 
 def test_a_folding_sheet_obeys_the_angular_momentum_law_of_implicit_euler():
-    """No force of a step has a torque at its end: ΔL = h Σ m v' × v, and the momentum stays. Steps long enough to fold by a lot."""
+    """No force of a step has a torque at its end: ΔL = h Σ m v' × v, and the momentum stays.
+
+    Steps long enough to fold by a lot.
+    """
     system, h = folding_sheet(), 0.02
     old = system.initial_state()
-    for new, _ in taut.simulate(system, taut.ImplicitEuler(tolerance=taut.Tolerance(1e-12)), h=h, until=0.2):
+    for new, _ in taut.simulate(
+        system, taut.ImplicitEuler(tolerance=taut.Tolerance(1e-12)), h=h, until=0.2
+    ):
         gained = h * system.mass @ np.cross(new.v, old.v)
         gross = np.sum(system.mass * np.linalg.norm(old.q, axis=1) * np.linalg.norm(old.v, axis=1))
         assert np.abs(gained).max() > 1e-6 * gross
-        assert system.angular_momentum(new) - system.angular_momentum(old) == pytest.approx(gained, abs=1e-11 * gross)
+        assert system.angular_momentum(new) - system.angular_momentum(old) == pytest.approx(
+            gained, abs=1e-11 * gross
+        )
         assert system.momentum(new) == pytest.approx(system.momentum(old), abs=1e-11 * gross)
         old = new
 
@@ -190,29 +239,46 @@ def test_a_folding_sheet_obeys_the_angular_momentum_law_of_implicit_euler():
 @pytest.mark.parametrize(("h", "k"), [(0.02, 0.5), (1e-3, 0.01)])
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_hinge_is_damped_alike_where_its_angle_jumps_from_pi_to_minus_pi(h, k, sign):
-    """Two triangles at θ = ±3.1 that fold on with 8 rad/s, and through each other: the damper takes k |E| (dθ/dt)² as anywhere."""
+    """Two triangles at θ = ±3.1 that fold on with 8 rad/s, and through each other.
+
+    The damper takes k |E| (dθ/dt)² as anywhere.
+    """
     reach = 0.8  # of the second triangle, which turns about the edge along x; the others are held
     c, s = reach * np.cos(3.1), sign * reach * np.sin(3.1)
     x = np.array([[0.5, reach, 0], [0.5, -c, -s], [0, 0, 0], [1, 0, 0]])
     v = np.array([[0.0, 0, 0], [0, 8 * sign * s, -8 * sign * c], [0, 0, 0], [0, 0, 0]])
     springs = laws.spring([[1, 2], [1, 3]], k=1e4)
-    system = taut.System(x, mass=1.0, fixed=[0, 2, 3], energies=[springs], damping=[laws.bridson_damping(HINGE, k=k)], velocity=v)
+    system = taut.System(
+        x,
+        mass=1.0,
+        fixed=[0, 2, 3],
+        energies=[springs],
+        damping=[laws.bridson_damping(HINGE, k=k)],
+        velocity=v,
+    )
     ledger = taut.Ledger()
     run = list(taut.simulate(system, taut.ImplicitEuler(), h=h, until=0.2, ledger=ledger))
     angles = np.array([sign * 3.1, *(np.arctan2(-s.q[1, 2], -s.q[1, 1]) for s, _ in run)])
     assert np.abs(np.diff(angles)).max() > 6, "it went past ±π"
     folds = sign * np.diff(np.unwrap(angles))
     assert folds.min() > 0, "it was not stopped there"
-    assert folds[0] == pytest.approx(8 * h, rel=0.03)  # before and after the jump it moves on as it did
+    assert folds[0] == pytest.approx(
+        8 * h, rel=0.03
+    )  # before and after the jump it moves on as it did
     assert folds[:-1] == pytest.approx(folds[1:], rel=0.06)
-    energy = np.array([system.T(s) + system.V(s) for s in (system.initial_state(), *(s for s, _ in run))])
+    energy = np.array(
+        [system.T(s) + system.V(s) for s in (system.initial_state(), *(s for s, _ in run))]
+    )
     assert np.diff(energy).max() < 0
     taken = [entry.dissipated["bridson_damping"] for entry in ledger]
-    # Ψ of the step is ½k|E|(2 sin(Δθ/2)/h)²: the moment is k|E| sin(Δθ)/h, and by a step along the chord it does r sin Δθ/r of work
+    # Ψ of the step is ½k|E|(2 sin(Δθ/2)/h)²: the moment is k|E| sin(Δθ)/h, and by a step along the
+    # chord it does r sin Δθ/r of work
     assert taken == pytest.approx(k * np.sin(folds) ** 2 / h, rel=5e-3)
 
 
-@pytest.mark.parametrize("law", [laws.bridson_bending, laws.bridson_damping], ids=lambda law: law.name)
+@pytest.mark.parametrize(
+    "law", [laws.bridson_bending, laws.bridson_damping], ids=lambda law: law.name
+)
 def test_bad_hinges_are_refused_by_number(law):
     good = triangles(np.random.default_rng(10))
     kind = "energies" if law is laws.bridson_bending else "damping"
@@ -225,9 +291,13 @@ def test_bad_hinges_are_refused_by_number(law):
     met, narrow = good.copy(), good.copy()
     met[3] = met[2]
     narrow[1] = 0.3 * narrow[2] + 0.7 * narrow[3]
-    with pytest.raises(taut.errors.LawError, match=rf"{law.name}.*element 1 .*two particles in the same place"):
+    with pytest.raises(
+        taut.errors.LawError, match=rf"{law.name}.*element 1 .*two particles in the same place"
+    ):
         build(met)
-    with pytest.raises(taut.errors.LawError, match=rf"{law.name}.*element 1 .*second triangle without area"):
+    with pytest.raises(
+        taut.errors.LawError, match=rf"{law.name}.*element 1 .*second triangle without area"
+    ):
         build(narrow)
-    with pytest.raises(taut.errors.LawError, match=rf"{law.name}.*'k' of element 1 .*is -1"):
+    with pytest.raises(taut.errors.LawError, match=rf"{law.name}.*'k' of element 1 .* got -1"):
         build(good, k=[1.0, -1.0])

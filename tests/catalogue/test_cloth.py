@@ -16,28 +16,50 @@ def energy(points, pose, *energies):
 
 
 def test_each_kind_of_spring_resists_its_own_deformation():
-    """On a grid of 5 × 4 squares of side l: energies of a stretch, a shear and a roll, counted out."""
+    """On a grid of 5 × 4 squares of side l.
+
+    Energies of a stretch, a shear and a roll, counted out.
+    """
     side, k = 0.1, 7.0
     sheet = taut.mesh.sheet(5, 4, size=(5 * side, 4 * side))
-    structural, shear, bending = (laws.spring(pairs, k=k) for pairs in (sheet.edges, sheet.diagonals, sheet.skips))
+    structural, shear, bending = (
+        laws.spring(pairs, k=k) for pairs in (sheet.edges, sheet.diagonals, sheet.skips)
+    )
     x, y = sheet.points[:, 0], sheet.points[:, 1]
-    assert (len(sheet.edges), len(sheet.diagonals), len(sheet.skips)) == (5 * 5 + 6 * 4, 2 * 5 * 4, 4 * 5 + 6 * 3)
+    assert (len(sheet.edges), len(sheet.diagonals), len(sheet.skips)) == (
+        5 * 5 + 6 * 4,
+        2 * 5 * 4,
+        4 * 5 + 6 * 3,
+    )
 
     strain = 0.01
     stretched = sheet.points * [1 + strain, 1, 1]
     per_edge, per_skip = k / 2 * (strain * side) ** 2, k / 2 * (2 * strain * side) ** 2
     assert energy(sheet.points, stretched, structural) == pytest.approx(25 * per_edge, rel=1e-11)
-    assert energy(sheet.points, stretched, bending) == pytest.approx(20 * per_skip, rel=1e-11), "4k, on nearly as many"
+    assert energy(sheet.points, stretched, bending) == pytest.approx(20 * per_skip, rel=1e-11), (
+        "4k, on nearly as many"
+    )
 
     turn = 0.02  # the weft turned without stretching: a picture frame
     sheared = np.stack([x + y * np.sin(turn), y * np.cos(turn), 0 * x], axis=1)
     longer, shorter = (np.sqrt(2 + 2 * s * np.sin(turn)) - np.sqrt(2) for s in (1, -1))
     assert energy(sheet.points, sheared, structural, bending) < 1e-25
-    assert energy(sheet.points, sheared, shear) == pytest.approx(k / 2 * side**2 * 20 * (longer**2 + shorter**2), rel=1e-10)
+    assert energy(sheet.points, sheared, shear) == pytest.approx(
+        k / 2 * side**2 * 20 * (longer**2 + shorter**2), rel=1e-10
+    )
 
     angle = 0.3  # rolled up over every grid line: no square changes its shape
-    along = np.concatenate([[[0, 0]], np.cumsum([[side * np.cos(i * angle), side * np.sin(i * angle)] for i in range(5)], axis=0)])
-    rolled = np.stack([along[np.arange(sheet.n) % 6, 0], y, along[np.arange(sheet.n) % 6, 1]], axis=1)
+    along = np.concatenate(
+        [
+            [[0, 0]],
+            np.cumsum(
+                [[side * np.cos(i * angle), side * np.sin(i * angle)] for i in range(5)], axis=0
+            ),
+        ]
+    )
+    rolled = np.stack(
+        [along[np.arange(sheet.n) % 6, 0], y, along[np.arange(sheet.n) % 6, 1]], axis=1
+    )
     assert energy(sheet.points, rolled, structural, shear) < 1e-25
     chord = 2 * side * (1 - np.cos(angle / 2))
     assert energy(sheet.points, rolled, bending) == pytest.approx(20 * k / 2 * chord**2, rel=1e-11)
@@ -46,17 +68,27 @@ def test_each_kind_of_spring_resists_its_own_deformation():
 def test_skip_springs_do_not_resist_the_first_bend_of_a_flat_sheet_and_hinges_do():
     sheet = taut.mesh.sheet(6, 6)
     springs = taut.System(sheet.points, mass=1.0, energies=[laws.spring(sheet.skips, k=10.0)])
-    hinges = taut.System(sheet.points, mass=1.0, energies=[laws.shell_bending(sheet.hinges, c=10.0)])
-    across = [system.K(system.initial_state()).toarray()[2::3, 2::3] for system in (springs, hinges)]
+    hinges = taut.System(
+        sheet.points, mass=1.0, energies=[laws.shell_bending(sheet.hinges, c=10.0)]
+    )
+    across = [
+        system.K(system.initial_state()).toarray()[2::3, 2::3] for system in (springs, hinges)
+    ]
     assert np.abs(across[0]).max() < 1e-13
     eigenvalues = np.linalg.eigvalsh(across[1])
-    assert (eigenvalues > 1e-9 * eigenvalues[-1]).sum() == sheet.n - 3, "all but the three rigid motions out of the plane"
+    assert (eigenvalues > 1e-9 * eigenvalues[-1]).sum() == sheet.n - 3, (
+        "all but the three rigid motions out of the plane"
+    )
 
 
 @pytest.mark.parametrize("pattern", ["quad", "one-diagonal", "alternating", "equilateral"])
 def test_hung_cloth_hands_its_weight_to_its_corners(pattern):
     sheet = taut.mesh.sheet(8, 8, size=0.8, pattern=pattern)
-    bending = laws.spring(sheet.skips, k=2.0) if pattern == "quad" else laws.bridson_bending(sheet.hinges, k=1e-4)
+    bending = (
+        laws.spring(sheet.skips, k=2.0)
+        if pattern == "quad"
+        else laws.bridson_bending(sheet.hinges, k=1e-4)
+    )
     shear = [laws.spring(sheet.diagonals, k=20.0)] if len(sheet.diagonals) else []
     cloth = taut.System(
         sheet.points,
@@ -91,7 +123,9 @@ def test_dropped_cloth_falls_from_its_corners_and_the_books_close():
     )
     ledger = taut.Ledger()
     begin, h, middle = cloth.V(cloth.initial_state()), 1 / 100, sheet.n // 2
-    for step, (state, report) in enumerate(taut.simulate(cloth, taut.ImplicitEuler(), h=h, until=0.2, ledger=ledger), 1):
+    for step, (state, report) in enumerate(
+        taut.simulate(cloth, taut.ImplicitEuler(), h=h, until=0.2, ledger=ledger), 1
+    ):
         assert report.residual <= max(report.tolerance, report.floor)
         falls = -G * h * h * step * (step + 1) / 2  # freely, in implicit Euler's time
         if step <= 5:
@@ -107,14 +141,21 @@ def test_dropped_cloth_falls_from_its_corners_and_the_books_close():
 
 
 def test_a_real_mesh_hangs_as_cloth():
-    """A cow of 2930 points held by its horns: weight and moments balance, and half of gravity's work is stored (Clapeyron)."""
+    """A cow of 2930 points held by its horns.
+
+    Weight and moments balance, and half of gravity's work is stored (Clapeyron).
+    """
     mesh = taut.mesh.read(real("spot.obj"))
     held = mesh.select("y > 0.97*max")
     cow = taut.System(
         mesh.points,
         mass=taut.areal_mass(mesh, 0.2),
         fixed=held,
-        energies=[laws.spring(mesh.edges, k=2e6), laws.shell_bending(mesh.hinges, c=200.0), laws.gravity()],
+        energies=[
+            laws.spring(mesh.edges, k=2e6),
+            laws.shell_bending(mesh.hinges, c=200.0),
+            laws.gravity(),
+        ],
     )
     rest = taut.equilibrium(cow)
     weight = np.outer(cow.mass, [0, -G, 0])
@@ -135,5 +176,11 @@ def test_bad_cloth_is_refused_by_number():
     values = np.full(len(sheet.edges), 10.0)
     values[5] = -10.0
     for name in ("k", "l0"):
-        with pytest.raises(taut.errors.LawError, match=rf"'spring': parameter '{name}' of element 5 .* is -10"):
-            taut.System(sheet.points, mass=1.0, energies=[laws.spring(sheet.edges, **{"k": 10.0, name: values})])
+        with pytest.raises(
+            taut.errors.LawError, match=rf"'spring': parameter '{name}' of element 5 .* got -10"
+        ):
+            taut.System(
+                sheet.points,
+                mass=1.0,
+                energies=[laws.spring(sheet.edges, **{"k": 10.0, name: values})],
+            )

@@ -12,7 +12,9 @@ EDGES = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
 
 
 def body(pose=TET, k=200.0, **more):
-    return taut.System(TET, mass=[1.0, 2.0, 0.5, 1.5], energies=[laws.spring(EDGES, k=k)], pose=pose, **more)
+    return taut.System(
+        TET, mass=[1.0, 2.0, 0.5, 1.5], energies=[laws.spring(EDGES, k=k)], pose=pose, **more
+    )
 
 
 def turned(angle):
@@ -24,29 +26,49 @@ def turned(angle):
 
 
 def two_bodies(k):
-    """Two tetrahedra in flight, the corners 1, 2, 3 of the one stitched to the same corners of the other."""
+    """Two tetrahedra in flight, the corners 1, 2, 3 of the one stitched to the same corners of the
+    other.
+    """
     far = TET @ turned(0.4).T * [1, 1, -1] + np.array([0.3, 0.2, 2.5])
     mirror = TET * [1, 1, -1]
-    second = taut.System(mirror, mass=0.8, energies=[laws.spring(EDGES, k=150.0)], pose=far, velocity=np.full((4, 3), -0.2))
+    second = taut.System(
+        mirror,
+        mass=0.8,
+        energies=[laws.spring(EDGES, k=150.0)],
+        pose=far,
+        velocity=np.full((4, 3), -0.2),
+    )
     both = taut.join(body(velocity=[[0.1, 0.5, 0]] * 4), second)
     stitches = laws.zero_length_spring([[i, i + 4] for i in (1, 2, 3)], k=k, name="stitches")
     return both.with_(energies=[*both.energies, stitches])
 
 
 def test_stitched_bodies_keep_their_momenta():
-    """Linear momentum in any integrator; angular momentum in the midpoint rule, whose forces have no torque halfway."""
+    """Linear momentum is conserved by every integrator.
+
+    Angular momentum is conserved by the midpoint rule, whose forces have no torque halfway.
+    """
     system = two_bodies(k=80.0)
     start = system.initial_state()
-    *_, (state, _) = taut.simulate(system, taut.ImplicitMidpoint(tolerance=taut.Tolerance(1e-11)), 0.02, 1.0)
+    *_, (state, _) = taut.simulate(
+        system, taut.ImplicitMidpoint(tolerance=taut.Tolerance(1e-11)), 0.02, 1.0
+    )
     gross = np.sum(system.mass * np.linalg.norm(state.v, axis=1))
-    np.testing.assert_allclose(system.momentum(state), system.momentum(start), rtol=0, atol=1e-12 * gross)
-    np.testing.assert_allclose(system.angular_momentum(state), system.angular_momentum(start), rtol=0, atol=1e-11 * gross)
+    np.testing.assert_allclose(
+        system.momentum(state), system.momentum(start), rtol=0, atol=1e-12 * gross
+    )
+    np.testing.assert_allclose(
+        system.angular_momentum(state), system.angular_momentum(start), rtol=0, atol=1e-11 * gross
+    )
     gaps = [np.linalg.norm(s.q[1:4] - s.q[5:8], axis=1).max() for s in (start, state)]
     assert abs(gaps[1] - gaps[0]) > 0.1  # they have met and pulled
 
 
 def test_stitches_pull_two_bodies_together():
-    """Nothing else acts, and both faces have the same shape at rest: they meet exactly, and no spring is strained."""
+    """Nothing else acts, and both faces have the same shape at rest.
+
+    They meet exactly, and no spring is strained.
+    """
     system = two_bodies(k=80.0)
     rest = taut.equilibrium(system)
     assert np.abs(rest.state.q[1:4] - rest.state.q[5:8]).max() < 1e-8
@@ -55,7 +77,10 @@ def test_stitches_pull_two_bodies_together():
 
 
 def test_a_stitch_carries_the_weight_below_it():
-    """A tetrahedron hung by one stitch from a fixed one: the stitch opens by mg/k, and the hook carries everything."""
+    """A tetrahedron hung by one stitch from a fixed one.
+
+    The stitch opens by mg/k, and the hook carries everything.
+    """
     k = 400.0
     upper = body(fixed=range(4))
     lower = body(pose=TET - np.array([0.0, 3.0, 0.0]))
@@ -86,21 +111,30 @@ def test_a_weight_at_a_point_of_a_simplex(where, how):
     given = {"weights": [weights]} if how == "given" else {}
     start = point if how == "measured" else point + np.array([0.5, 0.7, -0.2])
     system = taut.System(
-        [start, *corners], mass=m, fixed=range(1, n + 1),
+        [start, *corners],
+        mass=m,
+        fixed=range(1, n + 1),
         energies=[laws.attachment([range(n + 1)], k=k, **given), laws.gravity([0])],
-    )  # fmt: skip
+    )
     rest = taut.equilibrium(system)
     np.testing.assert_allclose(rest.state.q[0], point - np.array([0, m * G / k, 0]), atol=1e-9)
     np.testing.assert_allclose(rest.reactions[1:], np.outer(weights, [0, m * G, 0]), atol=1e-8)
 
 
 def test_a_point_beside_a_triangle_is_attached_to_its_foot():
-    """At height 0.4 over the triangle: the spring has that length, and the weights are those of the foot."""
+    """At height 0.4 over the triangle.
+
+    The spring has that length, and the weights are those of the foot.
+    """
     corners, weights = CORNERS["triangle"]
     points = [np.array(weights) @ corners + np.array([0, 0, 0.4]), *corners]
     system = taut.System(points, mass=1.0, energies=[laws.attachment([range(4)], k=90.0)])
-    np.testing.assert_allclose(system.placed["attachment"].constant["weights"], [weights], atol=1e-14)
-    np.testing.assert_allclose(system.f(system.initial_state()), np.outer([-1, *weights], [0, 0, 90.0 * 0.4]), atol=1e-13)
+    np.testing.assert_allclose(
+        system.placed_energies["attachment"].parameters.constant["weights"], [weights], atol=1e-14
+    )
+    np.testing.assert_allclose(
+        system.f(system.initial_state()), np.outer([-1, *weights], [0, 0, 90.0 * 0.4]), atol=1e-13
+    )
 
 
 def test_weights_count_by_their_sum():
@@ -116,7 +150,9 @@ def test_weights_count_by_their_sum():
 
 
 def test_an_attachment_has_neither_net_force_nor_torque():
-    """Whatever the corners do: the reaction acts at the attached point, and the pull along the gap."""
+    """Wherever the corners are:
+    the reaction acts at the attached point, and the pull along the gap.
+    """
     rng = np.random.default_rng(5)
     for corners, weights in CORNERS.values():
         n = len(corners)
@@ -127,13 +163,21 @@ def test_an_attachment_has_neither_net_force_nor_torque():
         gross = np.abs(force).sum()
         assert np.abs(force.sum(axis=0)).max() < 1e-14 * gross
         assert np.abs(np.cross(pose, force).sum(axis=0)).max() < 1e-14 * gross * np.abs(pose).max()
-        np.testing.assert_allclose(force[0], 70.0 * (np.array(weights) @ pose[1:] - pose[0]), rtol=1e-13)
+        np.testing.assert_allclose(
+            force[0], 70.0 * (np.array(weights) @ pose[1:] - pose[0]), rtol=1e-13
+        )
 
 
-@pytest.mark.parametrize("cage", [taut.mesh.block(2, 2, 2, cells="tet"), taut.mesh.sheet(3, 3, pattern="alternating")],
-                         ids=["tets", "triangles"])  # fmt: skip
+@pytest.mark.parametrize(
+    "cage",
+    [taut.mesh.block(2, 2, 2, cells="tet"), taut.mesh.sheet(3, 3, pattern="alternating")],
+    ids=["tets", "triangles"],
+)
 def test_many_points_by_an_embedding(cage):
-    """`taut.mesh.embed` finds cells and weights of points of another body; at the places of the cage, nothing pulls."""
+    """`taut.mesh.embed` finds cells and weights of points of another body.
+
+    At the places of the cage, nothing pulls.
+    """
     rng = np.random.default_rng(6)
     points = rng.uniform(0.1, 0.9, (20, 3)) * [1, 1, 1 if cage.blocks(3) else 0]
     rider = taut.mesh.embed(points, cage)
@@ -142,8 +186,13 @@ def test_many_points_by_an_embedding(cage):
     ride = laws.attachment(elements, k=50.0, weights=rider.weights)
     system = both.with_(energies=[ride])
     assert system.V(system.initial_state()) < 1e-25
-    np.testing.assert_allclose(both.with_(energies=[laws.attachment(elements, k=50.0)]).placed["attachment"].constant["weights"],
-                               rider.weights, atol=1e-13)  # fmt: skip
+    np.testing.assert_allclose(
+        both.with_(energies=[laws.attachment(elements, k=50.0)])
+        .placed_energies["attachment"]
+        .parameters.constant["weights"],
+        rider.weights,
+        atol=1e-13,
+    )
     moved = cage.points + 0.1 * np.sin(3 * cage.points[:, ::-1])
     state = system.initial_state().with_(q=np.concatenate([moved, points]))
     gap = points - np.einsum("mk,mki->mi", rider.weights, moved[rider.indices])
@@ -151,12 +200,16 @@ def test_many_points_by_an_embedding(cage):
 
 
 def test_two_bodies_hung_on_each_other():
-    """A block held at its top, and a second one of its own mesh hung on its lower face by attachments: one weight, carried twice.
+    """A block held at its top, and a second one of its own mesh hung on its lower face by
+    attachments: one weight, carried twice.
 
-    The face of the lower block has other particles than that of the upper one. The attachments carry what hangs on them, the
-    supports everything, and in total no moment is made.
+    The face of the lower block has other particles than that of the upper one. The attachments
+    carry what hangs on them, the supports everything, and in total no moment is made.
     """
-    upper, lower = taut.mesh.block(2, 2, 2, cells="tet"), taut.mesh.block(3, 1, 3, (0.9, 0.5, 0.9), cells="tet")
+    upper, lower = (
+        taut.mesh.block(2, 2, 2, cells="tet"),
+        taut.mesh.block(3, 1, 3, (0.9, 0.5, 0.9), cells="tet"),
+    )
     x = lower.points + np.array([0.05, -0.5, 0.05])
     soft = [laws.spring(upper.edges, k=2000.0), laws.gravity()]
     one = taut.System(upper.points, mass=0.1, fixed=upper.select("y == max"), energies=soft)
@@ -164,13 +217,17 @@ def test_two_bodies_hung_on_each_other():
     face = lower.select("y == max")
     seat = taut.mesh.embed(x[face], upper)
     both = taut.join(one, two)
-    hooks = laws.attachment(np.column_stack([upper.n + face, seat.indices]), k=5000.0, weights=seat.weights)
+    hooks = laws.attachment(
+        np.column_stack([upper.n + face, seat.indices]), k=5000.0, weights=seat.weights
+    )
     system = both.with_(energies=[*both.energies, hooks])
     rest = taut.equilibrium(system)
     q, pull = rest.state.q, system.with_(energies=[hooks]).f(rest.state)
     weight = np.zeros((system.n, 3))
     weight[:, 1] = -G * system.mass
-    np.testing.assert_allclose(pull[upper.n :].sum(axis=0), -weight[upper.n :].sum(axis=0), atol=1e-5)
+    np.testing.assert_allclose(
+        pull[upper.n :].sum(axis=0), -weight[upper.n :].sum(axis=0), atol=1e-5
+    )
     np.testing.assert_allclose(rest.reactions.sum(axis=0), -weight.sum(axis=0), atol=1e-5)
     np.testing.assert_allclose(np.cross(q, rest.reactions + weight).sum(axis=0), 0.0, atol=1e-5)
 
@@ -179,18 +236,27 @@ def test_two_bodies_hung_on_each_other():
 
 
 def test_a_soft_pin_follows_its_target():
-    """At rest the particle hangs mg/k below the target, which is where the function of time says."""
+    """At rest the particle hangs mg/k below the target of the function of time."""
     k, m = 300.0, 2.0
-    system = taut.System([[0, 0, 0]], mass=m, energies=[laws.pin([0], k=k, target=lambda t: (t, 2 * t, 0)), laws.gravity()])
+    system = taut.System(
+        [[0, 0, 0]],
+        mass=m,
+        energies=[laws.pin([0], k=k, target=lambda t: (t, 2 * t, 0)), laws.gravity()],
+    )
     rest = taut.equilibrium(system, system.initial_state().with_(t=0.5))
     np.testing.assert_allclose(rest.state.q[0], [0.5, 1.0 - m * G / k, 0], atol=1e-12)
 
 
 def test_a_dragged_pin_does_the_work_that_the_energy_gains():
-    """A target that moves off with u: x lags as u/ω sin ωt, and the hand does ∫ku(ut - x) dt = mu²(1 - cos ωt)."""
+    """A target that moves off with u.
+
+    x lags as u/ω sin ωt, and the hand does ∫ku(ut - x) dt = mu²(1 - cos ωt).
+    """
     k, m, u, end = 300.0, 2.0, 0.7, 0.4
     ledger = taut.Ledger()
-    system = taut.System([[0, 0, 0]], mass=m, energies=[laws.pin([0], k=k, target=lambda t: (u * t, 0, 0))])
+    system = taut.System(
+        [[0, 0, 0]], mass=m, energies=[laws.pin([0], k=k, target=lambda t: (u * t, 0, 0))]
+    )
     *_, (state, _) = taut.simulate(system, taut.TRBDF2(), 1 / 1000, end, ledger=ledger)
     omega = np.sqrt(k / m)
     total = ledger.total()
@@ -206,9 +272,15 @@ def test_a_dragged_pin_does_the_work_that_the_energy_gains():
 @pytest.mark.parametrize(
     ("energy", "message"),
     [
-        (laws.zero_length_spring([[0, 1], [1, 2]], k=[1.0, -3.0]), r"'k' of element 1 \(particles \[1, 2\]\) is -3"),
-        (laws.pin([3], k=-1.0), "'pin': parameter 'k' is -1"),
-        (laws.attachment([[3, 0, 1, 2]], k=-1.0), "'attachment': parameter 'k' is -1"),
+        (
+            laws.zero_length_spring([[0, 1], [1, 2]], k=[1.0, -3.0]),
+            r"'k' of element 1 \(particles \[1, 2\]\) must be at least 0, got -3",
+        ),
+        (laws.pin([3], k=-1.0), "'pin': parameter 'k' must be at least 0, got -1"),
+        (
+            laws.attachment([[3, 0, 1, 2]], k=-1.0),
+            "'attachment': parameter 'k' must be at least 0, got -1",
+        ),
         (laws.attachment([[3, 0, 1, 2]], k=1.0, weights=[[0.5, 0.5]]), "attachment"),
         (laws.attachment([[3, 0, 1, 4]], k=1.0), r"'attachment': .*element 0"),
         (laws.attachment([[3, 0, 5]], k=1.0), r"'attachment': .*element 0"),
@@ -217,7 +289,10 @@ def test_a_dragged_pin_does_the_work_that_the_energy_gains():
     ],
 )
 def test_bad_joints_are_named(energy, message):
-    """Particle 4 lies on the line of 0 and 1, and 5 where 0 is: an edge, a triangle and a tetrahedron without size."""
+    """Particle 4 lies on the line of 0 and 1, and 5 where 0 is.
+
+    An edge, a triangle and a tetrahedron without size.
+    """
     points = [*TET, [2.0, 0, 0], TET[0]]
     with pytest.raises(taut.errors.LawError, match=message):
         taut.System(points, mass=1.0, energies=[energy])

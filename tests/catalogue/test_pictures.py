@@ -1,4 +1,4 @@
-"""Every picture of the docs is drawn by a script beside it, is small, and has its place on a page."""
+"""Every picture of the docs is drawn by a script next to it, is small, and is on a page."""
 
 import re
 import xml.etree.ElementTree as ElementTree
@@ -15,7 +15,11 @@ each = pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.
 def test_every_picture_has_its_script_and_every_script_its_picture():
     """A script draws the picture of its name, or several whose names begin with it and a dash."""
     assert PICTURES
-    drawn = {p.stem.partition("-")[0] for p in (DOCS / "pictures").iterdir() if p.suffix in (".svg", ".png")}
+    drawn = {
+        p.stem.partition("-")[0]
+        for p in (DOCS / "pictures").iterdir()
+        if p.suffix in (".svg", ".png")
+    }
     assert drawn == {p.stem for p in (DOCS / "pictures").glob("*.py")}
 
 
@@ -36,6 +40,10 @@ def test_a_page_shows_it_and_says_in_words_what_is_to_be_seen(picture):
     pages = [page for page in DOCS.rglob("*.md") if f"pictures/{picture.name}" in page.read_text()]
     assert pages, f"no page shows {picture.name}"
     for page in pages:
-        words = re.findall(rf"!\[([^\]]*)\]\([^)]*pictures/{re.escape(picture.name)}\)", page.read_text())
+        words = re.findall(
+            rf"!\[([^\]]*)\]\([^)]*pictures/{re.escape(picture.name)}\)", page.read_text()
+        )
         assert words, f"{page.name} names {picture.name} and does not show it"
-        assert all(len(text.split()) >= 5 for text in words), f"{page.name} does not describe {picture.name}"
+        assert all(len(text.split()) >= 5 for text in words), (
+            f"{page.name} does not describe {picture.name}"
+        )

@@ -1,4 +1,7 @@
-"""To which side a rest angle bends: hinges of shells and rods in the plane; and which rods count as straight."""
+"""To which side a rest angle bends.
+
+Hinges of shells and rods in the plane; and which rods count as straight.
+"""
 
 import numpy as np
 import pytest
@@ -18,16 +21,25 @@ def bind(law, hinges, stiffness=2.0, **more):
 
 def measured(law, points, elements, **stiffness):
     """The rest angles [rad] that a law measures on a shape."""
-    return taut.System(points, mass=1.0, energies=[law(elements, **stiffness)]).placed[law.name].constant["theta0"]
+    return (
+        taut.System(points, mass=1.0, energies=[law(elements, **stiffness)])
+        .placed_energies[law.name]
+        .parameters.constant["theta0"]
+    )
 
 
 @shells
 @pytest.mark.parametrize("theta0", [0.5, -0.5])
 def test_a_flat_hinge_with_a_positive_rest_angle_bends_back_from_its_front(law, theta0):
-    """(c, d, a, b), the edge along x, a, b, c counterclockwise seen from +z: with θ₀ > 0 d goes down, away from that side."""
+    """(c, d, a, b), the edge along x, a, b, c counterclockwise seen from +z.
+
+    With θ₀ > 0 d goes down, away from that side.
+    """
     flat = np.array([[0.3, 0.8, 0.0], [0.6, -0.7, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
     sides = laws.spring([[1, 2], [1, 3]], k=1e3)
-    system = taut.System(flat, mass=1.0, fixed=[0, 2, 3], energies=[sides, bind(law, [[0, 1, 2, 3]], theta0=theta0)])
+    system = taut.System(
+        flat, mass=1.0, fixed=[0, 2, 3], energies=[sides, bind(law, [[0, 1, 2, 3]], theta0=theta0)]
+    )
     bent = taut.equilibrium(system, tolerance=TIGHT).state.q[1]
     # the springs keep their length and the hinge its angle, so nothing is strained: exact
     assert bent == pytest.approx([0.6, -0.7 * np.cos(theta0), -0.7 * np.sin(theta0)], abs=1e-9)
@@ -36,7 +48,9 @@ def test_a_flat_hinge_with_a_positive_rest_angle_bends_back_from_its_front(law, 
 @shells
 @pytest.mark.parametrize("corner", [0, 1])
 def test_both_apexes_go_to_the_same_side(law, corner):
-    """From flat, a positive rest angle pushes c and d down and the edge up, whichever of them is free."""
+    """From flat, a positive rest angle pushes c and d down and the edge up, whichever of them is
+    free.
+    """
     flat = np.array([[0.3, 0.8, 0.0], [0.6, -0.7, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
     system = taut.System(flat, mass=1.0, energies=[bind(law, [[0, 1, 2, 3]], theta0=0.5)])
     force = system.f(system.initial_state())
@@ -57,7 +71,9 @@ def test_hinges_of_a_closed_surface_that_faces_outwards_have_positive_angles(law
 
 @shells
 def test_a_flat_sheet_with_positive_rest_angles_becomes_a_dome_seen_from_its_front(law):
-    """Of a sheet in the plane of x and y whose triangles face +z, held in the middle, the rim goes down."""
+    """Of a sheet in the plane of x and y whose triangles face +z, held in the middle, the rim goes
+    down.
+    """
     mesh = taut.mesh.sheet(2, 2, pattern="alternating")
     corners = mesh.points[mesh.triangles]
     assert np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])[:, 2].min() > 0
@@ -71,9 +87,15 @@ def test_a_flat_sheet_with_positive_rest_angles_becomes_a_dome_seen_from_its_fro
 
 @pytest.mark.parametrize("theta0", [0.5, -0.5])
 def test_a_straight_rod_in_the_plane_with_a_positive_rest_angle_turns_left(theta0):
-    """Six links along x, the first held: link i points to iθ₀, counterclockwise for θ₀ > 0. Nothing is strained."""
+    """Six links along x, the first held: link i points to iθ₀, counterclockwise for θ₀ > 0.
+
+    Nothing is strained.
+    """
     rod = taut.mesh.rope(6, end=(6, 0, 0))
-    energies = [laws.spring(rod.edges, k=1e3), laws.planar_rod_bending(rod.rod_hinges, EI=2.0, theta0=theta0)]
+    energies = [
+        laws.spring(rod.edges, k=1e3),
+        laws.planar_rod_bending(rod.rod_hinges, EI=2.0, theta0=theta0),
+    ]
     system = taut.System(rod.points[:, :2], mass=1.0, fixed=[0, 1], energies=energies)
     links = np.diff(taut.equilibrium(system, tolerance=TIGHT).state.q[:, :2], axis=0)
     turned = theta0 * np.arange(6)
@@ -86,12 +108,14 @@ rods = pytest.mark.parametrize(("law", "stiffness"), RODS, ids=[law.name for law
 
 @rods
 def test_a_ring_of_a_thousand_links_keeps_its_curvature(law, stiffness):
-    """Its angles are 2π/1000; and an arc of which a million links would make a ring keeps its own of 6e-6."""
+    """A ring of 1000 links has angles of 2π/1000; an arc of a ring of a million keeps its 6e-6."""
     n = 1000
     a = 2 * np.pi * np.arange(n) / n
     ring = np.stack([np.cos(a), np.sin(a), 0 * a], axis=1)
     triples = (np.arange(n)[:, None] + np.arange(3)) % n
-    assert measured(law, ring, triples, **{stiffness: 1.0}) == pytest.approx(np.full(n, 2 * np.pi / n), abs=1e-12)
+    assert measured(law, ring, triples, **{stiffness: 1.0}) == pytest.approx(
+        np.full(n, 2 * np.pi / n), abs=1e-12
+    )
     turn = 2 * np.pi / 1e6
     arc = [[-1, 0, 0], [0, 0, 0], [np.cos(turn), np.sin(turn), 0]]
     assert measured(law, arc, [[0, 1, 2]], **{stiffness: 1.0}) == pytest.approx([turn], rel=1e-9)
@@ -99,13 +123,18 @@ def test_a_ring_of_a_thousand_links_keeps_its_curvature(law, stiffness):
 
 @rods
 def test_what_rounding_makes_of_a_straight_rod_is_straight(law, stiffness):
-    """1000 links of 1 mm, 100 m away and in any direction: places are rounded to 1e-14 m, angles to 1e-11. All count as 0."""
+    """1000 links of 1 mm, 100 m away and in any direction.
+
+    Places are rounded to 1e-14 m, angles to 1e-11. All count as 0.
+    """
     rng = np.random.default_rng(2)
     for _ in range(3):
         along = Rotation.random(random_state=int(rng.integers(2**31))).apply([1.0, 0, 0])
         points = 100 * rng.normal(size=3) + np.outer(np.linspace(0, 1, 1001), along)
         triples = np.arange(999)[:, None] + np.arange(3)
         bare = np.diff(points, axis=0)
-        assert np.linalg.norm(np.cross(bare[:-1], bare[1:]), axis=1).max() > 0.0, "the rod is not straight to the last bit"
+        assert np.linalg.norm(np.cross(bare[:-1], bare[1:]), axis=1).max() > 0.0, (
+            "the rod is not straight to the last bit"
+        )
         angles = measured(law, points, triples, **{stiffness: 1.0})
         assert (angles == 0.0).all()

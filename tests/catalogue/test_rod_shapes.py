@@ -1,4 +1,7 @@
-"""Large deflections of rods against the elastica: end loads, own weight, end moments, natural curvature, a clamp that turns."""
+"""Large deflections of rods against the elastica.
+
+End loads, own weight, end moments, natural curvature, a clamp that turns.
+"""
 
 import numpy as np
 import pytest
@@ -25,8 +28,12 @@ def cantilever(points, loads, *, axial=1e8, wall=1.0, law=laws.rod_bending, **mo
     n = len(points) - 1
     length = np.linalg.norm(np.diff(points, axis=0), axis=1)
     springs = laws.spring(links(n), k=axial / length)
-    return taut.System(points, fixed=[0], energies=[springs, law(hinges(n), EI=1.0), laws.rod_clamp([[0, 1]], EI=wall), *loads],
-                       **{"mass": 1.0, **more})  # fmt: skip
+    return taut.System(
+        points,
+        fixed=[0],
+        energies=[springs, law(hinges(n), EI=1.0), laws.rod_clamp([[0, 1]], EI=wall), *loads],
+        **{"mass": 1.0, **more},
+    )
 
 
 def along_x(places):
@@ -35,14 +42,18 @@ def along_x(places):
 
 def tip(n, alpha, **options):
     """Deflection of the end of n links of total length 1 under a force α downwards."""
-    system = cantilever(along_x(np.linspace(0, 1, n + 1)), [laws.force([n], f=(0, -alpha))], **options)
+    system = cantilever(
+        along_x(np.linspace(0, 1, n + 1)), [laws.force([n], f=(0, -alpha))], **options
+    )
     found = taut.equilibrium(system, tolerance=TIGHT)
     assert found.stability.stable
     return -found.state.q[n, 1]
 
 
 def elastica(alpha):
-    """δ/L in closed form: with m = (1 + sin φ(L))/2 and sin ψ = 1/√(2m), K(m) - F(ψ, m) = √α and δ/L = 1 - 2(E(m) - E(ψ, m))/√α."""
+    """δ/L in closed form: with m = (1 + sin φ(L))/2 and sin ψ = 1/√(2m), K(m) - F(ψ, m) = √α and
+    δ/L = 1 - 2(E(m) - E(ψ, m))/√α.
+    """
 
     def quarter(complete, incomplete, m):
         return complete(m) - incomplete(np.arcsin(1 / np.sqrt(2 * m)), m)
@@ -54,7 +65,9 @@ def elastica(alpha):
 def test_a_wall_of_twice_the_stiffness_is_of_second_order_and_one_of_the_same_is_of_first():
     exact = elastica(1.0)
     errors = np.array([tip(n, 1.0) / exact - 1 for n in (10, 20, 40)])
-    assert errors == pytest.approx([0.0047, 0.0012, 0.00029], rel=0.025)  # of two digits, the last may be off by half
+    assert errors == pytest.approx(
+        [0.0047, 0.0012, 0.00029], rel=0.025
+    )  # of two digits, the last may be off by half
     assert np.log2(errors[:2] / errors[1:]) == pytest.approx([2, 2], abs=0.001)
     soft = np.array([tip(n, 1.0, wall=0.5) / exact - 1 for n in (10, 20, 40)])
     assert soft[0] == pytest.approx(0.13, abs=0.005)  # two digits again
@@ -67,7 +80,8 @@ def graded(n, growth):
     return np.expm1(growth * s) / np.expm1(growth) if growth else s
 
 
-# A moment M at the end does the work M times the rotation of the last segment, which is the sum of all turns, the wall's included.
+# A moment M at the end does the work M times the rotation of the last segment, which is the sum of
+# all turns, the wall's included.
 
 
 @taut.energy(invariant="translation")
@@ -79,16 +93,25 @@ def moment_at_turn(x, M):
 @taut.energy(invariant="translation")
 def moment_at_wall(x, M, direction: Vector):
     b = x[1] - x[0]
-    return -M * atan2(direction[0] * b[1] - direction[1] * b[0], direction[0] * b[0] + direction[1] * b[1])
+    return -M * atan2(
+        direction[0] * b[1] - direction[1] * b[0], direction[0] * b[0] + direction[1] * b[1]
+    )
 
 
 @pytest.mark.parametrize("n", [3, 10, 64])
 def test_an_end_moment_of_two_pi_closes_the_rod_to_a_circle(n):
-    """Each hinge turns by M l/EI = 2π/N and the wall by half of that: a regular polygon, whose ends meet. Nothing is stretched."""
+    """Each hinge turns by M l/EI = 2π/N and the wall by half of that.
+
+    A regular polygon, whose ends meet. Nothing is stretched.
+    """
     M = 2 * np.pi
     loads = [moment_at_turn(hinges(n), M=M), moment_at_wall([[0, 1]], M=M, direction=(1, 0, 0))]
-    start = np.vstack([[0, 0], np.cumsum([[np.cos(0.02 * i), np.sin(0.02 * i)] for i in range(n)], axis=0) / n])
-    system = cantilever(along_x(np.linspace(0, 1, n + 1)), loads, axial=1e4, law=laws.planar_rod_bending, pose=start)
+    start = np.vstack(
+        [[0, 0], np.cumsum([[np.cos(0.02 * i), np.sin(0.02 * i)] for i in range(n)], axis=0) / n]
+    )
+    system = cantilever(
+        along_x(np.linspace(0, 1, n + 1)), loads, axial=1e4, law=laws.planar_rod_bending, pose=start
+    )
     q = taut.equilibrium(system, tolerance=TIGHT).state.q
     angles = np.unwrap(np.arctan2(*np.diff(q, axis=0)[:, 1::-1].T))
     assert angles == pytest.approx((np.arange(n) + 0.5) * 2 * np.pi / n, abs=1e-9)
@@ -99,16 +122,29 @@ def test_an_end_moment_of_two_pi_closes_the_rod_to_a_circle(n):
 def wave(n=24):
     """A rod in the shape of an S: it turns to the left, then to the right."""
     direction = np.sin(2 * np.pi * (np.arange(n) + 0.5) / n)
-    return np.vstack([[0, 0], np.cumsum(np.column_stack([np.cos(direction), np.sin(direction)]) / n, axis=0)])
+    return np.vstack(
+        [[0, 0], np.cumsum(np.column_stack([np.cos(direction), np.sin(direction)]) / n, axis=0)]
+    )
 
 
 def test_a_naturally_curved_rod_knows_its_side_in_the_plane():
-    """Pushed over to its mirror image it comes back, turn by turn; the law without a sign takes the mirror image for its rest."""
+    """Pushed over to its mirror image it comes back, turn by turn.
+
+    The law without a sign takes the mirror image for its rest.
+    """
     rest = wave()
     mirrored = rest * [1, -1]
     wall = {"axial": 1e4, "wall": 0.0, "pose": mirrored}  # free to turn about the first particle
-    signed, unsigned = cantilever(rest, [], law=laws.planar_rod_bending, **wall), cantilever(rest, [], **wall)
-    assert np.abs(signed.f(signed.initial_state().with_(q=np.column_stack([rest, 0 * rest[:, 0]])))).max() <= 1e-10
+    signed, unsigned = (
+        cantilever(rest, [], law=laws.planar_rod_bending, **wall),
+        cantilever(rest, [], **wall),
+    )
+    assert (
+        np.abs(
+            signed.f(signed.initial_state().with_(q=np.column_stack([rest, 0 * rest[:, 0]])))
+        ).max()
+        <= 1e-10
+    )
     assert signed.V(signed.initial_state()) > 1.0
     assert unsigned.V(unsigned.initial_state()) < 1e-20
     d = np.diff(taut.equilibrium(signed, tolerance=TIGHT).state.q, axis=0)
@@ -118,7 +154,10 @@ def test_a_naturally_curved_rod_knows_its_side_in_the_plane():
 
 
 def test_a_clamp_that_turns_takes_the_rod_along():
-    """Without a load the rod stays straight in the clamp's direction, in space too; with one it is the turned cantilever."""
+    """Without a load the rod stays straight in the clamp's direction, in space too.
+
+    With one it is the turned cantilever.
+    """
     turning = np.array([0.0, 1.0, -1.0]) / np.sqrt(2)
     places = np.outer(np.linspace(0, 1, 9), [1, 0, 0])
 
@@ -126,8 +165,17 @@ def test_a_clamp_that_turns_takes_the_rod_along():
         return tuple(np.cos(t) * np.array([1.0, 0, 0]) + np.sin(t) * turning)
 
     def system(direction, load=(0, 0, 0)):
-        energies = [laws.spring(links(8), k=1e4), laws.rod_bending(hinges(8), EI=1.0), laws.force([8], f=load)]
-        return taut.System(places, mass=1.0, fixed=[0], energies=[*energies, laws.rod_clamp([[0, 1]], EI=1.0, direction=direction)])
+        energies = [
+            laws.spring(links(8), k=1e4),
+            laws.rod_bending(hinges(8), EI=1.0),
+            laws.force([8], f=load),
+        ]
+        return taut.System(
+            places,
+            mass=1.0,
+            fixed=[0],
+            energies=[*energies, laws.rod_clamp([[0, 1]], EI=1.0, direction=direction)],
+        )
 
     led = system(clamp)
     found = taut.equilibrium(led, led.initial_state().with_(t=0.8), tolerance=TIGHT)
@@ -136,6 +184,8 @@ def test_a_clamp_that_turns_takes_the_rod_along():
     across = np.cross([1, 0, 0], turning)
     loaded = system(clamp, 0.5 * across)
     q = taut.equilibrium(loaded, loaded.initial_state().with_(t=0.8), tolerance=TIGHT).state.q
-    still = taut.equilibrium(system((3.0, 0, 0), (0, 0.5, 0)), tolerance=TIGHT).state.q  # a direction has any length
+    still = taut.equilibrium(
+        system((3.0, 0, 0), (0, 0.5, 0)), tolerance=TIGHT
+    ).state.q  # a direction has any length
     assert q @ across == pytest.approx(still[:, 1], abs=1e-9)
     assert q @ clamp(0.8) == pytest.approx(still[:, 0], abs=1e-9)

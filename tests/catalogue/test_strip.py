@@ -1,8 +1,10 @@
-"""A thin cantilever strip under end shear (Sze, Liu and Lo 2004), of springs and hinges, and the clamp it needs.
+"""A thin cantilever strip under end shear (Sze, Liu and Lo 2004), of springs and hinges, and the
+clamp it needs.
 
-L = 10, b = 1, t = 0.1, E = 1.2e6, ν = 0, so EI = 100; P_max L²/EI = 4. The published tip displacements (U towards the wall, W along
-the load) have three or four digits. Hinges have a Poisson's ratio of their own, -0.2 on this mesh, so a strip that may bend across
-as it likes is softer than the sheet, and c is calibrated on such a strip.
+L = 10, b = 1, t = 0.1, E = 1.2e6, ν = 0, so EI = 100; P_max L²/EI = 4. The published tip
+displacements (U towards the wall, W along the load) have three or four digits. Hinges have a
+Poisson's ratio of their own, -0.2 on this mesh, so a strip that may bend across as it likes is
+softer than the sheet, and c is calibrated on such a strip.
 """
 
 import numpy as np
@@ -20,7 +22,9 @@ PUBLISHED = np.array([[0.103, 1.309], [1.604, 4.933], [3.286, 6.698]])
 
 
 def free_strip(nx, ny):
-    """EI/c of an endless free strip: the energy of two columns of cells per length and curvature², relaxed in all that repeats.
+    """EI/c of an endless free strip.
+
+    The energy of two columns of cells per length and curvature², relaxed in all that repeats.
 
     K is that across the flat strip; besides what repeats the strip may twist.
     """
@@ -28,7 +32,11 @@ def free_strip(nx, ny):
     mesh = taut.mesh.sheet(n, ny, size=(n * side, WIDTH), pattern="alternating")
     column, row = np.arange(mesh.n) % (n + 1), np.arange(mesh.n) // (n + 1)
     middle = column[mesh.hinges[:, 2:]].mean(axis=1)
-    system = taut.System(mesh.points, mass=1.0, energies=[laws.shell_bending(mesh.hinges[(middle >= 3) & (middle < 5)], c=1.0)])
+    system = taut.System(
+        mesh.points,
+        mass=1.0,
+        energies=[laws.shell_bending(mesh.hinges[(middle >= 3) & (middle < 5)], c=1.0)],
+    )
     across = system.K(system.initial_state()).toarray()[2::3, 2::3]
     x, y = (mesh.points - [n * side / 2, WIDTH / 2, 0])[:, :2].T
     free = np.column_stack([np.eye(2 * (ny + 1))[column % 2 + 2 * row], x * y])
@@ -38,11 +46,14 @@ def free_strip(nx, ny):
 
 
 def bent(nx, ny, *, back, membrane=1.0, at_the_wall=2.0, c=None):
-    """Tip displacements (U, W) at the LOADS, of a strip of nx × ny cells that goes on behind the wall by `back` columns.
+    """Tip displacements (U, W) at the LOADS, of a strip of nx × ny cells that goes on behind the
+    wall by `back` columns.
 
-    back=1: all points on and behind the wall are held; the hinges on the wall turn for half a column of cells only, the half before
+    back=1: all points on and behind the wall are held; the hinges on the wall turn for half a
+    column of cells only, the half before
         it, and are `at_the_wall` times as stiff
-    back=nx: the strip behind the wall is loaded as the one before it, and the wall is where they mirror each other; two points
+    back=nx: the strip behind the wall is loaded as the one before it, and the wall is where they
+    mirror each other; two points
         there are held, so that the strip as a whole stays where it is
     membrane : stiffness of the springs by E t
     """
@@ -68,7 +79,12 @@ def bent(nx, ny, *, back, membrane=1.0, at_the_wall=2.0, c=None):
     )
     moved = [step.state.q - points for step in taut.equilibrium(system, loads=LOADS).path]
     w0 = [share[on_wall] @ d[on_wall, 2] for d in moved]
-    return np.array([[-share[tip] @ d[tip, 0], share[tip] @ d[tip, 2] - w] for d, w in zip(moved, w0, strict=True)])
+    return np.array(
+        [
+            [-share[tip] @ d[tip, 0], share[tip] @ d[tip, 2] - w]
+            for d, w in zip(moved, w0, strict=True)
+        ]
+    )
 
 
 def elastica(alpha):
@@ -91,7 +107,9 @@ def exact():
 
 
 def test_the_published_numbers_are_those_of_the_elastica(exact):
-    """To their digits: 0.5% of U at the smallest load, half a unit of its last digit, and 0.15% elsewhere."""
+    """To their digits: 0.5% of U at the smallest load, half a unit of its last digit, and 0.15%
+    elsewhere.
+    """
     assert abs(exact / PUBLISHED - 1)[0, 0] < 0.006
     assert abs(exact / PUBLISHED - 1).ravel()[1:].max() < 0.002
 
@@ -102,7 +120,9 @@ def test_a_free_strip_of_squares_has_four_fifths_of_c_at_any_width(ny):
 
 
 def test_a_narrow_strip_held_at_the_wall(exact):
-    """One cell wide; the hinge on the wall has 2c, as half of a mirrored one, and the error falls faster than with the square."""
+    """One cell wide; the hinge on the wall has 2c, as half of a mirrored one, and the error falls
+    faster than with the square.
+    """
     assert abs(bent(20, 1, back=1) / PUBLISHED - 1).max() < 0.01
     error = [abs(bent(n, 1, back=1, membrane=10.0) / exact - 1).max() for n in (10, 20, 40)]
     assert error[2] < 5e-4
@@ -111,16 +131,25 @@ def test_a_narrow_strip_held_at_the_wall(exact):
 
 
 def test_a_wall_with_c_instead_of_2c_is_too_soft_by_an_error_of_first_order(exact):
-    """It turns for half a cell too many. The numbers that docs/theory/05-cloth-and-shells.md gives, to their digits."""
-    u, w = np.array([bent(n, 1, back=1, at_the_wall=1.0) / exact - 1 for n in (10, 20, 40)]).T  # load × cells
+    """It turns for half a cell too many.
+
+    The numbers that docs/theory/05-cloth-and-shells.md gives, to their digits.
+    """
+    u, w = np.array(
+        [bent(n, 1, back=1, at_the_wall=1.0) / exact - 1 for n in (10, 20, 40)]
+    ).T  # load × cells
     assert w[0] == pytest.approx([0.12, 0.045, 0.02], abs=6e-4)
     assert u[0] == pytest.approx([0.21, 0.077, 0.033], abs=1e-3)
     assert w[2] == pytest.approx([0.062, 0.024, 0.011], abs=6e-4)
-    assert np.log2(w[[0, 2], :-1] / w[[0, 2], 1:]) == pytest.approx(np.array([[1.4, 1.2], [1.4, 1.2]]), abs=0.06)
+    assert np.log2(w[[0, 2], :-1] / w[[0, 2], 1:]) == pytest.approx(
+        np.array([[1.4, 1.2], [1.4, 1.2]]), abs=0.06
+    )
 
 
 def test_a_sheet_held_at_its_plane_of_symmetry():
-    """Two and four cells wide, the wall a mirror, so that the strip is free to bend across there as elsewhere."""
+    """Two and four cells wide, the wall a mirror, so that the strip is free to bend across there as
+    elsewhere.
+    """
     for n, ny in ((20, 2), (40, 4)):
         assert abs(bent(n, ny, back=n) / PUBLISHED - 1).max() < 0.01
     # bending across stretches the sheet: with a softer membrane what is left of the difference goes
@@ -128,7 +157,10 @@ def test_a_sheet_held_at_its_plane_of_symmetry():
 
 
 def test_a_wall_that_keeps_the_sheet_from_bending_across_is_stiffer(exact):
-    """Less deflection by more than the mesh's own error: what a clamp does to a Poisson's ratio other than zero."""
+    """Less deflection by more than the mesh's own error.
+
+    What a clamp does to a Poisson's ratio other than zero.
+    """
     mirror, wall = bent(20, 2, back=20)[:, 1], bent(20, 2, back=1)[:, 1]
     assert (wall < 0.995 * mirror).all()
     assert (wall > 0.98 * exact[:, 1]).all()

@@ -1,4 +1,4 @@
-"""`--help`: every command has examples that it understands, and says its exit codes."""
+"""`--help`: every command has valid examples and its exit codes."""
 
 import re
 import shlex
@@ -6,8 +6,7 @@ import shlex
 import pytest
 import typer
 
-from taut.cli.codes import MEANINGS
-from taut.cli.epilogs import CODES, EXAMPLES
+from taut.cli._help import CODES, EXAMPLES, MEANINGS
 from taut.cli.main import app
 from taut.scene import names
 
@@ -19,7 +18,7 @@ def test_every_command_has_examples_and_codes():
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_examples_name_options_and_scenes_that_there_are(name):
+def test_examples_name_existing_options_and_scenes(name):
     known = {word for parameter in COMMANDS[name].params for word in parameter.opts}
     for example in EXAMPLES[name]:
         words = shlex.split(example)
@@ -34,13 +33,19 @@ def test_help_shows_them(command, name):
     code, out, err = command(name, "--help")
     assert (code, err) == (0, "")
     assert all(f"  {example}\n" in out for example in EXAMPLES[name])
-    said = " ".join(out.partition("Exit codes: ")[2].split())
-    assert said == "; ".join(f"{code} {MEANINGS[code]}" for code in CODES[name])
+    expected = " ".join(out.partition("Exit codes: ")[2].split())
+    assert expected == "; ".join(f"{code} {MEANINGS[code]}" for code in CODES[name])
 
 
-def test_the_first_help_says_what_each_command_does(command):
+def test_the_overview_describes_each_command(command):
     out = command("--help")[1]
-    lines = {line.split()[0]: line for line in out.splitlines() if line.startswith("  ") and line.split()[0] in COMMANDS}
+    lines = {
+        line.split()[0]: line
+        for line in out.splitlines()
+        if line.startswith("  ") and line.split()[0] in COMMANDS
+    }
     assert list(lines) == list(COMMANDS)
-    assert not [line for line in lines.values() if line.endswith("...")]  # cut short: the first sentence is too long
+    assert not [
+        line for line in lines.values() if line.endswith("...")
+    ]  # cut short: the first sentence is too long
     assert all(f"{code} {meaning}" in " ".join(out.split()) for code, meaning in MEANINGS.items())

@@ -1,4 +1,4 @@
-"""`taut run` and `taut resume` as a user meets them: files, words, exit codes."""
+"""`taut run` and `taut resume`: files, output, exit codes."""
 
 import json
 import os
@@ -20,18 +20,20 @@ def test_a_run_by_name(command, tmp_path):
     assert "runs/spring-1: finished" in out.replace(os.sep, "/")
     run = taut.open_run(tmp_path / "runs/spring-1")
     assert run.finished
-    np.testing.assert_allclose(run.frames[-1].q[1], run.frames[0].q[1], atol=0.03)  # one period later it is back
+    np.testing.assert_allclose(
+        run.frames[-1].q[1], run.frames[0].q[1], atol=0.03
+    )  # one period later it is back
     assert np.ptp([frame.q[1, 1] for frame in run.frames]) > 0.1
     assert command("run", "spring", "--set", "time.duration=0.1", "--quiet") == (0, "", "")
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["spring-1", "spring-2"]
 
 
-def test_a_run_is_never_overwritten_unless_told(command, tmp_path):
+def test_a_run_is_not_overwritten_without_the_option(command, tmp_path):
     short = ("run", "spring", "-o", "here", "--quiet", "--set", "time.duration=0.1")
     assert command(*short)[0] == 0
     before = (tmp_path / "here/run.sqlite").read_bytes()
     code, _, err = command(*short)
-    assert (code, "holds a run already" in err) == (2, True)
+    assert (code, "already contains a run" in err) == (2, True)
     assert (tmp_path / "here/run.sqlite").read_bytes() == before
     assert command(*short, "--overwrite")[0] == 0
 
@@ -45,12 +47,12 @@ def test_json(command):
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "expected"),
     [
         (["run", "cloht"], 2, "did you mean 'cloth'?"),
         (["run", "spring", "--set", "time.hh=1"], 2, "did you mean 'h'?"),
         (["run", "spring", "--set", "time"], 2, "a.b=value"),
-        (["run", "spring", "--young", "1e5"], 2, "young is for mesh files"),
+        (["run", "spring", "--young", "1e5"], 2, "young is an option of mesh files"),
         (["run", "nothing.toml"], 2, "nothing.toml"),
         (["run", "nothing.obj"], 2, "nothing.obj"),
         (["resume", "nowhere"], 2, "nowhere"),
@@ -58,20 +60,20 @@ def test_json(command):
         (["check", "spring", "--set", "time.h=-1"], 2, "time.h"),
     ],
 )
-def test_bad_input(command, words, code, said):
+def test_bad_input(command, words, code, expected):
     found, out, err = command(*words)
     assert (found, out) == (code, "")
-    assert said in err
+    assert expected in err
     assert "Traceback" not in err
 
 
-def test_names_in_files_do_not_steer_the_terminal(command):
+def test_names_in_files_are_escaped_on_the_terminal(command):
     code, _, err = command("run", "a\x1b[31m.toml")
     assert code == 2
     assert "\x1b" not in err
 
 
-def test_storage_that_fails(command, tmp_path):
+def test_a_folder_that_cannot_be_written(command, tmp_path):
     (tmp_path / "file").write_text("not a folder")
     code, _, err = command("run", "spring", "-o", "file/run")
     assert code == 4
@@ -80,7 +82,14 @@ def test_storage_that_fails(command, tmp_path):
 
 
 def test_a_step_that_does_not_converge(command, tmp_path):
-    far_too_long = ["--set", "integrator.method=SymplecticEuler", "--set", "time.h=10", "--set", "time.duration=2000"]
+    far_too_long = [
+        "--set",
+        "integrator.method=SymplecticEuler",
+        "--set",
+        "time.h=10",
+        "--set",
+        "time.duration=2000",
+    ]
     code, _, err = command("run", "spring", "-o", "a", *far_too_long)
     assert (code, "is beyond the limit" in err) == (3, True)
     run = taut.open_run(tmp_path / "a")
@@ -92,30 +101,50 @@ def test_ctrl_c_then_resume(command, tmp_path):
     span = ["--set", "time.duration=4", "--set", "time.h=0.002"]
     assert command("run", "spring", "-o", "whole", "--quiet", *span)[0] == 0
     process = subprocess.Popen(
-        [sys.executable, "-m", "taut.cli", "run", "spring", "-o", "stopped", *span], cwd=tmp_path, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        [sys.executable, "-m", "taut.cli", "run", "spring", "-o", "stopped", *span],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     while not (tmp_path / "stopped/run.sqlite").exists():
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert "taut resume stopped goes on" in out
+    assert "taut resume stopped continues" in out
     with taut.open_run(tmp_path / "stopped") as run:
         assert (run.status, run.step < run.steps) == ("interrupted", True)
     code, out, err = command("resume", "stopped")
     assert (code, "finished" in out) == (0, True), err
-    ends = [json.loads((tmp_path / name / "summary.json").read_text())["sha256"] for name in ("whole", "stopped")]
+    ends = [
+        json.loads((tmp_path / name / "summary.json").read_text())["sha256"]
+        for name in ("whole", "stopped")
+    ]
     assert ends[0] == ends[1]
 
 
 def test_a_mesh_file(command, tmp_path):
     taut.mesh.write(taut.mesh.sheet(6, 6, size=1.0, plane="xz"), tmp_path / "patch.obj")
     code, out, err = command(
-        "run", "patch.obj", "-o", "a", "--fix", "z == min(z)", "--young", "1e5", "--thickness", "1e-3", "--density", "300", "--set",
-        "time.duration=0.2", "--save-scene", "patch.toml",
-    )  # fmt: skip
+        "run",
+        "patch.obj",
+        "-o",
+        "a",
+        "--fix",
+        "z == min(z)",
+        "--young",
+        "1e5",
+        "--thickness",
+        "1e-3",
+        "--density",
+        "300",
+        "--set",
+        "time.duration=0.2",
+        "--save-scene",
+        "patch.toml",
+    )
     assert code == 0, err
     assert "a sheet or shell of its faces" in out
     run = taut.open_run(tmp_path / "a")
@@ -128,17 +157,20 @@ def test_a_mesh_file(command, tmp_path):
     assert ends[0] == ends[1]
 
 
-def test_files_that_are_of_no_run_are_left_alone(command, tmp_path):
+def test_files_of_no_run_are_not_changed(command, tmp_path):
     (tmp_path / "scene.toml").write_text(command("new", "spring")[1])
     text = (tmp_path / "scene.toml").read_text()
     code, _, err = command("run", "scene.toml", "-o", ".", "--overwrite")
-    assert (code, "left alone" in err) == (2, True)
+    assert (code, "is not changed" in err) == (2, True)
     assert (tmp_path / "scene.toml").read_text() == text
 
 
-def test_code_that_was_changed_is_not_run_by_a_resume(command, tmp_path):
-    (tmp_path / "own.py").write_text("import taut\n\n\n@taut.energy\ndef pull(x, k):\n    return k / 2 * x[0][1] ** 2\n")
-    head = '[time]\nh = 0.01\nduration = 0.1\n[[body]]\nname = "a"\nmesh = { shape = "rope", n = 1 }\nmass = 1.0\n'
+def test_resume_does_not_run_changed_code(command, tmp_path):
+    (tmp_path / "own.py").write_text(
+        "import taut\n\n\n@taut.energy\ndef pull(x, k):\n    return k / 2 * x[0][1] ** 2\n"
+    )
+    head = "[time]\nh = 0.01\nduration = 0.1\n"
+    head += '[[body]]\nname = "a"\nmesh = { shape = "rope", n = 1 }\nmass = 1.0\n'
     (tmp_path / "own.toml").write_text(head + '[[body.law]]\nlaw = "own.py:pull"\nk = 1.0\n')
     assert command("run", "own.toml")[0] == 2  # not without the flag
     scene.load(tmp_path / "own.toml", allow_code=True).record(tmp_path / "a", stop=lambda: True)
@@ -147,7 +179,7 @@ def test_code_that_was_changed_is_not_run_by_a_resume(command, tmp_path):
     assert (code, "has changed" in err, "this was run" in out + err) == (4, True, False)
 
 
-def test_titles_do_not_steer_the_terminal(command, tmp_path):
+def test_titles_are_escaped_on_the_terminal(command, tmp_path):
     text = command("new", "spring")[1].replace('title = "', 'title = "\\u001b[31m')
     (tmp_path / "red.toml").write_text(text)
     code, out, _ = command("check", "red.toml")
@@ -158,22 +190,22 @@ def test_a_finished_run_needs_no_resume(command):
     assert command("run", "spring", "-o", "a", "--quiet", "--set", "time.duration=0.05")[0] == 0
     code, out, err = command("resume", "a")
     assert (code, err) == (0, "")
-    assert out.endswith("the run is finished; nothing is left to do\n")
+    assert out.endswith("the run is finished\n")
     assert command("resume", "a", "--quiet") == (0, "", "")
     assert json.loads(command("resume", "a", "--json")[1])["outcome"] == "finished"
 
 
-def test_a_refused_scene_file_leaves_no_copies(command, tmp_path):
+def test_a_rejected_scene_file_leaves_no_copies(command, tmp_path):
     taut.mesh.write(taut.mesh.sheet(2, 2), tmp_path / "a.obj")
     (tmp_path / "saved").mkdir()
     (tmp_path / "saved/my.toml").write_text("mine")
     code, _, err = command("run", "a.obj", "--save-scene", "saved/my.toml", "--quiet")
-    assert (code, "left as it is" in err) == (2, True)
+    assert (code, "is not changed" in err) == (2, True)
     assert [path.name for path in (tmp_path / "saved").iterdir()] == ["my.toml"]
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_mesh_file_is_read_once_and_said_once(command, tmp_path):
+def test_a_mesh_file_is_read_once_and_logged_once(command, tmp_path):
     (tmp_path / "a.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nfoo 1\n")
     _, out, err = command("check", "a.obj")
     assert (out + err).count("foo") == 1
@@ -182,53 +214,64 @@ def test_a_mesh_file_is_read_once_and_said_once(command, tmp_path):
 def test_files_outside_need_the_flag(command, tmp_path):
     (tmp_path / "in").mkdir()
     taut.mesh.write(taut.mesh.sheet(2, 2), tmp_path / "out.obj")
-    text = '[time]\nh = 0.01\nduration = 0.02\n[[body]]\nname = "a"\nmesh = { file = "../out.obj" }\nmass = 1.0\n'
+    text = "[time]\nh = 0.01\nduration = 0.02\n"
+    text += '[[body]]\nname = "a"\nmesh = { file = "../out.obj" }\nmass = 1.0\n'
     (tmp_path / "in/my.toml").write_text(text)
     code, _, err = command("run", "in/my.toml", "--quiet")
     assert (code, "outside of the scene's folder" in err) == (2, True)
     assert command("run", "in/my.toml", "--quiet", "--allow-outside", "-o", "b")[0] == 0
-    assert any(path.name.endswith("out.obj") for path in (tmp_path / "b/inputs").iterdir())  # the run folder is whole by itself
+    assert any(
+        path.name.endswith("out.obj") for path in (tmp_path / "b/inputs").iterdir()
+    )  # the run folder is whole by itself
     assert command("resume", "b")[0] == 0
 
 
 def interrupted(code, folder):
-    """What a program that is interrupted while it runs in a folder says on standard error."""
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=120)
+    """Return the standard error of a program that is interrupted in a folder."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 130
     assert "Traceback" not in done.stderr
     return done.stderr
 
 
 def test_a_second_ctrl_c_stops_within_the_step(tmp_path):
-    """The state on the disk is that of the last checkpoint, and the run goes on from it."""
+    """The run folder has the last checkpoint, from which the run can continue."""
     code = (
         "import os, signal, sys\n"
         "sys.argv = ['taut', 'run', 'spring', '-o', 'a']\n"
         "from taut.cli.main import main\n"
-        "from taut.step.integrator import Integrator\n"
-        "steps, advance = [], Integrator.advance\n"
+        "from taut.step.explicit import Explicit\n"
+        "steps, advance = [], Explicit.advance\n"
         "def pressed(self, system, state, h):\n"
         "    steps.append(state.t)\n"
         "    for _ in range(2 if len(steps) == 4 else 0):\n"
         "        os.kill(os.getpid(), signal.SIGINT)\n"
         "    return advance(self, system, state, h)\n"
-        "Integrator.advance = pressed\n"
+        "Explicit.advance = pressed\n"
         "main()\n"
     )
-    assert interrupted(code, tmp_path).endswith("taut: interrupted within a step; taut resume a goes on from the last checkpoint\n")
+    assert interrupted(code, tmp_path).endswith(
+        "taut: interrupted within a step; taut resume a continues from the last checkpoint\n"
+    )
     with taut.open_run(tmp_path / "a") as run:
         assert (run.status, run.step) == ("running", 3)
 
 
-def test_ctrl_c_before_the_first_step_is_said(tmp_path):
-    """While a scene is built there is nothing to keep: it ends at once, and says so."""
+def test_ctrl_c_before_the_first_step_is_reported(tmp_path):
+    """While a scene is built there is nothing to save: taut exits at once with a message."""
     code = (
         "import os, signal, sys\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell starts what is in its background without
+        # a shell starts what is in its background without
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "sys.argv = ['taut', 'run', 'bunny', '-o', 'a']\n"
         "import taut.scene\nfrom taut.cli.main import main\n"
         "build = taut.scene.Scene.build\n"
-        "taut.scene.Scene.build = lambda self: (os.kill(os.getpid(), signal.SIGINT), build(self))[1]\n"
+        "def interrupt(self):\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return build(self)\n"
+        "taut.scene.Scene.build = interrupt\n"
         "main()\n"
     )
     assert interrupted(code, tmp_path).endswith("taut: interrupted\n")
@@ -236,15 +279,19 @@ def test_ctrl_c_before_the_first_step_is_said(tmp_path):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
-def test_standard_output_that_is_full_is_said(tmp_path):
+def test_full_standard_output_is_reported(tmp_path):
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "taut.cli", "scenes"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
+            [sys.executable, "-m", "taut.cli", "scenes"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
         )
     assert (done.returncode, done.stderr) == (4, "taut: standard output: No space left on device\n")
 
 
-def test_a_file_that_fails_is_told_by_its_name(command, monkeypatch):
+def test_an_error_of_a_file_names_it(command, monkeypatch):
     def fails():
         raise FileExistsError(17, "File exists", "pictures")
 

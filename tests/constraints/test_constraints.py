@@ -22,11 +22,19 @@ def chain(n=5, **more):
 @solvers
 def test_each_kind_does_as_it_says(integrator, solver):
     direction, normal = np.array([1.0, -2.0, 0.5]), np.array([0.2, 1.0, -0.3])
-    path = lambda t: (np.sin(3 * t), 0.1 * t, t**2)  # noqa: E731
+
+    def path(t):
+        return np.sin(3 * t), 0.1 * t, t**2
+
     system = chain(
-        fixed=[4], velocity=np.full((5, 3), 0.5),
-        constraints=[scripted([0], path), on_line([1], direction), on_plane([2], normal, through=(2.0, 0.0, 0.0))],
-    )  # fmt: skip
+        fixed=[4],
+        velocity=np.full((5, 3), 0.5),
+        constraints=[
+            scripted([0], path),
+            on_line([1], direction),
+            on_plane([2], normal, through=(2.0, 0.0, 0.0)),
+        ],
+    )
     start = system.initial_state()
     for state, report in taut.simulate(system, integrator(solver=solver), 0.05, 1.0):
         assert state.q[4].tolist() == [4.0, 0.0, 0.0]
@@ -43,20 +51,28 @@ def test_a_bead_on_a_slope_accelerates_by_g_sin(integrator):
     """On a line at 30°, first-order methods give v = -g sin(30°) t exactly for a constant force."""
     slope = np.radians(30)
     system = taut.System(
-        [[0, 0, 0]], mass=2.0, energies=[laws.gravity()], constraints=[on_line([0], (np.cos(slope), np.sin(slope)))]
+        [[0, 0, 0]],
+        mass=2.0,
+        energies=[laws.gravity()],
+        constraints=[on_line([0], (np.cos(slope), np.sin(slope)))],
     )
     *_, (state, _) = taut.simulate(system, integrator(), 0.1, 1.0)
-    np.testing.assert_allclose(state.v[0], -9.81 * 0.5 * np.array([np.cos(slope), np.sin(slope), 0.0]), rtol=1e-12)
+    np.testing.assert_allclose(
+        state.v[0], -9.81 * 0.5 * np.array([np.cos(slope), np.sin(slope), 0.0]), rtol=1e-12
+    )
 
 
 @every
 def test_a_scripted_end_drags_its_neighbour_as_the_equations_say(integrator):
-    """One linear step with a moving support, solved by hand: (m/h² + k) x' = m x̃/h² + k (b' + 1)."""
+    """One linear step with a moving support, solved by hand: (m/h² + k) x' = m x̃/h² + k (b' +
+    1)."""
     h, m, k, speed = 0.1, 0.7, 90.0, 2.0
     system = taut.System(
-        [[0, 0, 0], [1, 0, 0]], mass=m, energies=[laws.spring([[0, 1]], k=k)],
+        [[0, 0, 0], [1, 0, 0]],
+        mass=m,
+        energies=[laws.spring([[0, 1]], k=k)],
         constraints=[scripted([0], lambda t: (speed * t, 0, 0)), on_line([1], (1, 0, 0))],
-    )  # fmt: skip
+    )
     state, _ = integrator().step(system, system.initial_state(), h)
     expected = (m / h**2 * 1.0 + k * (speed * h + 1.0)) / (m / h**2 + k)
     assert state.q[1, 0] == pytest.approx(expected, rel=1e-13)
@@ -68,30 +84,44 @@ def test_damping_acts_between_a_scripted_and_a_free_particle():
     h, m, c, speed = 0.1, 0.7, 3.0, 2.0
     for integrator in INTEGRATORS:
         system = taut.System(
-            [[0, 0, 0], [1, 0, 0]], mass=m, damping=[laws.spring_damping([[0, 1]], c=c)],
+            [[0, 0, 0], [1, 0, 0]],
+            mass=m,
+            damping=[laws.spring_damping([[0, 1]], c=c)],
             velocity=[[speed, 0, 0], [0, 0, 0]],
             constraints=[scripted([0], lambda t: (speed * t, 0, 0)), on_line([1], (1, 0, 0))],
-        )  # fmt: skip
-        state, _ = integrator().step(system, system.initial_state().with_(v=[[speed, 0, 0], [0, 0, 0]]), h)
+        )
+        state, _ = integrator().step(
+            system, system.initial_state().with_(v=[[speed, 0, 0], [0, 0, 0]]), h
+        )
         assert state.v[1, 0] == pytest.approx(c * speed / (m / h + c), rel=1e-12)
 
 
 def test_sampled_paths_are_joined_and_held():
-    system = taut.System([[0, 0, 0]], mass=1.0, constraints=[scripted([0], ([0.0, 1.0, 3.0], [[0, 0, 0], [1, 0, 0], [1, 4, 0]]))])
-    got = [system.hold.anchors(t)[0].tolist() for t in (-1.0, 0.25, 1.0, 2.0, 9.0)]
+    system = taut.System(
+        [[0, 0, 0]],
+        mass=1.0,
+        constraints=[scripted([0], ([0.0, 1.0, 3.0], [[0, 0, 0], [1, 0, 0], [1, 4, 0]]))],
+    )
+    got = [system.projector.anchors(t)[0].tolist() for t in (-1.0, 0.25, 1.0, 2.0, 9.0)]
     assert got == [[0, 0, 0], [0.25, 0, 0], [1, 0, 0], [1, 2, 0], [1, 4, 0]]
 
 
 def test_constraints_combine():
-    """Two planes leave a line, a line and a plane across it a point, fixed wins over what contains it."""
+    """Two planes leave a line, a line and a plane across it a point, fixed wins over what contains
+    it."""
     x = np.zeros((4, 3))
     system = taut.System(
-        x, mass=1.0, fixed=[3], energies=[laws.force(f=(1.0, 1.0, 1.0))],
+        x,
+        mass=1.0,
+        fixed=[3],
+        energies=[laws.force(f=(1.0, 1.0, 1.0))],
         constraints=[
-            on_plane([0, 1, 3], (0, 1, 0)), on_plane([0], (0, 0, 1)),
-            on_line([2], (1, 0, 0)), on_plane([2], (1, 0, 0)),
+            on_plane([0, 1, 3], (0, 1, 0)),
+            on_plane([0], (0, 0, 1)),
+            on_line([2], (1, 0, 0)),
+            on_plane([2], (1, 0, 0)),
         ],
-    )  # fmt: skip
+    )
     state, _ = taut.ImplicitEuler().step(system, system.initial_state(), 1.0)
     np.testing.assert_allclose(state.q, [[1, 0, 0], [1, 0, 1], [0, 0, 0], [0, 0, 0]], atol=1e-12)
 
@@ -101,12 +131,15 @@ def test_constraints_combine():
     [
         ([on_plane([0], (0, 1, 0), through=(0, 1, 0)), fixed([0])], "particle 0 contradict"),
         ([scripted([0], lambda t: (0, 1, 0)), fixed([0])], "particle 0 contradict"),
-        ([scripted([0], lambda t: (t, 0, 0)), scripted([0], lambda t: (0, 0, 0))], "scripted twice"),
-        ([scripted([0], lambda t: (0, 0, 0, 0))], "path at t = 0 s has shape"),
+        (
+            [scripted([0], lambda t: (t, 0, 0)), scripted([0], lambda t: (0, 0, 0))],
+            "scripted twice",
+        ),
+        ([scripted([0], lambda t: (0, 0, 0, 0))], "path at t = 0 s must have the shape"),
         ([scripted([0], lambda t: (np.nan, 0, 0))], "not finite"),
-        ([scripted([0], lambda t: "left")], "not made of numbers"),
+        ([scripted([0], lambda t: "left")], "must consist of numbers"),
         ([scripted([0, 0], lambda t: (0, 0, 0))], "named twice"),
-        ([on_plane([0], (0, 1, 0), through="here")], "not made of numbers"),
+        ([on_plane([0], (0, 1, 0), through="here")], "must consist of numbers"),
         ([on_line([1], (1, 0, 0))], "no particle 1"),
     ],
 )
@@ -124,21 +157,23 @@ def test_bad_directions_are_refused(bad):
 def test_paths_go_with_the_particles_in_the_order_given():
     rows = np.array([[1.0, 0, 0], [2.0, 0, 0]])
     system = taut.System(np.zeros((2, 3)), mass=1.0, constraints=[scripted([1, 0], lambda t: rows)])
-    assert system.hold.anchors(0.0)[:, 0].tolist() == [2.0, 1.0]
+    assert system.projector.anchors(0.0)[:, 0].tolist() == [2.0, 1.0]
 
 
 def test_samples_are_copied():
     points = np.zeros((2, 3))
     system = taut.System([[0, 0, 0]], mass=1.0, constraints=[scripted([0], ([0.0, 1.0], points))])
     points += 5.0
-    assert not system.hold.anchors(1.0).any()
+    assert not system.projector.anchors(1.0).any()
     with pytest.raises(taut.errors.ModelError, match="a function of time or a pair"):
         scripted([0], (1, 2, 3))
 
 
 def test_a_script_that_leaves_its_plane_is_refused_when_it_does():
     system = taut.System(
-        [[0, 0, 0]], mass=1.0, constraints=[scripted([0], lambda t: (0, max(t - 0.1, 0), 0)), on_plane([0], (0, 1, 0))]
+        [[0, 0, 0]],
+        mass=1.0,
+        constraints=[scripted([0], lambda t: (0, max(t - 0.1, 0), 0)), on_plane([0], (0, 1, 0))],
     )
     state, _ = taut.ImplicitEuler().step(system, system.initial_state(), 0.1)
     with pytest.raises(taut.errors.ModelError, match=r"contradict each other at t = 0\.2 s"):
@@ -148,7 +183,9 @@ def test_a_script_that_leaves_its_plane_is_refused_when_it_does():
 def test_a_state_off_its_constraint_is_refused():
     system = chain(fixed=[0])
     state = system.initial_state()
-    with pytest.raises(taut.errors.ModelError, match=r"constraint of particle 0 at t = 0 s by 0\.5"):
+    with pytest.raises(
+        taut.errors.ModelError, match=r"constraint of particle 0 at t = 0 s by 0\.5"
+    ):
         taut.ImplicitEuler().step(system, state.with_(q=state.q + 0.5), 0.1)
 
 

@@ -1,15 +1,17 @@
-"""`where` is a branch: the side not taken is never evaluated, singular states have an answer or a named error."""
+"""`where` is a branch: the side not taken is never evaluated, singular states have an answer or a
+named error.
+"""
 
 import numpy as np
 import pytest
 
 import taut
 from taut import laws
+from taut.binding.placed_law import place
 from taut.formula import atan2, cross, dot, log, maximum, minimum, norm, sqrt, unit, where
-from taut.formula.emit import body
+from taut.formula._emit import print_body
 from taut.formula.expression import Expr
 from taut.formula.graph import Graph
-from taut.formula.placed import place
 
 
 def placed(law, elements, x, **parameters):
@@ -34,11 +36,17 @@ def test_dead_side_leaves_no_trace():
 
 
 def test_source_puts_each_side_into_its_branch():
-    lines = placed(barrier, [0], np.zeros((1, 3)), k=2.0).variant("energy").source("hessian").splitlines()
-    depth = [len(line) - len(line.lstrip()) for line in lines if "log(" in line and "import" not in line]
+    lines = (
+        placed(barrier, [0], np.zeros((1, 3)), k=2.0).forms["energy"].source("hessian").splitlines()
+    )
+    depth = [
+        len(line) - len(line.lstrip()) for line in lines if "log(" in line and "import" not in line
+    ]
     assert depth, "no logarithm in the source"
     assert min(depth) >= 8
-    assert sum("log(" in line for line in lines if "import" not in line) == 1, "the logarithm is shared, not repeated"
+    assert sum("log(" in line for line in lines if "import" not in line) == 1, (
+        "the logarithm is shared, not repeated"
+    )
 
 
 def test_a_node_needed_on_both_sides_is_evaluated_once():
@@ -46,7 +54,7 @@ def test_a_node_needed_on_both_sides_is_evaluated_once():
     a, b = g.symbol("x", 0, 0), g.symbol("x", 0, 1)
     shared = g.call("exp", a * b)
     out = g.where(a < b, shared * 2, shared * 3)
-    text = "\n".join(body([("out", out)], lambda n: f"s{n.id}"))
+    text = "\n".join(print_body([("out", out)], lambda n: f"s{n.id}"))
     assert text.count("exp(") == 1
 
 
@@ -56,7 +64,7 @@ def test_a_node_needed_in_two_unrelated_branches_is_not_evaluated_outside():
     risky = g.call("log", a)
     out = g.where(a > 0, risky, g.const(0.0)) + g.where(b < a, risky * 2, g.const(1.0))
     names = {a: "a", b: "b"}
-    lines = body([("out", out)], lambda n: names[n])
+    lines = print_body([("out", out)], lambda n: names[n])
     assert all(line.startswith("    ") for line in lines if "log(" in line)
     calls = []
     space = {"log": lambda v: calls.append(v) or 0.0, "a": -1.0, "b": 0.0}
@@ -99,7 +107,9 @@ def test_bending_energy_of_a_straight_rod_has_its_stiffness():
 
 
 def test_a_norm_inside_a_branch_keeps_its_limit():
-    """½k min(θ, y)²: the same stiffness at the straight state as without the branch, also when it is used nonlinearly."""
+    """½k min(θ, y)²: the same stiffness at the straight state as without the branch, also when it
+    is used nonlinearly.
+    """
 
     @taut.energy
     def yielding(x, k, y):
@@ -112,7 +122,10 @@ def test_a_norm_inside_a_branch_keeps_its_limit():
 
 
 def test_the_slack_side_of_a_power_has_no_singular_derivative():
-    """max(y, 0)^p with 1 < p < 2: the second derivative of y^p is infinite at 0, but that side is dead."""
+    """max(y, 0)^p with 1 < p < 2.
+
+    The second derivative of y^p is infinite at 0, but that side is dead.
+    """
 
     @taut.energy
     def hertz(x, k, p):
@@ -166,7 +179,7 @@ def test_deeply_nested_branches_stay_small():
             y = abs(y - 0.1 * i)
         return k * y
 
-    source = taut.energy(nested).variant("energy", 1, {"k": None}).source()
+    source = taut.energy(nested).compile("energy", 1, {"k": None}).source()
     assert source.count("\n") < 1000
 
     def exploding(x, k):
@@ -176,7 +189,7 @@ def test_deeply_nested_branches_stay_small():
         return k * y
 
     with pytest.raises(taut.errors.LawError, match="unrelated branches"):
-        taut.energy(exploding).variant("energy", 1, {"k": None}).source()
+        taut.energy(exploding).compile("energy", 1, {"k": None}).source()
 
 
 def test_degenerate_hinge_is_finite():
@@ -194,7 +207,9 @@ def test_a_singular_formula_names_law_and_element():
 
     q = np.array([[0.0, 0, 0], [1, 0, 0], [1, 0, 0]])
     p = placed(careless, [[0, 1], [1, 2]], q, k=1.0)
-    with pytest.raises(taut.errors.SingularState, match=r"'careless': element 1 \(particles \[1, 2\]\)"):
+    with pytest.raises(
+        taut.errors.SingularState, match=r"'careless': element 1 \(particles \[1, 2\]\)"
+    ):
         p.gradients(q)
     system = taut.System(q, mass=1.0, energies=[careless([[0, 1], [1, 2]], k=1.0)])
     with pytest.raises(taut.errors.SingularState, match="careless"):
@@ -234,7 +249,11 @@ def test_equality_is_a_condition():
         return where(kind == 2, k * x[0][1], where(kind != 3, 2 * k * x[0][1], 0.0))
 
     q = np.ones((3, 3))
-    assert placed(marked, [0, 1, 2], q, k=5.0, kind=[1, 2, 3]).values(q).tolist() == [10.0, 5.0, 0.0]
+    assert placed(marked, [0, 1, 2], q, k=5.0, kind=[1, 2, 3]).values(q).tolist() == [
+        10.0,
+        5.0,
+        0.0,
+    ]
 
 
 def test_where_takes_vectors():
@@ -242,7 +261,7 @@ def test_where_takes_vectors():
         return norm(where(x[0][0] > 0, x[0], 2 * x[1]))
 
     g = Graph()
-    from taut.formula.array import Array
+    from taut.formula._array import Array
 
     x = Array([g.symbol("x", p, k) for p in range(2) for k in range(3)], (2, 3))
     assert isinstance(formula(x), Expr)

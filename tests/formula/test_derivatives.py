@@ -8,24 +8,48 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taut.formula import acos, asin, atan2, cos, cross, det, dot, exp, log, norm, sin, sqrt, tan, tanh, unit, where
-from taut.formula.array import Array
+from taut.formula import (
+    acos,
+    asin,
+    atan2,
+    cos,
+    cross,
+    det,
+    dot,
+    exp,
+    log,
+    norm,
+    sin,
+    sqrt,
+    tan,
+    tanh,
+    unit,
+    where,
+)
+from taut.formula._array import Array
+from taut.formula._emit import print_body
 from taut.formula.differentiate import gradient
-from taut.formula.emit import body
-from taut.formula.expression import Expr, reachable
-from taut.formula.graph import FUNCTIONS, TINY, Graph
-from taut.formula.runtime import TINY as RUNTIME_TINY
+from taut.formula.expression import FUNCTIONS, Expr, reachable
+from taut.formula.graph import TINY, Graph
+from taut.jit.runtime import TINY as RUNTIME_TINY
 
 
 def to_sympy(root: Expr, symbols: dict[Expr, sympy.Symbol]) -> sympy.Expr:
     done: dict[Expr, sympy.Expr] = dict(symbols)
     rules: dict[str, Callable[..., sympy.Expr]] = {
-        "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "div": lambda a, b: a / b,
-        "pow": lambda a, b: a**b, "neg": lambda a: -a, "norm": lambda *a: sympy.sqrt(sum(c**2 for c in a)),
-        "inv0": lambda a: 1 / a, "atan2": sympy.atan2, "lt": lambda a, b: a < b,
+        "add": lambda a, b: a + b,
+        "sub": lambda a, b: a - b,
+        "mul": lambda a, b: a * b,
+        "div": lambda a, b: a / b,
+        "pow": lambda a, b: a**b,
+        "neg": lambda a: -a,
+        "norm": lambda *a: sympy.sqrt(sum(c**2 for c in a)),
+        "inv0": lambda a: 1 / a,
+        "atan2": sympy.atan2,
+        "lt": lambda a, b: a < b,
         "where": lambda c, a, b: sympy.Piecewise((a, c), (b, True)),
         **{name: getattr(sympy, name) for name in FUNCTIONS},
-    }  # fmt: skip
+    }
     for node in reachable([root]):
         if node.op == "const":
             done[node] = sympy.Float(node.value, 30)
@@ -39,7 +63,7 @@ def run(outputs: list[Expr], values: dict[Expr, float]) -> list[float]:
     import math
 
     names = {s: f"s{s.id}" for s in values}
-    lines = body([(f"out{i}", e) for i, e in enumerate(outputs)], lambda n: names[n])
+    lines = print_body([(f"out{i}", e) for i, e in enumerate(outputs)], lambda n: names[n])
     space = {f: getattr(math, f) for f in [*FUNCTIONS, "atan2"]}
     space["root"] = lambda s: math.sqrt(s) if s > TINY**2 else 0.0
     space["inv0"] = lambda a: 1 / a if abs(a) > TINY**2 else 0.0
@@ -51,19 +75,34 @@ def run(outputs: list[Expr], values: dict[Expr, float]) -> list[float]:
 FORMULAS = {
     "spring": lambda x: (norm(x[1] - x[0]) - 0.7) ** 2,
     "hinge": lambda x: 1 - dot(unit(x[1] - x[0]), unit(x[2] - x[1])),
-    "dihedral": lambda x: atan2(
-        dot(cross(cross(x[0] - x[2], x[0] - x[3]), cross(x[1] - x[3], x[1] - x[2])), unit(x[3] - x[2])),
-        dot(cross(x[0] - x[2], x[0] - x[3]), cross(x[1] - x[3], x[1] - x[2])),
-    ) ** 2,
+    "dihedral": lambda x: (
+        atan2(
+            dot(
+                cross(cross(x[0] - x[2], x[0] - x[3]), cross(x[1] - x[3], x[1] - x[2])),
+                unit(x[3] - x[2]),
+            ),
+            dot(cross(x[0] - x[2], x[0] - x[3]), cross(x[1] - x[3], x[1] - x[2])),
+        )
+        ** 2
+    ),
     "volume": lambda x: log(det([x[1] - x[0], x[2] - x[0], x[3] - x[0]]) ** 2) ** 2,
-    "functions": lambda x: exp(sin(x[0][0])) * tanh(x[0][1]) + cos(x[0][2]) * tan(0.3 * x[1][0]) + sqrt(1 + x[1][1] ** 2)
-    + asin(0.1 * x[1][2]) * acos(0.1 * x[2][0]) + (2 + x[2][1] ** 2) ** 1.7 / (3 + x[2][2]) ** 3,
+    "functions": lambda x: (
+        exp(sin(x[0][0])) * tanh(x[0][1])
+        + cos(x[0][2]) * tan(0.3 * x[1][0])
+        + sqrt(1 + x[1][1] ** 2)
+        + asin(0.1 * x[1][2]) * acos(0.1 * x[2][0])
+        + (2 + x[2][1] ** 2) ** 1.7 / (3 + x[2][2]) ** 3
+    ),
     "branches": lambda x: where(
-        x[0][0] < x[1][0], exp(x[0][1]) * x[1][1], where(x[0][2] < 0, x[2][0] ** 3, x[2][1] * x[0][0] ** 2)
+        x[0][0] < x[1][0],
+        exp(x[0][1]) * x[1][1],
+        where(x[0][2] < 0, x[2][0] ** 3, x[2][1] * x[0][0] ** 2),
     ),
     "matrix": lambda x: dot(Array(x.items[:9], (3, 3)) @ x[3], Array(x.items[:9], (3, 3)).T @ x[2]),
-    "powers": lambda x: x[0][0] ** 5 / x[0][1] ** -2 + 2.0 ** x[0][2] + (1 + x[1][0] ** 2) ** x[1][1],
-}  # fmt: skip
+    "powers": lambda x: (
+        x[0][0] ** 5 / x[0][1] ** -2 + 2.0 ** x[0][2] + (1 + x[1][0] ** 2) ** x[1][1]
+    ),
+}
 
 
 @pytest.mark.parametrize("name", FORMULAS)
@@ -122,13 +161,18 @@ def _combine(g: Graph, kind: str, a: Expr, b: Expr, condition: Expr) -> Expr:
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_random_expressions(data):
-    """Random graphs with branches: the printed source gives the value, and the gradient is the slope of the value."""
+    """Random graphs with branches.
+
+    The printed source gives the value, and the gradient is the slope of the value.
+    """
     graph = Graph()
     leaves = [graph.symbol("x", 0, k) for k in range(3)]
     pool: list[Expr] = [*leaves, graph.const(0.5)]
     for _ in range(data.draw(st.integers(2, 14))):
         a, b, c, d = (data.draw(st.sampled_from(pool)) for _ in range(4))
-        kind = data.draw(st.sampled_from(["+", "-", "*", "sin", "cos", "tanh", "where", "norm", "atan2"]))
+        kind = data.draw(
+            st.sampled_from(["+", "-", "*", "sin", "cos", "tanh", "where", "norm", "atan2"])
+        )
         made = _combine(graph, kind, a, b, graph.node("lt", (c, d)))
         pool.append(made)
     root = pool[-1]
@@ -140,7 +184,9 @@ def test_random_expressions(data):
     for i, s in enumerate(leaves):
         up, down = (run([root], {**point, s: point[s] + e})[0] for e in (step, -step))
         near, far = abs(up - value), abs(value - down)
-        if near + far < 1e-3 and abs((up - value) - (value - down)) < 1e-8 * (1 + abs(value)):  # not across a kink or a jump
+        if near + far < 1e-3 and abs((up - value) - (value - down)) < 1e-8 * (
+            1 + abs(value)
+        ):  # not across a kink or a jump
             assert got[i] == pytest.approx((up - down) / (2 * step), rel=1e-4, abs=1e-4)
 
 

@@ -5,13 +5,14 @@ import pytest
 
 import taut
 from taut import laws
+from taut.binding.placed_law import place
 from taut.formula import dot, norm, sin
-from taut.formula.placed import place
 
 
 def kernel(law, particles, **parameters):
     x = np.arange(3.0 * particles).reshape(-1, 3) ** 1.1
-    return place(law(np.arange(particles)[None], **parameters), x, np.ones(particles)).variant("energy").gradient
+    placed = place(law(np.arange(particles)[None], **parameters), x, np.ones(particles))
+    return placed.forms["energy"]
 
 
 @pytest.mark.parametrize(
@@ -27,7 +28,7 @@ def kernel(law, particles, **parameters):
 )
 def test_catalogue(law, particles, parameters, pair, hessian, closed):
     m = kernel(law, particles, **parameters)
-    assert (pair, hessian, closed) == (m.pair, m.hessian, m.closed_form)
+    assert (pair, hessian, closed) == (m.pair, m.hessian_kind, m.closed_form)
 
 
 @taut.energy

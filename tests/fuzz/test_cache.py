@@ -1,4 +1,7 @@
-"""The kernel cache is code: files of another user, and links, are never executed, even in a folder that is ours by now."""
+"""The kernel cache is code.
+
+Files of another user, and links, are never executed, even in a folder that is ours by now.
+"""
 
 import os
 import sys
@@ -7,7 +10,7 @@ from hashlib import sha256
 import pytest
 
 import taut
-from taut.formula.compile import Unit, load
+from taut.jit.compile import SourceModule, load
 
 SOURCE = "value = 1\n"
 NAME = f"taut_planted_{'0' * 24}"
@@ -17,18 +20,23 @@ def loaded():
     """The module from the cache, in a state as if no process had loaded it before."""
     sys.modules.pop(NAME, None)
     try:
-        return load(Unit("planted", "0" * 24, "a test", lambda: SOURCE))
+        return load(SourceModule("planted", "0" * 24, "a test", lambda: SOURCE))
     finally:
         sys.modules.pop(NAME, None)
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only the superuser can give files away")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only the superuser can give files away"
+)
 @pytest.mark.parametrize("how", ["ours", "owner", "link"])
 def test_planted_code_is_not_run(tmp_path, monkeypatch, how):
     folder = tmp_path / "cache"
     monkeypatch.setenv("TAUT_CACHE_DIR", str(folder))
     assert loaded().value == 1
-    path, planted = folder / f"{NAME}.py", "value = 2  # longer, as bytecode is told by its length\n"
+    path, planted = (
+        folder / f"{NAME}.py",
+        "value = 2  # longer, as bytecode is told by its length\n",
+    )
     path.write_text(planted)
     path.with_suffix(".ready").write_text(sha256(planted.encode()).hexdigest())
     assert loaded().value == 2, "what is ours is trusted"

@@ -1,4 +1,4 @@
-"""The language of selections and of parameters: any text is a value or one MeshError, and what has a value has that of Python."""
+"""Selections and expressions: any text is valid or a MeshError; values are those of Python."""
 
 import warnings
 
@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 
 import taut
 from taut.mesh.selection.language import parse, walk
-from taut.scene.maps import Map
-from taut.scene.values import parameter
+from taut.scene._parameter import check_parameter
+from taut.scene.expression import Expression
 
 RNG = np.random.default_rng(3)
 MESH = taut.mesh.sheet(3, 3).with_(
-    points=RNG.normal(size=(16, 3)), point_data={"weight": RNG.random(16), "wide": RNG.random((16, 2))}
+    points=RNG.normal(size=(16, 3)),
+    point_data={"weight": RNG.random(16), "wide": RNG.random((16, 2))},
 )
 WORDS = [
     "x",
@@ -101,7 +102,7 @@ def test_any_text_is_a_tree_or_one_error(text):
 @example("points(-1)")
 @example("x < y < z < x < y")
 @example("corners(top, top)")
-def test_any_text_selects_points_or_is_refused(text):
+def test_any_text_selects_points_or_is_rejected(text):
     found = attempt(lambda: MESH.select(text))
     if found is not None:
         assert found.dtype == np.int64
@@ -113,9 +114,9 @@ def test_any_text_selects_points_or_is_refused(text):
 @given(ENTRIES, st.floats(-10.0, 10.0))
 @example("log(0*t)", 0.0)
 @example("x^(0-weight)^0.5", 1.0)
-def test_any_expression_is_finite_or_refused(text, t):
-    found = attempt(lambda: Map(text, MESH))
-    values = None if found is None else attempt(lambda: found.at(t))
+def test_any_expression_is_finite_or_rejected(text, t):
+    found = attempt(lambda: Expression(text, MESH))
+    values = None if found is None else attempt(lambda: found.evaluate(t))
     if values is not None:
         assert values.shape in ((), (MESH.n,))
         assert np.isfinite(values).all()
@@ -127,7 +128,9 @@ VALUES = st.recursive(
         st.tuples(inner, st.sampled_from(["+", "-", "*", "/", "**"]), inner).map(" ".join),
         inner.map("({})".format),
         inner.map("- {}".format),
-        st.tuples(st.sampled_from(["sin", "cos", "tanh", "abs", "exp"]), inner).map("{0[0]}({0[1]})".format),
+        st.tuples(st.sampled_from(["sin", "cos", "tanh", "abs", "exp"]), inner).map(
+            "{0[0]}({0[1]})".format
+        ),
     ),
     max_leaves=12,
 )
@@ -138,26 +141,36 @@ VALUES = st.recursive(
 @example("- x ** 2 ** - y", 0.0)
 @example("2 - 3.25 - x / y / 2", 0.0)
 def test_the_value_is_that_of_python(text, t):
-    """The grammar has Python's precedence and associativity: the same text in Python is the oracle."""
+    """The grammar has the precedence and associativity of Python: Python is the reference."""
     functions = {"sin": np.sin, "cos": np.cos, "tanh": np.tanh, "abs": np.abs, "exp": np.exp}
     x, y, _ = MESH.points.T
     with np.errstate(all="ignore"):
         names = {"x": x, "y": y, "weight": MESH.point_data["weight"], "t": np.float64(t)}
         numbers = {number: f"np.float64({number})" for number in ("0.5", "3.25", "2")}
-        python = " ".join(numbers.get(word, word) for word in text.replace("(", " ( ").replace(")", " ) ").split())
+        python = " ".join(
+            numbers.get(word, word) for word in text.replace("(", " ( ").replace(")", " ) ").split()
+        )
         expected = np.asarray(eval(python, {"np": np, **functions, **names}))
     if not np.isfinite(expected).all():
         return
-    found = attempt(lambda: Map(text.replace("**", "^"), MESH).at(t))
+    found = attempt(lambda: Expression(text.replace("**", "^"), MESH).evaluate(t))
     if found is not None:  # None: at t = 0 it is not finite
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
 
 
 CONDITIONS = st.recursive(
-    st.tuples(st.sampled_from("xyz"), st.sampled_from(["<", ">", "<=", ">="]), st.sampled_from(["0.1", "-0.7", "1"])).map(" ".join)
-    | st.tuples(st.sampled_from(["-1", "-0.3"]), st.sampled_from("xyz"), st.sampled_from(["0.2", "1.7"])).map(" < ".join),
+    st.tuples(
+        st.sampled_from("xyz"),
+        st.sampled_from(["<", ">", "<=", ">="]),
+        st.sampled_from(["0.1", "-0.7", "1"]),
+    ).map(" ".join)
+    | st.tuples(
+        st.sampled_from(["-1", "-0.3"]), st.sampled_from("xyz"), st.sampled_from(["0.2", "1.7"])
+    ).map(" < ".join),
     lambda inner: st.one_of(
-        st.tuples(inner, st.sampled_from(["and", "or"]), inner).map(" ".join), inner.map("not {}".format), inner.map("({})".format)
+        st.tuples(inner, st.sampled_from(["and", "or"]), inner).map(" ".join),
+        inner.map("not {}".format),
+        inner.map("({})".format),
     ),
     max_leaves=10,
 )
@@ -166,10 +179,14 @@ CONDITIONS = st.recursive(
 @settings(max_examples=200, deadline=None)
 @given(CONDITIONS)
 def test_conditions_hold_where_they_do_in_python(text):
-    """Point by point; no coordinate of the mesh is as close to the numbers as the 1e-9 that count as equal."""
-    expected = [i for i, (x, y, z) in enumerate(MESH.points) if eval(text, {"x": x, "y": y, "z": z})]
+    """No coordinate is within 1e-9 of the numbers, a difference that counts as equal."""
+    expected = [
+        i for i, (x, y, z) in enumerate(MESH.points) if eval(text, {"x": x, "y": y, "z": z})
+    ]
     found = attempt(lambda: MESH.select(text))
-    assert ([] if found is None else found.tolist()) == expected  # a selection of nothing is an error
+    assert (
+        [] if found is None else found.tolist()
+    ) == expected  # a selection of nothing is an error
 
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | ENTRIES
@@ -177,7 +194,11 @@ ANYTHING = st.recursive(
     LEAVES,
     lambda inner: (
         st.lists(inner, max_size=4)
-        | st.dictionaries(st.sampled_from(["file", "per", "times", "values", "x"]) | st.text(max_size=5), inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["file", "per", "times", "values", "x"]) | st.text(max_size=5),
+            inner,
+            max_size=3,
+        )
     ),
     max_leaves=8,
 )
@@ -189,9 +210,9 @@ ANYTHING = st.recursive(
 @example({"times": [[0.0], [1.0]], "values": [0, 1]})
 @example({"file": "a", "per": []})
 @example([10**400])
-def test_a_parameter_is_taken_or_refused_with_a_value_error(value):
+def test_a_parameter_is_valid_or_a_value_error(value):
     try:
-        taken = parameter(value)
+        taken = check_parameter(value)
     except ValueError:
         return
     assert isinstance(taken, (int, float, str, list, dict))

@@ -1,4 +1,4 @@
-"""Links and pipes in the folders of scenes and runs from somebody else: nothing outside is read, emptied or written."""
+"""Links and pipes in folders from untrusted sources: nothing outside is read or written."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ import pytest
 import taut
 from taut import scene
 from taut.cli.main import main
-from taut.run.folder import locked
+from taut.run.run_folder import lock_run
 
 SCENE = """
 [time]
@@ -35,7 +35,7 @@ def written(folder, file, name="spring"):
 
 
 def test_a_file_beside_the_target_of_a_link_is_not_read_from_outside(tmp_path):
-    """TetGen's cells lie beside its points: beside where the link leads, and not beside the link."""
+    """TetGen's cells are next to its points: next to the target of a link, not next to the link."""
     inside = tmp_path / "scene" / "sub"
     inside.mkdir(parents=True)
     (tmp_path / "secret.ele").write_text("1 4 0\n1 1 2 3 4\n")
@@ -64,24 +64,30 @@ def test_a_link_in_the_folder_of_a_run_does_not_lead_its_files_out(tmp_path, cap
     (tmp_path / "run" / "inputs").symlink_to(tmp_path / "home")
     (tmp_path / "tile.obj").write_text(TRIANGLE)
     assert ran(written(tmp_path, "tile.obj"), "-o", tmp_path / "run", *options) != 0
-    assert "a link leads inputs/tile.obj out of the folder of the run" in capsys.readouterr().err
+    assert (
+        "inputs/tile.obj must lie in the run folder, but a link leads outside"
+        in capsys.readouterr().err
+    )
     assert list((tmp_path / "home").iterdir()) == []
 
 
-def test_a_lock_that_is_a_link_or_a_pipe_is_refused(tmp_path):
+def test_a_lock_that_is_a_link_or_a_pipe_is_rejected(tmp_path):
     """Older versions of filelock empty what the link leads to."""
     (tmp_path / "precious").write_text("precious")
     for number, make in enumerate((lambda path: path.symlink_to(tmp_path / "precious"), os.mkfifo)):
         folder = tmp_path / str(number)
         folder.mkdir()
         make(folder / "run.lock")
-        with pytest.raises(taut.errors.RunError, match=r"run\.lock is not a file"), locked(folder):
+        with (
+            pytest.raises(taut.errors.RunError, match=r"run\.lock must be a regular file"),
+            lock_run(folder),
+        ):
             pass
     assert (tmp_path / "precious").read_text() == "precious"
 
 
 @pytest.mark.parametrize("name", ["$", r"$\\frac$", "$x^{$", r"$\\href{file:///etc}{x}$"])
-def test_the_name_of_a_law_is_no_formula_for_the_picture(tmp_path, name):
+def test_the_name_of_a_law_is_not_typeset_in_the_picture(tmp_path, name):
     pytest.importorskip("matplotlib", reason="plots need the extra plot")
     (tmp_path / "tile.obj").write_text(TRIANGLE)
     assert ran(written(tmp_path, "tile.obj", name), "-o", tmp_path / "run") == 0
@@ -96,5 +102,7 @@ def test_a_file_larger_than_the_memory_is_an_error_that_names_it(tmp_path, monke
         raise MemoryError
 
     monkeypatch.setattr(type(path), "read_bytes", read)
-    with pytest.raises(taut.errors.MeshError, match=r"huge\.obj: there is not enough memory for its 32 bytes"):
+    with pytest.raises(
+        taut.errors.MeshError, match=r"huge\.obj: not enough memory for its 32 bytes"
+    ):
         taut.mesh.read(path)

@@ -1,4 +1,7 @@
-"""Mesh files: what was written is read back, and two files spliced into one are a Mesh or one MeshError."""
+"""Mesh files: what was written is read back.
+
+And two files spliced into one are a Mesh or one MeshError.
+"""
 
 import logging
 import warnings
@@ -10,30 +13,47 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import taut
-from taut.bench.reliability.hostile_meshes import samples
+from benchmarks.reliability.hostile_meshes import samples
 from taut.mesh import Mesh
-from taut.mesh.reading import FORMATS
+from taut.mesh.files import FORMATS
 
 SAMPLES = {name: files for name, files in samples().items() if len(files) == 1}
-BY_FORMAT = {suffix: [name for name in SAMPLES if Path(name).suffix == suffix] for suffix in FORMATS}
+BY_FORMAT = {
+    suffix: [name for name in SAMPLES if Path(name).suffix == suffix] for suffix in FORMATS
+}
 QUIET = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
 CORNERS = {"line": 2, "triangle": 3, "quad": 4, "tet": 4}
 SINGLE = {".stl", ".glb"}  # points in single precision
-NUMBERS = st.floats(-1e6, 1e6).map(lambda v: float(np.float32(v)))  # of single precision, so that every format can hold them
+NUMBERS = st.floats(-1e6, 1e6).map(
+    lambda v: float(np.float32(v))
+)  # of single precision, so that every format can hold them
 
 
 @st.composite
 def meshes(draw):
-    """A small mesh of lines, triangles, quads or tetrahedra, with a group and data; its points are all different and all used."""
+    """A small mesh of lines, triangles, quads or tetrahedra, with a group and data.
+
+    Its points are all different and all used.
+    """
     n = draw(st.integers(4, 9))
-    points = np.array(draw(st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), min_size=n, max_size=n, unique=True)))
+    points = np.array(
+        draw(st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), min_size=n, max_size=n, unique=True))
+    )
     kinds = draw(st.lists(st.sampled_from(list(CORNERS)), min_size=1, max_size=2, unique=True))
     corners = st.permutations(range(n))
-    cells = {kind: [draw(corners)[: CORNERS[kind]] for _ in range(draw(st.integers(1, 3)))] for kind in kinds}
+    cells = {
+        kind: [draw(corners)[: CORNERS[kind]] for _ in range(draw(st.integers(1, 3)))]
+        for kind in kinds
+    }
     cells.setdefault("line", []).extend([i, i + 1] for i in range(n - 1))
     word = st.text("abcXYZ_09", min_size=1, max_size=6)
     groups = {f"g{draw(word)}": sorted(draw(st.sets(st.integers(0, n - 1), min_size=1)))}
-    return Mesh(points, cells, groups=groups, point_data={f"d{draw(word)}": draw(st.lists(NUMBERS, min_size=n, max_size=n))})
+    return Mesh(
+        points,
+        cells,
+        groups=groups,
+        point_data={f"d{draw(word)}": draw(st.lists(NUMBERS, min_size=n, max_size=n))},
+    )
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
@@ -63,15 +83,27 @@ def test_what_is_written_is_read_back(tmp_path, suffix, mesh):
 @settings(max_examples=60, deadline=None, suppress_health_check=QUIET)
 @given(data=st.data())
 def test_two_files_spliced(tmp_path, suffix, data):
-    """The beginning of one, a piece of another and the end of a third: well-formed pieces that do not belong together."""
+    """The beginning of one, a piece of another and the end of a third.
+
+    Well-formed pieces that do not belong together.
+    """
     logging.getLogger("taut").setLevel(logging.ERROR)
-    parts = [next(iter(SAMPLES[data.draw(st.sampled_from(BY_FORMAT[suffix]))].values())) for _ in range(3)]
+    parts = [
+        next(iter(SAMPLES[data.draw(st.sampled_from(BY_FORMAT[suffix]))].values()))
+        for _ in range(3)
+    ]
     cuts = [data.draw(st.integers(0, len(part))) for part in parts]
     inserted = data.draw(
-        st.binary(max_size=8) | st.sampled_from([b"", b"\n", b"-1 ", b"1e400", b"\xff" * 4, b"\0" * 8, b"2147483648 "])
+        st.binary(max_size=8)
+        | st.sampled_from([b"", b"\n", b"-1 ", b"1e400", b"\xff" * 4, b"\0" * 8, b"2147483648 "])
     )
     path = tmp_path / f"x{suffix}"
-    path.write_bytes(parts[0][: cuts[0]] + inserted + parts[1][min(cuts[:2]) : max(cuts[:2])] + parts[2][cuts[2] :])
+    path.write_bytes(
+        parts[0][: cuts[0]]
+        + inserted
+        + parts[1][min(cuts[:2]) : max(cuts[:2])]
+        + parts[2][cuts[2] :]
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
@@ -80,7 +112,9 @@ def test_two_files_spliced(tmp_path, suffix, data):
             told = str(error)
         else:
             assert np.isfinite(found.points).all()
-            assert all(0 <= np.min(c) <= np.max(c) < found.n for c in found.cells.values() if np.size(c))
+            assert all(
+                0 <= np.min(c) <= np.max(c) < found.n for c in found.cells.values() if np.size(c)
+            )
             return
     assert str(path) in told
     assert "memory" not in told

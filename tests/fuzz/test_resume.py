@@ -1,4 +1,7 @@
-"""Run folders made to harm who resumes them: names of files that never end, or lie elsewhere, are refused before they are read."""
+"""Run folders made to harm who resumes them.
+
+Names of files that never end, or lie elsewhere, are refused before they are read.
+"""
 
 import json
 import os
@@ -9,12 +12,12 @@ import sys
 import pytest
 
 import taut
-from taut.bench.reliability.watch import in_time
-from taut.cli.run import resume
-from taut.run.codec import checksum
-from taut.run.connection import FILE
-from taut.run.opening import open_run
+from benchmarks.reliability.watch import in_time
+from taut.cli._run import resume
+from taut.run.encoding import checksum
+from taut.run.open_run import open_run
 from taut.run.record import record
+from taut.run.run_folder import FILE
 from taut.scene import load
 from tests.run.recordings import stopping_after
 
@@ -39,7 +42,15 @@ def stopped(tmp_path_factory):
     scene = load(str(folder / "scene.toml"))
     built = scene.build()
     more = {"scene": scene.resolved(), "inputs": scene.inputs(), "stop": stopping_after(2)}
-    record(folder / "run", built.system, built.integrator, h=built.h, until=built.until, state=built.state, **more)
+    record(
+        folder / "run",
+        built.system,
+        built.integrator,
+        h=built.h,
+        until=built.until,
+        state=built.state,
+        **more,
+    )
     return folder / "run"
 
 
@@ -47,7 +58,10 @@ def with_inputs(folder, inputs):
     """Let the run say that these files belong to it, with a checksum that fits."""
     with sqlite3.connect(folder / FILE) as connection:
         text = json.dumps(inputs)
-        connection.execute("UPDATE meta SET value = ?, checksum = ? WHERE key = 'inputs'", (text, checksum("meta", "inputs", text)))
+        connection.execute(
+            "UPDATE meta SET value = ?, checksum = ? WHERE key = 'inputs'",
+            (text, checksum("meta", "inputs", text)),
+        )
     connection.close()
 
 
@@ -60,7 +74,17 @@ def test_the_run_itself_goes_on(stopped, tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/dev/zero")
 @pytest.mark.parametrize(
-    "name", ["/dev/zero", "../../../../../../../dev/zero", "a\0b", "x" * 5000, "link", "pipe", ".", "../run/x"]
+    "name",
+    [
+        "/dev/zero",
+        "../../../../../../../dev/zero",
+        "a\0b",
+        "x" * 5000,
+        "link",
+        "pipe",
+        ".",
+        "../run/x",
+    ],
 )
 def test_files_that_never_end_or_lie_elsewhere(stopped, tmp_path, name):
     shutil.copytree(stopped, tmp_path / "run")

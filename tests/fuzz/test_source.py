@@ -1,6 +1,6 @@
-"""What the package may not do: unpickle, evaluate, import by a name from a file, or start a shell. The exceptions are listed here.
+"""The package must not unpickle, evaluate, import by a name from a file, or start a shell.
 
-SECURITY.md says why they are safe.
+The exceptions are listed here; SECURITY.md says why they are safe.
 """
 
 import ast
@@ -13,43 +13,74 @@ import taut
 
 SOURCE = Path(taut.__file__).parent
 MODULES = {
-    "pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "yaml", "runpy", "code", "pty",
-    "xml.etree", "xml.dom", "xml.sax",
-}  # fmt: skip
+    "pickle",
+    "marshal",
+    "shelve",
+    "dill",
+    "cloudpickle",
+    "joblib",
+    "yaml",
+    "runpy",
+    "code",
+    "pty",
+    "xml.etree",
+    "xml.dom",
+    "xml.sax",
+}
 BUILTINS = {"eval", "exec", "compile", "__import__"}
-OF_OS = {"system", "popen", "execv", "execve", "execvp", "spawnv", "spawnl", "fork", "forkpty", "startfile"}
+OF_OS = {
+    "system",
+    "popen",
+    "execv",
+    "execve",
+    "execvp",
+    "spawnv",
+    "spawnl",
+    "fork",
+    "forkpty",
+    "startfile",
+}
 METHODS = {
-    "exec_module", "load_module", "spec_from_file_location", "import_module", "enable_load_extension", "load_extension", "CDLL",
-    "executescript", "read_pickle", "Popen", "check_output", "check_call", "getoutput", "urlopen",
-}  # fmt: skip
+    "exec_module",
+    "load_module",
+    "spec_from_file_location",
+    "import_module",
+    "enable_load_extension",
+    "load_extension",
+    "CDLL",
+    "executescript",
+    "read_pickle",
+    "Popen",
+    "check_output",
+    "check_call",
+    "getoutput",
+    "urlopen",
+}
 ALLOWED = {
     "__init__.py import_module": "names of the package's own modules, from a table in it",
-    "bench/peers.py import_module": "the package's own modules",
+    "bench/checkout.py import_module": "benchmarks of the source checkout, by names in the code",
     "bench/processes.py subprocess.run": "this Python, with code of the package",
-    "bench/reliability/child.py fork": "trials of the campaigns",
-    "bench/reliability/determinism.py Popen": "this Python, with code of the package",
-    "bench/reliability/faults.py CDLL": "the library that it has built from its own source",
-    "bench/reliability/faults.py subprocess.run": "the C compiler on its own source, and this Python",
-    "bench/reliability/heavy_meshes.py subprocess.run": "this Python, with code of the package",
-    "bench/reliability/run.py subprocess.run": "this Python, with code of the package",
-    "bench/yardstick.py subprocess.run": "the C++ compiler on its own source, and what that gives",
+    "bench/baseline.py subprocess.run": "the C++ compiler on its own source, and what that gives",
     "extras.py import_module": "packages named in the code of the package",
-    "formula/ahead.py Popen": "this Python, with code of the package; nothing from the current folder",
-    "formula/compile.py exec_module": "kernels from the cache, whose folder must be this user's alone",
-    "formula/compile.py import_module": "modules of numba, by names in the code",
-    "formula/compile.py spec_from_file_location": "the same",
-    "mesh/files/vtu.py xml.sax.saxutils.quoteattr": "writes XML; what is read goes through expat, without document types",
+    "jit/background_compile.py Popen": "this Python, with code of the package; nothing "
+    "from the current folder",
+    "jit/compile.py exec_module": "kernels from the cache, whose folder must be this user's alone",
+    "jit/_numba_patches.py import_module": "modules of numba, by names in the code",
+    "jit/compile.py spec_from_file_location": "the same",
+    "mesh/files/vtu/__init__.py xml.sax.saxutils.quoteattr": "writes XML; what is read "
+    "goes through expat, without document types",
     "mesh/filling/fill.py import_module": "pytetwild, in the child process",
-    "mesh/isolated.py import_module": "functions named in the code of the package, in the child process",
-    "mesh/isolated.py subprocess.run": "this Python, with code of the package, for the libraries of others",
-    "mesh/reading.py import_module": "the package's own readers, by a table of extensions",
-    "scene/catalogue.py import_module": "the package itself",
-    "scene/law_of.py exec_module": "laws of Python files beside a scene, only with --allow-code",
-    "scene/law_of.py spec_from_file_location": "the same",
-    "show/render/gl.py CDLL": "the system's own OpenGL libraries, by names in the code",
+    "mesh/isolated.py import_module": "functions named in the code of the package, in "
+    "the child process",
+    "mesh/isolated.py subprocess.run": "this Python, with code of the package, for the "
+    "libraries of others",
+    "mesh/files/__init__.py import_module": "the package's own readers, by a table of extensions",
+    "scene/_law.py exec_module": "laws of Python files beside a scene, only with --allow-code",
+    "scene/_law.py spec_from_file_location": "the same",
+    "show/render/_opengl.py CDLL": "the system's own OpenGL libraries, by names in the code",
     "threads.py CDLL": "the library of the tbb package",
     "threads.py import_module": "numba's threading layers",
-    "validate/registry.py import_module": "the package's own modules",
+    "validate/cases.py import_module": "the package's own modules",
 }
 
 
@@ -60,7 +91,11 @@ def found_in(path: Path, source: Path = SOURCE) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (f"{place} {alias.name}" for alias in node.names if _forbidden(alias.name))
         elif isinstance(node, ast.ImportFrom):
-            yield from (f"{place} {node.module}.{a.name}" for a in node.names if _forbidden(f"{node.module}.{a.name}"))
+            yield from (
+                f"{place} {node.module}.{a.name}"
+                for a in node.names
+                if _forbidden(f"{node.module}.{a.name}")
+            )
         elif isinstance(node, ast.Call):
             yield from (f"{place} {what}" for what in _called(node))
 
@@ -72,7 +107,11 @@ def _forbidden(module: str) -> bool:
 def _called(node: ast.Call) -> Iterator[str]:
     name = getattr(node.func, "attr", getattr(node.func, "id", ""))
     owner = getattr(node.func.value, "id", "") if isinstance(node.func, ast.Attribute) else ""
-    if name in METHODS or (name in BUILTINS and isinstance(node.func, ast.Name)) or (owner == "os" and name in OF_OS):
+    if (
+        name in METHODS
+        or (name in BUILTINS and isinstance(node.func, ast.Name))
+        or (owner == "os" and name in OF_OS)
+    ):
         yield name
     if owner == "subprocess" and name == "run":
         yield "subprocess.run"

@@ -1,4 +1,4 @@
-"""Names from files that would steer a terminal are shown, not obeyed."""
+"""Control characters in names from files are escaped on the terminal."""
 
 from contextlib import suppress
 
@@ -26,14 +26,18 @@ name = "\\u009b31m"
 CONTROLS = [chr(code) for code in (*range(10), *range(11, 32), 127, *range(128, 160))]
 
 
-@pytest.mark.parametrize("line", ["check", "run -o {}/run", "check --set time.h=-1", "check --set \x1b[2J=1"])
-def test_nothing_in_a_scene_steers_the_terminal(line, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    "line", ["check", "run -o {}/run", "check --set time.h=-1", "check --set \x1b[2J=1"]
+)
+def test_nothing_in_a_scene_controls_the_terminal(line, tmp_path, monkeypatch, capsys):
     path = tmp_path / "\x1b[2J.toml"
     path.write_text(HOSTILE)
     command, *options = line.split()
-    monkeypatch.setattr("sys.argv", ["taut", command, str(path), *(option.format(tmp_path) for option in options)])
+    monkeypatch.setattr(
+        "sys.argv", ["taut", command, str(path), *(option.format(tmp_path) for option in options)]
+    )
     with suppress(SystemExit):
         main()
-    said = capsys.readouterr()
-    assert said.out + said.err
-    assert not [repr(c) for c in CONTROLS if c in said.out + said.err]
+    expected = capsys.readouterr()
+    assert expected.out + expected.err
+    assert not [repr(c) for c in CONTROLS if c in expected.out + expected.err]

@@ -1,29 +1,41 @@
-"""The laws that every energy obeys, as functions that raise AssertionError. Tests run them over all energies, and over planted
-wrong ones to see that they do fail."""
+"""The laws that every energy obeys, as functions that raise AssertionError.
+
+Tests run them over all energies, and over planted wrong ones to see that they do fail.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from taut.formula.array import as_array
-from taut.formula.placed import Placed, place
+from taut.binding.placed_law import PlacedLaw, place
+from taut.formula._array import as_array
 
 
-def formula(placed: Placed, q: np.ndarray) -> None:
-    """The compiled energy is the formula: the law's own function, run on plain numbers one element at a time."""
+def formula(placed: PlacedLaw, q: np.ndarray) -> None:
+    """The compiled energy is the formula.
+
+    The law's own function, run on plain numbers one element at a time.
+    """
     m = len(placed.elements)
     columns = {
-        name: np.broadcast_to(v, (m,) if placed.widths[name] is None else (m, v.shape[-1])) for name, v in placed.constant.items()
+        name: np.broadcast_to(
+            v, (m,) if placed.parameters.widths[name] is None else (m, v.shape[-1])
+        )
+        for name, v in placed.parameters.constant.items()
     }
     expected = []
     for e, index in enumerate(placed.elements):
-        arguments = {name: float(v[e]) if v.ndim == 1 else as_array(v[e]) for name, v in columns.items()}
+        arguments = {
+            name: float(v[e]) if v.ndim == 1 else as_array(v[e]) for name, v in columns.items()
+        }
         expected.append(placed.law.formula(as_array(q[index]), **arguments))
-    np.testing.assert_allclose(placed.values(q), expected, rtol=1e-12, atol=1e-13 * np.abs(expected).max())
+    np.testing.assert_allclose(
+        placed.values(q), expected, rtol=1e-12, atol=1e-13 * np.abs(expected).max()
+    )
 
 
-def taylor(placed: Placed, q: np.ndarray, rng: np.random.Generator) -> None:
+def taylor(placed: PlacedLaw, q: np.ndarray, rng: np.random.Generator) -> None:
     """|V(q + s d) - V - s g·d - ½ s² dᵀKd| falls like s³; for a quadratic law it vanishes."""
     d = rng.normal(size=q.shape)
     de = d[placed.elements]
@@ -33,44 +45,57 @@ def taylor(placed: Placed, q: np.ndarray, rng: np.random.Generator) -> None:
     second = np.einsum("mi,mij,mj->m", flat, k, flat)
     start = placed.values(q)
     steps = 0.003 / 2.0 ** np.arange(5)
-    rest = np.array([np.abs(placed.values(q + s * d) - start - s * first - s * s / 2 * second).sum() for s in steps])
-    assert np.abs(first).max() > 1e-2 * np.abs(g).max(), "the gradient was not tested: it is zero along the direction"
-    if placed.variant("energy").hessian.hessian in ("zero", "constant"):
-        assert rest.max() <= 1e-12 * (np.abs(start).sum() + np.abs(first).sum() + np.abs(second).sum()), rest
+    rest = np.array(
+        [
+            np.abs(placed.values(q + s * d) - start - s * first - s * s / 2 * second).sum()
+            for s in steps
+        ]
+    )
+    assert np.abs(first).max() > 1e-2 * np.abs(g).max(), (
+        "the gradient was not tested: it is zero along the direction"
+    )
+    if placed.forms["energy"].hessian_kind in ("zero", "constant"):
+        assert rest.max() <= 1e-12 * (
+            np.abs(start).sum() + np.abs(first).sum() + np.abs(second).sum()
+        ), rest
         return
-    assert np.abs(second).max() > 1e-2 * np.abs(k).max(), "the Hessian was not tested: it is zero along the direction"
+    assert np.abs(second).max() > 1e-2 * np.abs(k).max(), (
+        "the Hessian was not tested: it is zero along the direction"
+    )
     slope = np.polyfit(np.log(steps), np.log(rest), 1)[0]
     assert 2.9 <= slope <= 3.1, f"Taylor remainder has slope {slope:.3f}, not 3"
 
 
-def rest_state(placed: Placed, q: np.ndarray) -> None:
+def rest_state(placed: PlacedLaw, q: np.ndarray) -> None:
     """At rest there is neither a force nor an energy, but for rounding."""
     scale = 1 + np.abs(placed.hessians(q)).max()
     assert np.abs(placed.gradients(q)).max() <= 1e-13 * scale, "a force at rest"
     assert np.abs(placed.values(q)).max() <= 1e-14 * scale, "an energy at rest"
 
 
-def symmetry(placed: Placed, q: np.ndarray) -> None:
+def symmetry(placed: PlacedLaw, q: np.ndarray) -> None:
     k = placed.hessians(q)
     assert np.abs(k - k.transpose(0, 2, 1)).max() <= 1e-14 * max(np.abs(k).max(), 1e-300)
 
 
-def is_invariant(placed: Placed, q: np.ndarray, moved: np.ndarray) -> bool:
+def is_invariant(placed: PlacedLaw, q: np.ndarray, moved: np.ndarray) -> bool:
     a, b = placed.values(q), placed.values(moved)
     return bool(np.abs(a - b).max() <= 1e-12 * np.abs(a).sum())
 
 
-def invariance(placed: Placed, q: np.ndarray, rng: np.random.Generator) -> None:
+def invariance(placed: PlacedLaw, q: np.ndarray, rng: np.random.Generator) -> None:
     """The energy is unchanged by exactly those motions that its law declares."""
     shift = rng.normal(size=3)
-    turn = Rotation.random(random_state=np.random.RandomState(int(rng.integers(1 << 30)))).as_matrix()
+    turn = Rotation.random(
+        random_state=np.random.RandomState(int(rng.integers(1 << 30)))
+    ).as_matrix()
     measured = None
     if is_invariant(placed, q, q + shift):
         measured = "rigid motion" if is_invariant(placed, q, q @ turn.T + shift) else "translation"
     assert measured == placed.law.invariant, f"declared {placed.law.invariant}, measured {measured}"
 
 
-def no_net_force(placed: Placed, q: np.ndarray) -> None:
+def no_net_force(placed: PlacedLaw, q: np.ndarray) -> None:
     """Total force and torque of each element vanish where the law's invariance says so."""
     g, x = placed.gradients(q), q[placed.elements]
     scale = np.abs(g).sum()
@@ -80,8 +105,10 @@ def no_net_force(placed: Placed, q: np.ndarray) -> None:
         assert np.abs(np.cross(x, g).sum(axis=1)).max() <= 1e-12 * scale * np.abs(x).max()
 
 
-def projection(placed: Placed, q: np.ndarray) -> None:
-    """The projected Hessian is the nearest positive semi-definite matrix, found here by numpy's eigenvalues."""
+def projection(placed: PlacedLaw, q: np.ndarray) -> None:
+    """The projected Hessian is the nearest positive semi-definite matrix, found here by numpy's
+    eigenvalues.
+    """
     k = placed.hessians(q)
     values, vectors = np.linalg.eigh(k)
     nearest = np.einsum("mij,mj,mkj->mik", vectors, np.maximum(values, 0.0), vectors)
@@ -89,20 +116,32 @@ def projection(placed: Placed, q: np.ndarray) -> None:
     assert np.abs(placed.hessians(q, project=True) - nearest).max() <= 1e-11 * scale
 
 
-def parameter_derivatives(placed: Placed, q: np.ndarray, **at: np.ndarray) -> None:
+def parameter_derivatives(placed: PlacedLaw, q: np.ndarray, **at: np.ndarray) -> None:
     """∂V/∂p and ∂²V/∂x∂p against central differences, one component of one parameter at a time."""
     m = len(placed.elements)
-    for name, width in placed.widths.items():
-        now = np.broadcast_to(placed.constant[name], (m,) if width is None else (m, width)).copy()
-        by_p, mixed = placed.parameter_derivative(name, q, **at), placed.mixed_derivative(name, q, **at)
+    for name, width in placed.parameters.widths.items():
+        now = np.broadcast_to(
+            placed.parameters.constant[name], (m,) if width is None else (m, width)
+        ).copy()
+        by_p, mixed = (
+            placed.parameter_derivative(name, q, **at),
+            placed.mixed_derivative(name, q, **at),
+        )
         for j in range(width or 1):
             step = np.zeros_like(now)
             step[(...,) if width is None else (..., j)] = 1e-5 * max(1.0, np.abs(now).max())
             size = step.max()
-            up, down = (place(placed.bound.with_(**{name: now + s * step}), placed.rest, placed.mass) for s in (1, -1))
+            up, down = (
+                place(placed.bound.with_(**{name: now + s * step}), placed.rest, placed.mass)
+                for s in (1, -1)
+            )
             expected = (up.values(q, **at) - down.values(q, **at)) / (2 * size)
             expected_mixed = (up.gradients(q, **at) - down.gradients(q, **at)) / (2 * size)
             got = by_p if width is None else by_p[..., j]
             got_mixed = mixed if width is None else mixed[..., j]
-            np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-6 * (1 + np.abs(expected).max()))
-            np.testing.assert_allclose(got_mixed, expected_mixed, rtol=1e-6, atol=1e-6 * (1 + np.abs(expected_mixed).max()))
+            np.testing.assert_allclose(
+                got, expected, rtol=1e-6, atol=1e-6 * (1 + np.abs(expected).max())
+            )
+            np.testing.assert_allclose(
+                got_mixed, expected_mixed, rtol=1e-6, atol=1e-6 * (1 + np.abs(expected_mixed).max())
+            )

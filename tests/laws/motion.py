@@ -1,4 +1,6 @@
-"""The nonlinear problem with everything in it, on which integrators are measured, and its equations written out by hand."""
+"""The nonlinear problem with everything in it, on which integrators are measured, and its equations
+written out by hand.
+"""
 
 from functools import cache
 
@@ -22,19 +24,34 @@ def support_velocity(t):
 
 
 def pendulum():
-    """An elastic pendulum on a moving support, with every kind of damping, a load that changes with time, and gravity."""
+    """An elastic pendulum on a moving support, with every kind of damping, a load that changes with
+    time, and gravity.
+    """
     start = 1.15 * np.array([np.sin(1.0), -np.cos(1.0), 0.0])
     return taut.System(
-        [[0, 0, 0], start / 1.15], mass=M, constraints=[scripted([0], support)],
-        energies=[laws.spring([[0, 1]], k=K), laws.gravity(), laws.force([1], f=lambda t: (0.0, 0.0, LOAD * np.sin(2 * t)))],
-        damping=[laws.spring_damping([[0, 1]], c=C), laws.drag(alpha=DRAG), laws.rayleigh(alpha=ALPHA, beta=BETA)],
-        pose=[[0, 0, 0], start], velocity=[[0, 0, 0], [0.5, 0.2, 1.0]],
-    )  # fmt: skip
+        [[0, 0, 0], start / 1.15],
+        mass=M,
+        constraints=[scripted([0], support)],
+        energies=[
+            laws.spring([[0, 1]], k=K),
+            laws.gravity(),
+            laws.force([1], f=lambda t: (0.0, 0.0, LOAD * np.sin(2 * t))),
+        ],
+        damping=[
+            laws.spring_damping([[0, 1]], c=C),
+            laws.drag(alpha=DRAG),
+            laws.rayleigh(alpha=ALPHA, beta=BETA),
+        ],
+        pose=[[0, 0, 0], start],
+        velocity=[[0, 0, 0], [0.5, 0.2, 1.0]],
+    )
 
 
 @cache
 def reference():
-    """Position and velocity of the pendulum at the end, integrated by SciPy from the equations written out here."""
+    """Position and velocity of the pendulum at the end, integrated by SciPy from the equations
+    written out here.
+    """
     from scipy.integrate import solve_ivp
 
     def slope(t, y):
@@ -44,7 +61,12 @@ def reference():
         d = x / length
         across = 1.0 - L0 / length
         stiffness_v = K * (across * (v - (v @ d) * d) + (v @ d) * d)
-        force = -K * (length - L0) * d - C * (v @ d) * d - BETA * stiffness_v - (DRAG + ALPHA) * M * y[3:]
+        force = (
+            -K * (length - L0) * d
+            - C * (v @ d) * d
+            - BETA * stiffness_v
+            - (DRAG + ALPHA) * M * y[3:]
+        )
         force += [0.0, -M * G, LOAD * np.sin(2 * t)]
         return np.concatenate([y[3:], force / M])
 

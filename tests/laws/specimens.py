@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from taut import laws
-from taut.formula.law import Law
-from taut.formula.placed import Placed, place
+from taut.binding.law import Law
+from taut.binding.placed_law import PlacedLaw, place
 
 COUNT = 12  # elements, each on particles of its own
 
@@ -23,24 +23,32 @@ class Specimen:
     law: Law
     particles: int
     parameters: Callable[[np.random.Generator], dict[str, Any]]
-    relaxed: Callable[[np.random.Generator], np.ndarray] | None = None  # positions (particles, 3) at which the force is zero
-    shape: np.ndarray | None = None  # (particles, 3), near which each element is at rest; None: anywhere
+    relaxed: Callable[[np.random.Generator], np.ndarray] | None = (
+        None  # positions (particles, 3) at which the force is zero
+    )
+    shape: np.ndarray | None = (
+        None  # (particles, 3), near which each element is at rest; None: anywhere
+    )
 
-    def placed(self, rng: np.random.Generator) -> Placed:
+    def placed(self, rng: np.random.Generator) -> PlacedLaw:
         rest = rng.normal(size=(COUNT * self.particles, 3))
         if self.shape is not None:
             rest = np.tile(self.shape, (COUNT, 1)) + 0.15 * rest
         return self.place_at(rest, self.parameters(rng))
 
-    def place_at(self, rest: np.ndarray, parameters: dict[str, Any]) -> Placed:
+    def place_at(self, rest: np.ndarray, parameters: dict[str, Any]) -> PlacedLaw:
         elements = np.arange(len(rest)).reshape(-1, self.particles)
         mass = np.linspace(0.5, 2.0, len(rest))
         return place(self.law(elements, **parameters), rest, mass)
 
 
-def state(rng: np.random.Generator, placed: Placed) -> np.ndarray:
+def state(rng: np.random.Generator, placed: PlacedLaw) -> np.ndarray:
     """Positions well away from the rest shape and from coincident particles."""
-    return placed.rest + 0.4 * rng.normal(size=placed.rest.shape) + np.arange(len(placed.rest))[:, None] % 3
+    return (
+        placed.rest
+        + 0.4 * rng.normal(size=placed.rest.shape)
+        + np.arange(len(placed.rest))[:, None] % 3
+    )
 
 
 def per_element(rng: np.random.Generator, low: float, high: float) -> np.ndarray:
@@ -71,28 +79,63 @@ ENERGIES = {
     s.law.name: s
     for s in [
         Specimen(laws.spring, 2, lambda r: {"k": per_element(r, 5, 50)}, _anywhere(2)),
-        Specimen(laws.zero_length_spring, 2, lambda r: {"k": per_element(r, 5, 50)}, lambda r: np.ones((2, 1)) * r.normal(size=3)),
+        Specimen(
+            laws.zero_length_spring,
+            2,
+            lambda r: {"k": per_element(r, 5, 50)},
+            lambda r: np.ones((2, 1)) * r.normal(size=3),
+        ),
         # half of the cables taut, half slack, all far from the kink
         Specimen(
-            laws.cable, 2, lambda r: {"k": per_element(r, 5, 50), "l0": np.where(np.arange(COUNT) % 2, 0.05, 50.0)}, _anywhere(2)
+            laws.cable,
+            2,
+            lambda r: {
+                "k": per_element(r, 5, 50),
+                "l0": np.where(np.arange(COUNT) % 2, 0.05, 50.0),
+            },
+            _anywhere(2),
         ),
-        Specimen(laws.stiffening_spring, 2, lambda r: {"k": per_element(r, 5, 50), "beta": per_element(r, 1, 5)}, _anywhere(2)),
+        Specimen(
+            laws.stiffening_spring,
+            2,
+            lambda r: {"k": per_element(r, 5, 50), "beta": per_element(r, 1, 5)},
+            _anywhere(2),
+        ),
         Specimen(laws.discrete_shell_edge, 2, lambda r: {"k": per_element(r, 5, 50)}, _anywhere(2)),
         Specimen(laws.rod_hinge, 3, lambda r: {"k": per_element(r, 1, 3)}, _anywhere(3)),
         Specimen(laws.rod_bending, 3, lambda r: {"EI": per_element(r, 1, 3)}, _anywhere(3)),
         Specimen(laws.planar_rod_bending, 3, lambda r: {"EI": per_element(r, 1, 3)}, _anywhere(3)),
         Specimen(laws.rod_clamp, 2, lambda r: {"EI": per_element(r, 1, 3)}, _anywhere(2)),
         Specimen(laws.shell_bending, 4, lambda r: {"c": per_element(r, 1, 3)}, _near(HINGE), HINGE),
-        Specimen(laws.discrete_shell_bending, 4, lambda r: {"k": per_element(r, 1, 3)}, _near(HINGE), HINGE),
-        Specimen(laws.bridson_bending, 4, lambda r: {"k": per_element(r, 1, 3)}, _near(HINGE), HINGE),
+        Specimen(
+            laws.discrete_shell_bending,
+            4,
+            lambda r: {"k": per_element(r, 1, 3)},
+            _near(HINGE),
+            HINGE,
+        ),
+        Specimen(
+            laws.bridson_bending, 4, lambda r: {"k": per_element(r, 1, 3)}, _near(HINGE), HINGE
+        ),
         Specimen(laws.area, 3, lambda r: {"k": per_element(r, 1, 3)}, _near(TRIANGLE), TRIANGLE),
-        Specimen(laws.discrete_shell_area, 3, lambda r: {"k": per_element(r, 1, 3)}, _near(TRIANGLE), TRIANGLE),
+        Specimen(
+            laws.discrete_shell_area,
+            3,
+            lambda r: {"k": per_element(r, 1, 3)},
+            _near(TRIANGLE),
+            TRIANGLE,
+        ),
         Specimen(laws.volume, 4, lambda r: {"k": per_element(r, 1, 3)}, _near(TET), TET),
         Specimen(laws.attachment, 4, lambda r: {"k": per_element(r, 5, 50)}, _attached, ATTACHED),
         Specimen(laws.surface_tension, 3, lambda r: {"stress": per_element(r, 1, 3)}),
         Specimen(laws.gravity, 1, lambda r: {"g": r.normal(size=3)}),
         Specimen(laws.force, 1, lambda r: {"f": r.normal(size=(COUNT, 3))}),
-        Specimen(laws.pin, 1, lambda r: {"k": per_element(r, 5, 50), "target": r.normal(size=(COUNT, 3))}, _anywhere(1)),
+        Specimen(
+            laws.pin,
+            1,
+            lambda r: {"k": per_element(r, 5, 50), "target": r.normal(size=(COUNT, 3))},
+            _anywhere(1),
+        ),
     ]
 }
 
@@ -108,6 +151,11 @@ DISSIPATIONS = {
 LOADS = {
     s.law.name: s
     for s in [
-        Specimen(laws.wind, 3, lambda r: {"velocity": r.normal(size=(COUNT, 3)), "lift": per_element(r, 0.2, 1)}, shape=TRIANGLE),
+        Specimen(
+            laws.wind,
+            3,
+            lambda r: {"velocity": r.normal(size=(COUNT, 3)), "lift": per_element(r, 0.2, 1)},
+            shape=TRIANGLE,
+        )
     ]
 }

@@ -9,7 +9,7 @@ import pytest
 
 import taut.laws
 import taut.step
-from taut.formula.law import Law
+from taut.binding.law import Law
 from taut.step.integrator import Integrator
 from tests.laws.specimens import DISSIPATIONS, ENERGIES, LOADS
 from tests.laws.test_integrators import OBEYS
@@ -17,7 +17,10 @@ from tests.laws.test_totals import TOTALS
 
 
 def _modules(package):
-    return [importlib.import_module(f"{package.__name__}.{m.name}") for m in pkgutil.iter_modules(package.__path__)]
+    return [
+        importlib.import_module(f"{package.__name__}.{m.name}")
+        for m in pkgutil.iter_modules(package.__path__)
+    ]
 
 
 def test_there_are_no_laws_and_integrators_elsewhere():
@@ -26,7 +29,11 @@ def test_there_are_no_laws_and_integrators_elsewhere():
             continue
         for value in vars(importlib.import_module(info.name)).values():
             assert not (isinstance(value, Law) and value.__module__ == info.name), info.name
-            assert not (isinstance(value, type) and issubclass(value, Integrator) and value.__module__ == info.name), info.name
+            assert not (
+                isinstance(value, type)
+                and issubclass(value, Integrator)
+                and value.__module__ == info.name
+            ), info.name
 
 
 def test_every_law_has_a_specimen():
@@ -50,25 +57,40 @@ def _every_law():
 
 @pytest.mark.parametrize("law", _every_law(), ids=lambda law: law.name)
 def test_every_law_states_its_formula_and_parameters(law):
-    """V = … of an energy, Ψ = … of a dissipation, f = … of a load; and of every parameter its unit, [1] if it has none."""
+    """V = … of an energy, Ψ = … of a dissipation, f = … of a load.
+
+    And of every parameter its unit, [1] if it has none.
+    """
     symbol = {"energy": "V", "dissipation": "Ψ", "load": "f"}[law.kind]
-    assert re.search(rf"(?<!\w){symbol} = \S", law.__doc__), f"{law.name} does not state its formula"
+    assert re.search(rf"(?<!\w){symbol} = \S", law.__doc__), (
+        f"{law.name} does not state its formula"
+    )
     for parameter in law.parameters:
         line = re.search(rf"^ *{parameter} : (.*)$", law.__doc__, re.MULTILINE)
         assert line, f"{law.name} does not document '{parameter}'"
-        assert re.search(r"\[[^\]]+\]", line[1]), f"{law.name} does not give the unit of '{parameter}'"
+        assert re.search(r"\[[^\]]+\]", line[1]), (
+            f"{law.name} does not give the unit of '{parameter}'"
+        )
 
 
 @pytest.mark.parametrize("law", _every_law(), ids=lambda law: law.name)
 def test_every_law_says_more_than_its_formula(law):
-    """After the parameters a paragraph: where it comes from, when to use it and what to use instead."""
+    """After the parameters a paragraph.
+
+    Where it comes from, when to use it and what to use instead.
+    """
     after = re.split(r"^ *\w+ : .*$", law.__doc__, flags=re.MULTILINE)[-1]
     assert len(after.split()) > 20
-    assert "`" in after, f"{law.name} names no other law or function to go with it or to use instead"
+    assert "`" in after, (
+        f"{law.name} names no other law or function to go with it or to use instead"
+    )
 
 
 def test_every_integrator_is_tested():
-    """An adaptive step is one of another integrator; it has tests of its own in tests/step/test_adaptive.py."""
+    """An adaptive step is one of another integrator.
+
+    It has tests of its own in tests/step/test_adaptive.py.
+    """
     found = {
         v
         for module in _modules(taut.step)

@@ -1,4 +1,4 @@
-"""Every damping law: it takes energy away, its two forms agree, and it conserves what it declares."""
+"""Every damping law: it dissipates energy, its two forms agree, it conserves what it declares."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,12 @@ def test_derivatives(prepared, form, h):
     hessian = evaluated(placed, form, x, q, h, hessian=True)
     assert abs(np.vdot(gradient, d)) > 1e-3
     assert (up - down) / (2 * s) == pytest.approx(np.vdot(gradient, d), rel=1e-7)
-    np.testing.assert_allclose((gu - gd).ravel() / (2 * s), hessian @ d.ravel(), rtol=1e-6, atol=1e-7 * np.abs(hessian).max())
+    np.testing.assert_allclose(
+        (gu - gd).ravel() / (2 * s),
+        hessian @ d.ravel(),
+        rtol=1e-6,
+        atol=1e-7 * np.abs(hessian).max(),
+    )
     assert np.abs(hessian - hessian.T).max() <= 1e-14 * np.abs(hessian).max()
 
 
@@ -61,7 +66,7 @@ def test_derivatives(prepared, form, h):
 def test_parameter_derivatives(prepared):
     placed, q, v, _ = prepared
     checks.parameter_derivatives(placed, v, at=q)
-    with pytest.raises(taut.errors.LawError, match="`at` gives the positions"):
+    with pytest.raises(taut.errors.LawError, match="`at` must give the positions"):
         placed.values(v)
 
 
@@ -71,26 +76,36 @@ def test_element_methods_agree_with_the_sums(prepared):
     value, force = evaluated(placed, "rate", v, q, 0.0)
     assert placed.values(v, at=q).sum() == pytest.approx(value)
     np.testing.assert_allclose(placed.gradients(v, at=q).reshape(-1, 3), force, atol=1e-14)
-    np.testing.assert_allclose(placed.hessians(v, at=q), placed.hessians(v, at=q, project=True), atol=1e-13)
+    np.testing.assert_allclose(
+        placed.hessians(v, at=q), placed.hessians(v, at=q, project=True), atol=1e-13
+    )
 
 
 @every
 def test_increment_becomes_the_rate_as_h_shrinks(prepared):
     placed, q, v, _ = prepared
     exact = evaluated(placed, "rate", v, q, 0.0)[1]
-    errors = [np.abs(evaluated(placed, "increment", q + h * v, q, h)[1] - exact).max() for h in (1e-3, 1e-4, 1e-5)]
+    errors = [
+        np.abs(evaluated(placed, "increment", q + h * v, q, h)[1] - exact).max()
+        for h in (1e-3, 1e-4, 1e-5)
+    ]
     assert errors[0] <= 1e-2 * np.abs(exact).max()
     assert errors[2] <= 0.011 * errors[0] + 1e-9 * np.abs(exact).max()
 
 
 @every
 def test_forces_of_a_step_balance(prepared):
-    """For a damping that no rigid motion feels, the forces at the new positions have neither sum nor torque, for any h."""
+    """For a damping that no rigid motion feels, the forces at the new positions have neither sum
+    nor torque, for any h.
+    """
     placed, q, v, _ = prepared
     x = q + 0.5 * v
     force = evaluated(placed, "increment", x, q, 0.1)[1]
     scale = np.abs(force).sum()
-    balanced = np.abs(force.sum(axis=0)).max() <= 1e-13 * scale and np.abs(np.cross(x, force).sum(axis=0)).max() <= 1e-12 * scale
+    balanced = (
+        np.abs(force.sum(axis=0)).max() <= 1e-13 * scale
+        and np.abs(np.cross(x, force).sum(axis=0)).max() <= 1e-12 * scale
+    )
     assert balanced == (placed.law.invariant == "rigid motion")
 
 
@@ -108,9 +123,13 @@ def test_rayleigh_is_positive_and_damps_a_compressed_system():
     x = rng.normal(size=(6, 3))
     edges = [(i, j) for i in range(6) for j in range(i)]
     system = taut.System(
-        x, mass=2.0, energies=[laws.spring(edges, k=100.0)], damping=[laws.rayleigh(alpha=0.3, beta=0.01)],
-        pose=0.6 * x, velocity=rng.normal(size=x.shape),
-    )  # fmt: skip
+        x,
+        mass=2.0,
+        energies=[laws.spring(edges, k=100.0)],
+        damping=[laws.rayleigh(alpha=0.3, beta=0.01)],
+        pose=0.6 * x,
+        velocity=rng.normal(size=x.shape),
+    )
     state = system.initial_state()
     assert np.linalg.eigvalsh(system.K(state).toarray()).min() < -1.0
     d = system.D(state).toarray()
@@ -118,4 +137,6 @@ def test_rayleigh_is_positive_and_damps_a_compressed_system():
     np.testing.assert_allclose(d, expected, atol=1e-13)
     assert np.linalg.eigvalsh(d).min() >= 0.6 - 1e-12
     undamped = system.with_(damping=[])
-    np.testing.assert_allclose(system.f(state), undamped.f(state) - (d @ state.v.ravel()).reshape(-1, 3), rtol=1e-12)
+    np.testing.assert_allclose(
+        system.f(state), undamped.f(state) - (d @ state.v.ravel()).reshape(-1, 3), rtol=1e-12
+    )

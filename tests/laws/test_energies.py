@@ -63,9 +63,15 @@ def test_parameter_derivatives(prepared):
 @every
 def test_rest_state_has_no_force_and_no_energy(specimen):
     if specimen.relaxed is None:
-        assert specimen.law.invariant is None or not specimen.law.rest, "an internal energy has a rest state to test"
+        assert specimen.law.invariant is None or not specimen.law.rest, (
+            "an internal energy has a rest state to test"
+        )
         return
     rng = np.random.default_rng(5)
     q = specimen.relaxed(rng)
-    given = {name: np.atleast_1d(v)[0] for name, v in specimen.parameters(rng).items() if name not in specimen.law.rest}
+    given = {
+        name: np.atleast_1d(v)[0]
+        for name, v in specimen.parameters(rng).items()
+        if name not in specimen.law.rest
+    }
     checks.rest_state(specimen.place_at(q, given), q)

@@ -1,4 +1,6 @@
-"""Every integrator: its order, the momenta it keeps, the energy it must not make, the bits it repeats."""
+"""Every integrator: its order, the momenta it keeps, the energy it must not make, the bits it
+repeats.
+"""
 
 import numba
 import numpy as np
@@ -24,7 +26,11 @@ TIGHT = taut.Tolerance(relative=1e-13)
 
 def made(integrator, tolerance=TIGHT, **more):
     """An integrator with a tight tolerance, where it has one."""
-    return integrator() if integrator.stability == "conditional" else integrator(tolerance=tolerance, **more)
+    return (
+        integrator()
+        if integrator.stability == "conditional"
+        else integrator(tolerance=tolerance, **more)
+    )
 
 
 def body(rng, n=7, **more):
@@ -32,9 +38,13 @@ def body(rng, n=7, **more):
     x = rng.normal(size=(n, 3))
     edges = [(i, j) for i in range(n) for j in range(i)]
     return taut.System(
-        x, mass=rng.uniform(0.5, 2.0, n), energies=[laws.spring(edges, k=40.0)],
-        pose=1.2 * x, velocity=rng.normal(size=x.shape) + np.cross([0.3, 1.0, -0.4], x), **more,
-    )  # fmt: skip
+        x,
+        mass=rng.uniform(0.5, 2.0, n),
+        energies=[laws.spring(edges, k=40.0)],
+        pose=1.2 * x,
+        velocity=rng.normal(size=x.shape) + np.cross([0.3, 1.0, -0.4], x),
+        **more,
+    )
 
 
 COARSEST = {1: 64, 2: 32, 4: 16}  # steps of the first run, by order
@@ -42,11 +52,15 @@ COARSEST = {1: 64, 2: 32, 4: 16}  # steps of the first run, by order
 
 @every
 def test_order(integrator):
-    """Five halvings of the step, on a nonlinear problem with scripted points and all kinds of damping."""
+    """Five halvings of the step, on a nonlinear problem with scripted points and all kinds of
+    damping.
+    """
     counts = COARSEST[integrator.order] * 2 ** np.arange(6)
     errors = []
     for n in counts:
-        *_, (state, _) = taut.simulate(pendulum(), made(integrator, taut.Tolerance(1e-12)), UNTIL / n, UNTIL)
+        *_, (state, _) = taut.simulate(
+            pendulum(), made(integrator, taut.Tolerance(1e-12)), UNTIL / n, UNTIL
+        )
         errors.append(np.abs(np.concatenate([state.q[1], state.v[1]]) - reference()).max())
     orders = -np.diff(np.log2(errors))
     assert np.abs(orders - integrator.order).max() <= 0.1, (orders, errors)
@@ -55,7 +69,9 @@ def test_order(integrator):
 @every
 def test_linear_momentum_is_kept(integrator):
     rng = np.random.default_rng(2)
-    system = body(rng, damping=[laws.spring_damping([(0, 1), (2, 3)], c=0.5), laws.rayleigh(beta=1e-3)])
+    system = body(
+        rng, damping=[laws.spring_damping([(0, 1), (2, 3)], c=0.5), laws.rayleigh(beta=1e-3)]
+    )
     start = system.initial_state()
     scale = float(np.sum(system.mass[:, None] * np.abs(start.v)))
     for state, _ in taut.simulate(system, made(integrator), 0.02, 1.0):
@@ -80,7 +96,9 @@ def test_angular_momentum_law_of_implicit_euler(integrator):
 @pytest.mark.parametrize("law", ["angular momentum", "damped angular momentum"])
 def test_angular_momentum_is_kept(integrator, law):
     rng = np.random.default_rng(3)
-    dampers = [laws.spring_damping([(0, 1), (2, 3), (4, 6)], c=2.0)] if law.startswith("damped") else []
+    dampers = (
+        [laws.spring_damping([(0, 1), (2, 3), (4, 6)], c=2.0)] if law.startswith("damped") else []
+    )
     system = body(rng, damping=dampers)
     before = system.angular_momentum(system.initial_state())
     *_, (state, _) = taut.simulate(system, made(integrator), 0.02, 1.0)
@@ -90,13 +108,17 @@ def test_angular_momentum_is_kept(integrator, law):
 
 def oscillator(omega):
     """One particle that oscillates with ω along x."""
-    return taut.System([[0, 0, 0]], mass=2.0, energies=[laws.pin(k=2.0 * omega**2)], pose=[[0.3, 0, 0]])
+    return taut.System(
+        [[0, 0, 0]], mass=2.0, energies=[laws.pin(k=2.0 * omega**2)], pose=[[0.3, 0, 0]]
+    )
 
 
 @every
 def test_energy_of_linear_oscillations(integrator):
     system = oscillator(3.0)
-    energies = [system.T(s) + system.V(s) for s, _ in taut.simulate(system, made(integrator), 0.05, 10.0)]
+    energies = [
+        system.T(s) + system.V(s) for s, _ in taut.simulate(system, made(integrator), 0.05, 10.0)
+    ]
     drift = np.abs(np.array(energies) / system.V(system.initial_state()) - 1.0).max()
     assert (drift <= 1e-11) == ("energy of linear oscillations" in OBEYS[integrator])
 
@@ -125,7 +147,10 @@ def test_stability_is_as_declared(integrator, log):
     assert dies == (integrator.stability == "L")
 
 
-@pytest.mark.parametrize(("integrator", "limit"), [(taut.SymplecticEuler, 2.0), (taut.VelocityVerlet, 2.0), (taut.RK4, 8**0.5)])
+@pytest.mark.parametrize(
+    ("integrator", "limit"),
+    [(taut.SymplecticEuler, 2.0), (taut.VelocityVerlet, 2.0), (taut.RK4, 8**0.5)],
+)
 def test_limits_of_explicit_methods(integrator, limit):
     """h·ω without damping; and never a longer step with it."""
     assert integrator.limit(1.0) == pytest.approx(limit, rel=1e-6)
@@ -136,7 +161,9 @@ def test_limits_of_explicit_methods(integrator, limit):
         assert amplitude(system, integrator(), 0.99 * damped, 400) < 30.0
         for share in (0.25, 0.5, 0.75):
             less = oscillator(1.0).with_(damping=[laws.drag(alpha=share * rate)])
-            assert amplitude(less, integrator(), 0.99 * damped, 150) < 30.0, "less damping than the most there is must do no harm"
+            assert amplitude(less, integrator(), 0.99 * damped, 150) < 30.0, (
+                "less damping than the most there is must do no harm"
+            )
     assert integrator.limit(0.0) == np.inf
 
 
@@ -151,7 +178,9 @@ def test_needs_are_as_declared(integrator):
 
 @every
 def test_stiffness_is_needed_where_it_is_declared(integrator, monkeypatch):
-    """Without finite stiffness a method that needs only forces takes its step and says that it does not know its limit."""
+    """Without finite stiffness a method that needs only forces takes its step and says that it does
+    not know its limit.
+    """
     from taut.errors import SingularState
     from taut.system.assembly import Assembly
 
@@ -178,11 +207,18 @@ def test_descent(integrator, seed):
     assert integrator.descends
     rng = np.random.default_rng(seed)
     system = body(rng)
-    system = system.with_(pose=system.rest * rng.uniform(0.2, 2.0), energies=[*system.energies, laws.gravity()])
+    system = system.with_(
+        pose=system.rest * rng.uniform(0.2, 2.0), energies=[*system.energies, laws.gravity()]
+    )
     old = system.initial_state()
     for state, report in taut.simulate(system, integrator(), 0.1, 2.0):
         dv = state.v - old.v
-        gain = system.V(state) + 0.5 * system.mass @ np.sum(dv**2, axis=1) - system.V(old) - system.T(old)
+        gain = (
+            system.V(state)
+            + 0.5 * system.mass @ np.sum(dv**2, axis=1)
+            - system.V(old)
+            - system.T(old)
+        )
         assert gain <= 1e-9 * (abs(system.V(old)) + system.T(old))
         assert report.decrease >= -1e-9 * abs(system.V(old))
         assert report.residual <= max(report.tolerance, report.floor)
@@ -196,7 +232,10 @@ def bits(system, make, h, threads, *, resume_at=None):
         if i == resume_at:
             integrator = make()
             state = taut.State(
-                float(state.t), state.q.copy(), state.v.copy(), history={k: a.copy() for k, a in state.history.items()}
+                float(state.t),
+                state.q.copy(),
+                state.v.copy(),
+                history={k: a.copy() for k, a in state.history.items()},
             )
             system = system.with_()
         state, _ = integrator.step(system, state, h)
@@ -205,17 +244,24 @@ def bits(system, make, h, threads, *, resume_at=None):
 
 
 def cloth(n=24):
-    x = np.stack(np.meshgrid(np.linspace(0, 1, n), [0.0], np.linspace(0, 1, n), indexing="ij"), -1).reshape(-1, 3)
+    x = np.stack(
+        np.meshgrid(np.linspace(0, 1, n), [0.0], np.linspace(0, 1, n), indexing="ij"), -1
+    ).reshape(-1, 3)
     index = np.arange(n * n).reshape(n, n)
     edges = np.concatenate(
-        [np.stack([index[:-1].ravel(), index[1:].ravel()], 1), np.stack([index[:, :-1].ravel(), index[:, 1:].ravel()], 1)]
+        [
+            np.stack([index[:-1].ravel(), index[1:].ravel()], 1),
+            np.stack([index[:, :-1].ravel(), index[:, 1:].ravel()], 1),
+        ]
     )
     rows = np.concatenate([np.stack([index[i : n - 2 + i].ravel() for i in range(3)], 1)])
     return taut.System(
-        x, mass=0.2 / n**2, fixed=[0, n - 1],
+        x,
+        mass=0.2 / n**2,
+        fixed=[0, n - 1],
         energies=[laws.spring(edges, k=500.0), laws.rod_hinge(rows, k=1e-4), laws.gravity()],
         damping=[laws.spring_damping(edges, c=0.01), laws.rayleigh(alpha=0.1)],
-    )  # fmt: skip
+    )
 
 
 WAYS = [
@@ -228,7 +274,9 @@ WAYS = [
 
 
 @pytest.mark.parametrize(
-    ("integrator", "options"), WAYS, ids=lambda x: getattr(x, "__name__", None) or "-".join(map(str, x.values()))
+    ("integrator", "options"),
+    WAYS,
+    ids=lambda x: getattr(x, "__name__", None) or "-".join(map(str, x.values())),
 )
 def test_same_bits(integrator, options):
     """Run twice, with one thread and with two, and resumed from a saved state."""
@@ -236,7 +284,9 @@ def test_same_bits(integrator, options):
 
     def make():
         if "integrator" in options:
-            return integrator(options["integrator"](), **{k: v for k, v in options.items() if k != "integrator"})
+            return integrator(
+                options["integrator"](), **{k: v for k, v in options.items() if k != "integrator"}
+            )
         return integrator(**options)
 
     h = 2e-4 if make().stability == "conditional" else 0.02

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import taut
+from taut.binding.placed_law import PlacedLaw
 from taut.formula import differentiate, dot, norm, sin, structure
-from taut.formula.placed import Placed
 from tests.laws import checks
 from tests.laws.specimens import COUNT, Specimen, state
 
@@ -43,7 +43,9 @@ def test_a_wrong_derivative_is_caught(monkeypatch, tmp_path, factor):
 
     def slipped(graph, node):
         rules = true_rules(graph, node)
-        return tuple(graph.mul(graph.const(factor), r) for r in rules) if node.op == "sin" else rules
+        return (
+            tuple(graph.mul(graph.const(factor), r) for r in rules) if node.op == "sin" else rules
+        )
 
     monkeypatch.setattr(differentiate, "_partials", slipped)
     monkeypatch.setenv("TAUT_CACHE_DIR", str(tmp_path / "private"))
@@ -58,15 +60,17 @@ def test_a_wrong_derivative_is_caught(monkeypatch, tmp_path, factor):
 
 def test_a_wrong_projection_is_caught(monkeypatch):
     placed, q, _ = prepared(taut.laws.spring, 2, {"k": np.linspace(1, 2, COUNT)})
-    hessians = Placed.hessians
-    monkeypatch.setattr(Placed, "hessians", lambda self, q, t=0.0, *, project=False: hessians(self, q, t))
+    hessians = PlacedLaw.hessians
+    monkeypatch.setattr(
+        PlacedLaw, "hessians", lambda self, q, t=0.0, *, project=False: hessians(self, q, t)
+    )
     with pytest.raises(AssertionError):
         checks.projection(placed, 0.3 * q)
 
 
 def test_a_wrong_structure_is_caught(monkeypatch, tmp_path):
     """Taking a law on two particles for a function of their difference when it is not."""
-    monkeypatch.setattr(structure, "_pair", lambda value, particles: (-1.0, 1.0))
+    monkeypatch.setattr(structure, "_find_pair", lambda value, particles: (-1.0, 1.0))
     monkeypatch.setenv("TAUT_CACHE_DIR", str(tmp_path / "private"))
 
     @taut.energy

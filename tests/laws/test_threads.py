@@ -1,4 +1,6 @@
-"""The same bits whatever the number of threads of the linear algebra library below, which adds long sums in its own order."""
+"""The same bits whatever the number of threads of the linear algebra library below, which adds long
+sums in its own order.
+"""
 
 import os
 import subprocess
@@ -17,10 +19,13 @@ cloth = taut.System(
     pose=sheet.points + 1e-3 * np.random.default_rng(0).normal(size=sheet.points.shape),
 )
 ledger = taut.Ledger()
-for state, report in taut.simulate(cloth, taut.ImplicitEuler(solver="cg"), 2e-3, 4e-3, ledger=ledger):
+method = taut.ImplicitEuler(solver="cg")
+for state, report in taut.simulate(cloth, method, 2e-3, 4e-3, ledger=ledger):
     pass
-numbers = np.array([report.decrease, report.residual, ledger.total().numerical, ledger.total().gap, *cloth.momentum(state)])
-print(hashlib.sha256(state.q.tobytes() + state.v.tobytes() + numbers.tobytes()).hexdigest(), report.iterations)
+sums, momentum = ledger.total(), cloth.momentum(state)
+numbers = np.array([report.decrease, report.residual, sums.numerical, sums.gap, *momentum])
+everything = state.q.tobytes() + state.v.tobytes() + numbers.tobytes()
+print(hashlib.sha256(everything).hexdigest(), report.iterations)
 """
 
 
@@ -30,6 +35,12 @@ def test_the_bits_do_not_depend_on_the_threads_of_blas():
         names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
         environment = {**os.environ, **dict.fromkeys(names, threads)}
         found.append(
-            subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True).stdout
+            subprocess.run(
+                [sys.executable, "-c", SCRIPT],
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
         )
     assert found[0] == found[1]

@@ -9,7 +9,9 @@ import taut
 
 
 def irregular_sheet(nx, ny, size, seed, shift=0.3):
-    """A rectangle of Delaunay triangles whose inner points are moved from a grid by up to `shift` of its spacing."""
+    """A rectangle of Delaunay triangles whose inner points are moved from a grid by up to `shift`
+    of its spacing.
+    """
     x, y = np.meshgrid(np.arange(nx + 1) / nx, np.arange(ny + 1) / ny)
     p = np.column_stack([x.ravel(), y.ravel()])
     inner = ((p > 1e-9) & (p < 1 - 1e-9)).all(axis=1)
@@ -35,26 +37,41 @@ def lumped(mesh):
 
 
 def small_displacements(x, pairs, k, force, fixed):
-    """Ku = f for springs at rest between points x (n, d); `fixed` are coordinates, d·point + axis."""
+    """Solve Ku = f for springs at rest between points x (n, d); fixed : d·point + axis."""
     n, d = x.shape
     along = x[pairs[:, 1]] - x[pairs[:, 0]]
     along /= np.linalg.norm(along, axis=1, keepdims=True)
     block = k[:, None, None] * along[:, :, None] * along[:, None, :]
     rows, cols, values = [], [], []
     for i, j, sign in ((0, 0, 1), (1, 1, 1), (0, 1, -1), (1, 0, -1)):
-        rows.append(np.broadcast_to((pairs[:, i] * d)[:, None, None] + np.arange(d)[:, None], block.shape).ravel())
-        cols.append(np.broadcast_to((pairs[:, j] * d)[:, None, None] + np.arange(d), block.shape).ravel())
+        rows.append(
+            np.broadcast_to(
+                (pairs[:, i] * d)[:, None, None] + np.arange(d)[:, None], block.shape
+            ).ravel()
+        )
+        cols.append(
+            np.broadcast_to((pairs[:, j] * d)[:, None, None] + np.arange(d), block.shape).ravel()
+        )
         values.append(sign * block.ravel())
-    stiffness = sp.csc_matrix((np.concatenate(values), (np.concatenate(rows), np.concatenate(cols))), shape=(n * d, n * d))
+    stiffness = sp.csc_matrix(
+        (np.concatenate(values), (np.concatenate(rows), np.concatenate(cols))), shape=(n * d, n * d)
+    )
     free = np.setdiff1d(np.arange(n * d), fixed)
     moved = np.zeros(n * d)
-    factor = splu(stiffness[free][:, free], permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    factor = splu(
+        stiffness[free][:, free],
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
     moved[free] = factor.solve(force.ravel()[free])
     return moved.reshape(n, d)
 
 
 def irregular_strip(n, length, seed, shift=0.25):
-    """A strip `length` × 1 of Delaunay triangles with sides of about 1/n: rows of points, the inner ones moved by up to shift/n."""
+    """A strip `length` × 1 of Delaunay triangles with sides of about 1/n: rows of points, the inner
+    ones moved by up to shift/n.
+    """
     along, up = np.arange(length * n + 1) / n, np.arange(1, n) / n
     sides = [np.column_stack([along, np.full(len(along), y)]) for y in (0.0, 1.0)]
     sides += [np.column_stack([np.full(len(up), x), up]) for x in (0.0, float(length))]

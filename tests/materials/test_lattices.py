@@ -6,14 +6,18 @@ import pytest
 import taut
 from taut.materials import moduli, springs
 
-EXACT = 1e-6  # the stretch test stops at this residual; on these lattices it is exact from the start
+EXACT = (
+    1e-6  # the stretch test stops at this residual; on these lattices it is exact from the start
+)
 
 
 def _by_cells(mesh, per_cell):
     """Springs to which each cell at them gives its part: {local kind of pair: k of one cell}."""
     total = {}
     for kind, cells in mesh.blocks():
-        diagonals = {tuple(sorted((f[i], f[i + 2]))) for f in kind.faces if len(f) == 4 for i in range(2)}
+        diagonals = {
+            tuple(sorted((f[i], f[i + 2]))) for f in kind.faces if len(f) == 4 for i in range(2)
+        }
         for local, part in ((kind.edges, per_cell[0]), (sorted(diagonals), per_cell[-1])):
             for a, b in local:
                 for i, j in cells[:, [a, b]].tolist():
@@ -23,7 +27,9 @@ def _by_cells(mesh, per_cell):
 
 
 def test_triangular_lattice():
-    """E = 2k/√3 and ν = ⅓: each triangle gives half of k to its edges, so those at the rim have half."""
+    """E = 2k/√3 and ν = ⅓: each triangle gives half of k to its edges, so those at the rim have
+    half.
+    """
     mesh = taut.mesh.sheet(7, 6, pattern="equilateral")
     found = moduli(mesh, *_by_cells(mesh, (0.5,)))
     assert found.young == pytest.approx(2 / np.sqrt(3), rel=EXACT)
@@ -86,10 +92,14 @@ def test_modulus_of_lines():
 
 
 def test_the_measurement_does_not_depend_on_the_shape_or_place():
-    """A hole and a notch: uniform stress on all of the boundary, and the moduli stay those of the lattice."""
+    """A hole and a notch: uniform stress on all of the boundary, and the moduli stay those of the
+    lattice.
+    """
     sheet = taut.mesh.sheet(8, 8, size=8.0)
     centre = sheet.points[sheet.cells["quad"]].mean(axis=1)
-    keep = ~((np.abs(centre[:, 0] - 4) < 1.2) & (np.abs(centre[:, 1] - 4) < 1.2)) & ~((centre[:, 0] > 6) & (centre[:, 1] < 2))
+    keep = ~((np.abs(centre[:, 0] - 4) < 1.2) & (np.abs(centre[:, 1] - 4) < 1.2)) & ~(
+        (centre[:, 0] > 6) & (centre[:, 1] < 2)
+    )
     turn = np.array([[0.6, 0.8, 0.0], [-0.48, 0.36, 0.8], [0.64, -0.48, 0.6]])
     mesh = taut.mesh.Mesh(sheet.points @ turn + 100.0, {"quad": sheet.cells["quad"][keep]})
     found = moduli(mesh, *_by_cells(mesh, (0.5, 0.5)))

@@ -1,4 +1,4 @@
-"""Springs on irregular meshes: the modulus asked for is the modulus measured, and the rest is said."""
+"""Springs on irregular meshes have the modulus asked for, and report what they do not reach."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,8 @@ def test_sheets_reach_the_modulus(name):
     made = springs(mesh, young=3e6, thickness=2e-3)
     again = moduli(mesh, made.pairs, made.k, thickness=2e-3)  # measured anew from pairs and k alone
     assert again.young == pytest.approx(3e6, rel=1e-4)
-    # 7% and 0.06 are what the coarsest of these (a disc of eight rings) leaves; fine regular ones are exact
+    # 7% and 0.06 are what the coarsest of these (a disc of eight rings) leaves; fine regular ones
+    # are exact
     assert again.anisotropy < 0.07
     assert again.poisson == pytest.approx(1 / 3, abs=0.06)
     assert (made.k > 0).all()
@@ -45,7 +46,9 @@ def test_solids_reach_the_modulus(name):
 
 
 def test_a_pull_that_is_computed_here_finds_the_modulus():
-    """An irregular strip pulled at both ends with 1 N/m: its modulus is 1/strain, away from the ends."""
+    """An irregular strip pulled at both ends with 1 N/m: its modulus is 1/strain, away from the
+    ends.
+    """
     mesh = irregular_sheet(48, 12, (4.0, 1.0), seed=3)
     made = springs(mesh, membrane=50.0)
     x = mesh.points[:, :2]
@@ -57,8 +60,14 @@ def test_a_pull_that_is_computed_here_finds_the_modulus():
         share[[0, -1]] /= 2  # of the stress 1 N/m along the end
         load[np.flatnonzero(end)[np.argsort(x[end, 1])]] = sign * share
     corner, other = (int(np.flatnonzero(end & np.isclose(x[:, 1], 0.0))[0]) for end in ends)
-    held = [2 * corner, 2 * corner + 1, 2 * other + 1]  # three coordinates take the rigid motion and carry nothing
-    moved = small_displacements(x, made.pairs, made.k, np.column_stack([load, np.zeros(mesh.n)]), held)
+    held = [
+        2 * corner,
+        2 * corner + 1,
+        2 * other + 1,
+    ]  # three coordinates take the rigid motion and carry nothing
+    moved = small_displacements(
+        x, made.pairs, made.k, np.column_stack([load, np.zeros(mesh.n)]), held
+    )
     middle = np.abs(x[:, 0] - 2) < 1.1
     strain = np.polyfit(x[middle, 0], moved[middle, 0], 1)[0]
     assert 1 / strain == pytest.approx(
@@ -66,14 +75,17 @@ def test_a_pull_that_is_computed_here_finds_the_modulus():
     )  # the modulus varies by a few per cent with the direction and from place to place
 
 
-@pytest.mark.parametrize("mesh", [taut.mesh.sphere(8), taut.mesh.torus(36, 14), taut.mesh.cylinder(40, 8)], ids=repr)
+@pytest.mark.parametrize(
+    "mesh", [taut.mesh.sphere(8), taut.mesh.torus(36, 14), taut.mesh.cylinder(40, 8)], ids=repr
+)
 def test_curved_sheets_in_patches(mesh):
     made = springs(mesh, membrane=10.0, areal_density=0.1)
     assert made.reached.young == pytest.approx(10.0)
     assert made.reached.poisson == pytest.approx(1 / 3, abs=0.06)
     assert made.mass.sum() == pytest.approx(0.1 * mesh.areas.sum())
     flat = springs(taut.mesh.sheet(6, 6), membrane=10.0)
-    # nearly square cells of any size have nearly the springs of the flat sheet, for k does not depend on the size
+    # nearly square cells of any size have nearly the springs of the flat sheet, for k does not
+    # depend on the size
     if "quad" in mesh.cells and mesh.boundary.size:
         assert np.median(made.k) == pytest.approx(np.median(flat.k), rel=0.2)
 
@@ -84,7 +96,9 @@ def test_a_curved_sheet_of_a_file():
     assert made.reached.young == pytest.approx(1e6)
     assert len(made.k) == len(mesh.edges)
     assert made.bending > 0
-    assert any("depending on the direction" in limit for limit in made.limits)  # its triangles are halves of quads, all cut one way
+    assert any(
+        "depending on the direction" in limit for limit in made.limits
+    )  # its triangles are halves of quads, all cut one way
 
 
 def test_tetrahedra_of_a_file():
@@ -92,22 +106,32 @@ def test_tetrahedra_of_a_file():
     made = springs(mesh, young=1e5, density=1000.0)
     assert made.reached.young == pytest.approx(1e5)
     assert made.mass.sum() == pytest.approx(1000.0 * mesh.volumes.sum())
-    assert any("ν" in limit for limit in made.limits)  # arms one tetrahedron thick: far from isotropic, and it says so
+    assert any(
+        "ν" in limit for limit in made.limits
+    )  # arms one tetrahedron thick: far from isotropic, and it says so
 
 
 @pytest.mark.parametrize("plane", ["xy", "xz", "yz"])
 def test_warp_and_weft_on_a_grid_are_exact(plane):
     mesh = taut.mesh.sheet(6, 5, size=(0.6, 0.5), plane=plane)
-    warp, weft = {"xy": ((1, 0, 0), (0, 1, 0)), "xz": ((1, 0, 0), (0, 0, 1)), "yz": ((0, 1, 0), (0, 0, 1))}[plane]
+    warp, weft = {
+        "xy": ((1, 0, 0), (0, 1, 0)),
+        "xz": ((1, 0, 0), (0, 0, 1)),
+        "yz": ((0, 1, 0), (0, 0, 1)),
+    }[plane]
     made = springs(mesh, membrane=(1000.0, 150.0), shear=20.0, warp=warp)
     assert made.reached.along(warp) == pytest.approx(1000.0, rel=1e-5)
     assert made.reached.along(weft) == pytest.approx(150.0, rel=1e-5)
-    # squares: C₁₁ = k₁ + k₂ and C₁₂ = C₆₆ = k₂ = the shear modulus; E₁ = C₁₁ - C₁₂²/C₂₂ gives the inner edges
+    # squares: C₁₁ = k₁ + k₂ and C₁₂ = C₆₆ = k₂ = the shear modulus; E₁ = C₁₁ - C₁₂²/C₂₂ gives the
+    # inner edges
     c22 = (1000 + np.sqrt(1000**2 + 4 * 20**2 * 1000 / 150)) / (2 * 1000 / 150)
     along = np.abs((mesh.points[made.pairs[:, 1]] - mesh.points[made.pairs[:, 0]]) / 0.1)
-    # the fit stops when its error does not fall any more, with k right to 1e-4 and the diagonals, 2% of it all, to 1e-3
+    # the fit stops when its error does not fall any more, with k right to 1e-4 and the diagonals,
+    # 2% of it all, to 1e-3
     assert made.k[along @ np.abs(warp) < 0.5].max() == pytest.approx(c22 - 20, rel=1e-4)
-    assert made.k[along @ np.abs(weft) < 0.5].max() == pytest.approx(c22 * 1000 / 150 - 20, rel=1e-4)
+    assert made.k[along @ np.abs(weft) < 0.5].max() == pytest.approx(
+        c22 * 1000 / 150 - 20, rel=1e-4
+    )
     assert made.k[(along.sum(axis=1) > 1.5)] == pytest.approx(20.0, rel=1e-3)
 
 
@@ -116,27 +140,37 @@ def test_warp_and_weft_askew_and_on_a_tube():
     assert askew.reached.along([1, 1, 0]) == pytest.approx(300.0, rel=1e-4)
     assert askew.reached.along([-1, 1, 0]) == pytest.approx(100.0, rel=1e-4)
     tube = springs(taut.mesh.cylinder(60, 10), membrane=(200.0, 100.0), warp=(0, 1, 0))
-    assert tube.reached.warp == pytest.approx(200.0, rel=0.03)  # patches of it are measured in a plane
+    assert tube.reached.warp == pytest.approx(
+        200.0, rel=0.03
+    )  # patches of it are measured in a plane
 
 
 @pytest.mark.parametrize("sheet", ["equilateral", "alternating", "irregular"])
 def test_warp_and_weft_come_before_shear(sheet):
     """Denim on triangles: both moduli are reached, and the shear modulus that is missed is said."""
-    mesh = irregular_sheet(12, 12, 1.0, seed=1) if sheet == "irregular" else taut.mesh.sheet(12, 12, pattern=sheet)
+    mesh = (
+        irregular_sheet(12, 12, 1.0, seed=1)
+        if sheet == "irregular"
+        else taut.mesh.sheet(12, 12, pattern=sheet)
+    )
     made = springs(mesh, membrane=(1013.0, 205.3), shear=13.3, warp=(1, 0, 0))
     again = moduli(mesh, made.pairs, made.k)
     assert again.along([1, 0, 0]) == pytest.approx(1013.0, rel=1e-5)
     assert again.along([0, 1, 0]) == pytest.approx(205.3, rel=1e-5)
     missed = abs(made.reached.shear / 13.3 - 1) > 0.03
     assert any("in shear" in limit for limit in made.limits) == missed
-    if sheet == "equilateral":  # three directions, E₁ and E₂ given: C₁₂ = C₂₂/3 for any stiffness along the warp
+    if (
+        sheet == "equilateral"
+    ):  # three directions, E₁ and E₂ given: C₁₂ = C₂₂/3 for any stiffness along the warp
         c22 = 205.3 / (1 - 205.3 / (9 * 1013.0))
         assert made.reached.shear == pytest.approx(c22 / 3, rel=1e-3)
 
 
 @pytest.mark.parametrize(("length", "uneven"), [(1.5, 0.01), (2.0, 0.4)])
 def test_bricks(length, uneven):
-    """Long hexahedra are fitted, with diagonals through them; Van Gelder's formula is 0.80 to 2.95 of its mean at 2 : 1."""
+    """Long hexahedra are fitted, with diagonals through them; Van Gelder's formula is 0.80 to 2.95
+    of its mean at 2 : 1.
+    """
     mesh = taut.mesh.block(4, 4, 4, size=(4 * length, 4.0, 4.0))
     made, guess = springs(mesh, young=1.0), springs(mesh, young=1.0, fit=False)
     assert made.reached.anisotropy < uneven
@@ -153,19 +187,24 @@ def test_a_slender_strip():
 
 
 def test_a_free_and_a_held_boundary():
-    """Cubes have one modulus, tetrahedra two: pulled by a stress, and with the boundary held to a strain, and it is said."""
+    """Cubes have one modulus, tetrahedra two: pulled by a stress, and with the boundary held to a
+    strain, and it is said.
+    """
     cubes = springs(taut.mesh.block(3, 3, 3), young=2.0)
     assert cubes.reached.held == pytest.approx(2.0, rel=1e-6)
     assert cubes.limits == ()
     mesh = irregular_block(4, seed=2)
     made = springs(mesh, young=2.0)
     x, inside = mesh.points, np.setdiff1d(np.arange(mesh.n), mesh.boundary)
-    # by hand: all of the boundary moved by the strain diag(1, -1, 0), energy of the springs, over 4 G = 2 (C₁₁ - C₁₂)
+    # by hand: all of the boundary moved by the strain diag(1, -1, 0), energy of the springs, over 4
+    # G = 2 (C₁₁ - C₁₂)
     moved = x * [1, -1, 0]
     along = x[made.pairs[:, 1]] - x[made.pairs[:, 0]]
     unit = along / np.linalg.norm(along, axis=1, keepdims=True)
     force = np.zeros_like(x)
-    pull = (made.k * ((moved[made.pairs[:, 1]] - moved[made.pairs[:, 0]]) * unit).sum(axis=1))[:, None] * unit
+    pull = (made.k * ((moved[made.pairs[:, 1]] - moved[made.pairs[:, 0]]) * unit).sum(axis=1))[
+        :, None
+    ] * unit
     np.add.at(force, made.pairs[:, 0], pull)
     np.add.at(force, made.pairs[:, 1], -pull)
     fixed = (mesh.boundary[:, None] * 3 + np.arange(3)).ravel()
@@ -174,7 +213,9 @@ def test_a_free_and_a_held_boundary():
     stretch = ((moved[made.pairs[:, 1]] - moved[made.pairs[:, 0]]) * unit).sum(axis=1)
     shear = (made.k * stretch**2).sum() / 4
     assert made.reached.held / 2.0 > 1.05
-    assert shear == pytest.approx(made.reached.held / 2.5, rel=0.1)  # G = E/2(1+ν), this strain being one of many
+    assert shear == pytest.approx(
+        made.reached.held / 2.5, rel=0.1
+    )  # G = E/2(1+ν), this strain being one of many
     assert any(f"{made.reached.held / 2.0:.3g} times as stiff" in limit for limit in made.limits)
     assert "with the boundary held" in str(made)
 
@@ -192,14 +233,21 @@ def test_springs_are_kept():
 
 def test_masses_are_those_of_the_mesh():
     sheet, block = irregular_sheet(6, 6, 1.0, seed=0), taut.mesh.ball()
-    assert springs(sheet, membrane=1.0, areal_density=0.3).mass.tobytes() == taut.areal_mass(sheet, 0.3).tobytes()
-    assert springs(block, young=1.0, density=900.0, fit=False).mass.tobytes() == taut.volume_mass(block, 900.0).tobytes()
+    assert (
+        springs(sheet, membrane=1.0, areal_density=0.3).mass.tobytes()
+        == taut.areal_mass(sheet, 0.3).tobytes()
+    )
+    assert (
+        springs(block, young=1.0, density=900.0, fit=False).mass.tobytes()
+        == taut.volume_mass(block, 900.0).tobytes()
+    )
 
 
 def test_mixed_cells_and_masses():
     """Triangles and quads, tets and hexes: every spring once, every mass its part."""
     sheet = taut.mesh.Mesh(
-        [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]], {"quad": [[0, 1, 4, 3]], "triangle": [[1, 2, 4], [2, 5, 4]]}
+        [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]],
+        {"quad": [[0, 1, 4, 3]], "triangle": [[1, 2, 4], [2, 5, 4]]},
     )
     made = springs(sheet, young=1e6, thickness=1e-3, density=1000.0)
     assert made.mass == pytest.approx(lumped(sheet))
@@ -209,7 +257,9 @@ def test_mixed_cells_and_masses():
 
 def test_what_springs_cannot_reach_is_said():
     made = springs(taut.mesh.sheet(4, 4), membrane=1e3, poisson=0.45)
-    assert made.limits == ("ν = 0.45: isotropic springs that strain evenly have ν = 1/3 in a sheet",)
+    assert made.limits == (
+        "ν = 0.45: isotropic springs that strain evenly have ν = 1/3 in a sheet",
+    )
     assert "0.45" in str(made)
     assert "0.333" in str(made)
     one_way = springs(taut.mesh.sheet(8, 8, pattern="one-diagonal"), membrane=1.0)
@@ -217,7 +267,9 @@ def test_what_springs_cannot_reach_is_said():
 
 
 def test_van_gelder_alone():
-    """Σ E t A/l² on one right triangle, and Σ E V/l² on one tetrahedron; the irregular body is softer than asked."""
+    """Σ E t A/l² on one right triangle, and Σ E V/l² on one tetrahedron; the irregular body is
+    softer than asked.
+    """
     one = taut.mesh.Mesh([[0, 0], [1, 0], [0, 2]], {"triangle": [[0, 1, 2]]})
     made = springs(one, membrane=10.0, fit=False)
     assert dict(zip(map(tuple, made.pairs.tolist()), made.k, strict=True)) == pytest.approx(
@@ -236,17 +288,27 @@ def test_the_same_call_gives_the_same_bits():
 
 
 def test_units_scale():
-    """A body ten times as large has springs ten times as stiff, a modulus ten times as large too; the fit does not see either."""
+    """A body ten times as large has springs ten times as stiff, a modulus ten times as large too;
+    the fit does not see either.
+    """
     small = irregular_block(3, seed=1)
     k = springs(small, young=1.0).k
-    assert springs(small.with_(points=10 * small.points), young=1e9).k == pytest.approx(1e10 * k, rel=1e-6)
+    assert springs(small.with_(points=10 * small.points), young=1e9).k == pytest.approx(
+        1e10 * k, rel=1e-6
+    )
 
 
 def test_far_away_in_two_parts_and_with_a_point_of_no_cell():
     sheet = taut.mesh.sheet(4, 4)
     points = np.concatenate([sheet.points, sheet.points + np.array([3, 0, 0]), [[9, 9, 0]]]) + 1e5
     quads = sheet.cells["quad"]
-    made = springs(taut.mesh.Mesh(points, {"quad": np.concatenate([quads, quads + sheet.n])}), membrane=8.0, areal_density=1.0)
-    assert made.k[: len(made.k) // 2] == pytest.approx(springs(sheet, membrane=8.0).k, rel=1e-6)  # lengths are exact to 1e5 ε/0.25
+    made = springs(
+        taut.mesh.Mesh(points, {"quad": np.concatenate([quads, quads + sheet.n])}),
+        membrane=8.0,
+        areal_density=1.0,
+    )
+    assert made.k[: len(made.k) // 2] == pytest.approx(
+        springs(sheet, membrane=8.0).k, rel=1e-6
+    )  # lengths are exact to 1e5 ε/0.25
     assert made.mass[-1] == 0
     assert made.reached.young == pytest.approx(8.0)

@@ -23,7 +23,9 @@ def test_each_makes_springs(name):
         cloth = taut.mesh.sheet(6, 6)
         made = springs(cloth, warp=(0, 1, 0), **found.keywords)
         assert made.mass.sum() == pytest.approx(found.keywords["areal_density"])
-        assert made.reached.along([0, 1, 0]) == pytest.approx(found.keywords["membrane"][0], rel=1e-4)
+        assert made.reached.along([0, 1, 0]) == pytest.approx(
+            found.keywords["membrane"][0], rel=1e-4
+        )
         assert bending(cloth, found.rigidity) > 0
     elif name == "rubber":
         made = springs(taut.mesh.sheet(4, 4), thickness=1e-3, **found.keywords)
@@ -31,24 +33,34 @@ def test_each_makes_springs(name):
     else:
         line = taut.mesh.rope(4)
         made = springs(line, **found.keywords, **EXTRA[name])
-        assert 1 / (1 / made.k).sum() == pytest.approx(found.keywords["young"] * EXTRA[name]["area"])
+        assert 1 / (1 / made.k).sum() == pytest.approx(
+            found.keywords["young"] * EXTRA[name]["area"]
+        )
 
 
 def test_conversions():
-    """From what the sources give: 2 (C₁₁ - C₁₂²/C₂₂), 2 C₆₆/4, 8/9 kₑ/4, and E·A over the circle of one inch."""
+    """From what the sources give: 2 (C₁₁ - C₁₂²/C₂₂), 2 C₆₆/4, 8/9 kₑ/4, and E·A over the circle of
+    one inch.
+    """
     warp, weft = material("denim").keywords["membrane"]
     assert warp == pytest.approx(2 * (1013.88629 - 10.234077**2 / 205.352005), rel=1e-3)
     assert weft == pytest.approx(2 * (205.352005 - 10.234077**2 / 1013.88629), rel=1e-3)
     assert material("denim").keywords["shear"] == pytest.approx(2 * 53.387184 / 4, rel=5e-3)
     assert material("cotton").keywords["shear"] == pytest.approx(2 * 104.759674 / 4, rel=5e-3)
     assert material("cotton").rigidity == pytest.approx(8 / 9 * 125e-6 / 4, rel=5e-3)
-    assert material("denim").rigidity == pytest.approx(8 / 9 * (64.2e-6 + 97.0e-6) / 2 / 4, rel=5e-3)
+    assert material("denim").rigidity == pytest.approx(
+        8 / 9 * (64.2e-6 + 97.0e-6) / 2 / 4, rel=5e-3
+    )
     assert material("steel wire").breaking_strain == pytest.approx(2450e6 / 190e9, rel=5e-3)
     inch = 0.0254
-    assert material("nylon rope").keywords["young"] == pytest.approx(5.29e5 / (3.14159265 * inch**2 / 4), rel=5e-3)
+    assert material("nylon rope").keywords["young"] == pytest.approx(
+        5.29e5 / (3.14159265 * inch**2 / 4), rel=5e-3
+    )
     pound, foot = 0.45359237, 0.3048
     circle = 3.14159265 * (7 / 8 * inch) ** 2 / 4
-    assert material("nylon rope").keywords["density"] == pytest.approx(20.0 * pound / (100 * foot) / circle, rel=5e-3)
+    assert material("nylon rope").keywords["density"] == pytest.approx(
+        20.0 * pound / (100 * foot) / circle, rel=5e-3
+    )
 
 
 def test_the_table_cannot_be_changed():

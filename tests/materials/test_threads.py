@@ -1,4 +1,4 @@
-"""The same bits whatever the number of threads of the linear algebra library below, which adds long sums in its own order."""
+"""The same bits for any number of threads of the linear algebra library."""
 
 import os
 import subprocess
@@ -16,8 +16,10 @@ for made in (
     springs(taut.mesh.sphere(6), young=1e6, thickness=1e-3),
     springs(irregular_sheet(8, 8, 1.0, seed=0), membrane=(300.0, 100.0), warp=(1, 0, 0)),
 ):
-    numbers = np.array([made.reached.young, made.reached.softest, made.reached.held or 0.0, made.bending or 0.0])
-    print(hashlib.sha256(made.k.tobytes() + made.reached.compliance.tobytes() + numbers.tobytes()).hexdigest())
+    reached = made.reached
+    numbers = np.array([reached.young, reached.softest, reached.held or 0.0, made.bending or 0.0])
+    content = made.k.tobytes() + reached.compliance.tobytes() + numbers.tobytes()
+    print(hashlib.sha256(content).hexdigest())
 """
 
 
@@ -26,7 +28,13 @@ def test_the_bits_do_not_depend_on_the_threads_of_blas():
     for threads in ("1", "2"):
         names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
         environment = {**os.environ, **dict.fromkeys(names, threads), "PYTHONPATH": os.getcwd()}
-        done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", SCRIPT],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         found.append(done.stdout.split())
     assert len(found[0]) == 3
     assert found[0] == found[1]

@@ -48,7 +48,10 @@ def real(name: str) -> Path:
 
 @st.composite
 def triangle_soups(draw: st.DrawFn) -> Mesh:
-    """Random triangles on a few points: repeated points, repeated triangles and crowded edges are welcome."""
+    """Random triangles on a few points.
+
+    Repeated points, repeated triangles and crowded edges are welcome.
+    """
     n = draw(st.integers(3, 12))
     triangles = draw(st.lists(st.tuples(*[st.integers(0, n - 1)] * 3), min_size=1, max_size=25))
     seed = draw(st.integers(0, 2**32 - 1))
@@ -57,9 +60,14 @@ def triangle_soups(draw: st.DrawFn) -> Mesh:
 
 @st.composite
 def delaunay(draw: st.DrawFn, dimension: int = 3) -> Mesh:
-    """A Delaunay mesh of random points: triangles in the plane or tetrahedra in space, well oriented."""
+    """A Delaunay mesh of random points.
+
+    Triangles in the plane or tetrahedra in space, well oriented.
+    """
     from scipy.spatial import Delaunay
 
     n, seed = draw(st.integers(dimension + 2, 60)), draw(st.integers(0, 2**32 - 1))
     points = np.random.default_rng(seed).normal(size=(n, dimension))
-    return generators.oriented(Mesh(points, {"triangle" if dimension == 2 else "tet": Delaunay(points).simplices}))
+    return generators.oriented(
+        Mesh(points, {"triangle" if dimension == 2 else "tet": Delaunay(points).simplices})
+    )

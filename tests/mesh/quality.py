@@ -17,7 +17,10 @@ def dihedrals(corners):
     for i, j in combinations(range(4), 2):
         k, l = sorted({0, 1, 2, 3} - {i, j})  # noqa: E741
         along = corners[:, j] - corners[:, i]
-        first, second = np.cross(along, corners[:, k] - corners[:, i]), np.cross(along, corners[:, l] - corners[:, i])
+        first, second = (
+            np.cross(along, corners[:, k] - corners[:, i]),
+            np.cross(along, corners[:, l] - corners[:, i]),
+        )
         sine = np.linalg.norm(np.cross(first, second), axis=1)
         angles.append(np.degrees(np.arctan2(sine, np.einsum("ij,ij->i", first, second))))
     return np.stack(angles, axis=1)
@@ -25,7 +28,11 @@ def dihedrals(corners):
 
 def within_the_proven_angles(mesh: Mesh) -> bool:
     angles = dihedrals(mesh.points[mesh.cells["tet"]])
-    return bool(mesh.volumes.min() > 0 and angles.min() >= SMALLEST_DIHEDRAL and angles.max() <= LARGEST_DIHEDRAL)
+    return bool(
+        mesh.volumes.min() > 0
+        and angles.min() >= SMALLEST_DIHEDRAL
+        and angles.max() <= LARGEST_DIHEDRAL
+    )
 
 
 def euler_characteristic(mesh: Mesh) -> int:

@@ -1,4 +1,7 @@
-"""Filling: the enclosed volume, whichever way the faces are turned, and a refusal where there is none."""
+"""Filling: the enclosed volume, whichever way the faces are turned.
+
+And a refusal where there is none.
+"""
 
 import sys
 from importlib.util import find_spec
@@ -11,7 +14,7 @@ from taut.mesh.filling.fill import fill
 from taut.mesh.filling.winding import Winding, _turn
 from taut.mesh.mesh import Mesh
 from taut.mesh.reading import read
-from taut.mesh.shapes.boxes import block
+from taut.mesh.shapes.solids import block
 from taut.mesh.shapes.surfaces import cylinder, sheet, sphere, torus
 from tests.mesh.meshes import real
 from tests.mesh.quality import euler_characteristic, order, within_the_proven_angles
@@ -20,12 +23,16 @@ from tests.mesh.quality import euler_characteristic, order, within_the_proven_an
 def _cube(low, side):
     """The skin of a cube, of quads that face outwards."""
     solid = block(1, 1, 1, size=side)
-    return Mesh(solid.points - solid.points.min(axis=0) + low, {"quad": solid.boundary_faces["quad"]})
+    return Mesh(
+        solid.points - solid.points.min(axis=0) + low, {"quad": solid.boundary_faces["quad"]}
+    )
 
 
 def _together(*meshes):
     starts = np.cumsum([0, *(m.n for m in meshes[:-1])])
-    quads = np.concatenate([m.cells["quad"] + start for m, start in zip(meshes, starts, strict=True)])
+    quads = np.concatenate(
+        [m.cells["quad"] + start for m, start in zip(meshes, starts, strict=True)]
+    )
     return Mesh(np.concatenate([m.points for m in meshes]), {"quad": quads})
 
 
@@ -67,7 +74,10 @@ def test_faces_turned_inwards_fill_the_same():
 def test_triangles_that_share_no_points_fill_the_same():
     """As an STL file holds them."""
     ball = sphere(12)
-    loose = Mesh(ball.points[ball.triangles].reshape(-1, 3), {"triangle": np.arange(ball.triangles.size).reshape(-1, 3)})
+    loose = Mesh(
+        ball.points[ball.triangles].reshape(-1, 3),
+        {"triangle": np.arange(ball.triangles.size).reshape(-1, 3)},
+    )
     one, other = fill(ball, 0.3), fill(loose, 0.3)
     assert one.n == other.n
     assert np.abs(one.points - other.points).max() < 1e-6
@@ -88,8 +98,12 @@ def test_winding_numbers_of_a_convex_surface():
     ray = _turn()[:, 2]
     middles = x[ball.edges].mean(axis=1)
     random = np.random.default_rng(0).uniform(-1.2, 1.2, (2000, 3))
-    points = np.concatenate([random, *(q + step * ray for q in (x, middles) for step in (-1.5, -0.5, 0.5, 1.5))])
-    normals = np.cross(x[triangles[:, 1]] - x[triangles[:, 0]], x[triangles[:, 2]] - x[triangles[:, 0]])
+    points = np.concatenate(
+        [random, *(q + step * ray for q in (x, middles) for step in (-1.5, -0.5, 0.5, 1.5))]
+    )
+    normals = np.cross(
+        x[triangles[:, 1]] - x[triangles[:, 0]], x[triangles[:, 2]] - x[triangles[:, 0]]
+    )
     above = np.einsum("pti,ti->pt", points[:, None] - x[triangles[:, 0]], normals).max(axis=1)
     clear = np.abs(above) > 1e-12
     number, distance = Winding(x, triangles).at(points)
@@ -102,7 +116,9 @@ def test_long_triangles_take_bounded_memory():
     n = 1000
     angle = 2 * np.pi * np.arange(n) / n
     rim = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    points = np.concatenate([np.insert(rim, 1, 0.0, axis=1), np.insert(rim, 1, 5.0, axis=1), [[0, 0, 0], [0, 5, 0]]])
+    points = np.concatenate(
+        [np.insert(rim, 1, 0.0, axis=1), np.insert(rim, 1, 5.0, axis=1), [[0, 0, 0], [0, 5, 0]]]
+    )
     i, j = np.arange(n), np.roll(np.arange(n), -1)
     low, high = np.full(n, 2 * n), np.full(n, 2 * n + 1)
     faces = [(i, i + n, j), (j, i + n, j + n), (i, j, low), (j + n, i + n, high)]
@@ -116,7 +132,10 @@ def test_long_triangles_take_bounded_memory():
 def test_an_open_surface_is_refused_with_its_edges_counted(count):
     ball = sphere(8)
     hole = Mesh(ball.points, {"triangle": ball.triangles[count:]})
-    with pytest.raises(MeshError, match=rf"not closed: {len(hole.boundary_edges)} of its edges .* such as that from") as caught:
+    with pytest.raises(
+        MeshError,
+        match=rf"not closed: {len(hole.boundary_edges)} of its edges .* such as that from",
+    ) as caught:
         fill(hole, 0.3)
     a, b = (int(word) for word in caught.value.element.removeprefix("edge ").split("-"))
     assert sorted([a, b]) in np.sort(hole.boundary_edges, axis=1).tolist()
@@ -142,7 +161,7 @@ def test_what_has_no_inside_is_refused():
         fill(sheet(2, 2))
     with pytest.raises(MeshError, match="not closed"):
         fill(cylinder(8, 2))
-    with pytest.raises(MeshError, match="spacing is a positive length"):
+    with pytest.raises(MeshError, match="spacing must be a positive length"):
         fill(sphere(8), 0.0)
     with pytest.raises(MeshError, match="did you mean 'tetwild'"):
         fill(sphere(8), 0.3, method="tetwid")
@@ -150,7 +169,9 @@ def test_what_has_no_inside_is_refused():
 
 def test_tetwild_says_how_it_is_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "pytetwild", None)
-    with pytest.raises(MissingExtra, match=r"need the package pytetwild: pip install 'taut\[tetwild\]'"):
+    with pytest.raises(
+        MissingExtra, match=r"need the package pytetwild: pip install 'taut\[tetwild\]'"
+    ):
         fill(sphere(8), 0.3, method="tetwild")
 
 

@@ -7,9 +7,11 @@ import pytest
 
 import taut
 from taut.mesh import Mesh
-from taut.mesh.files.numbers import rows as text_rows
+from taut.mesh.files.numbers import format_rows
 
-FACET = b"facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n"
+FACET = (
+    b"facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n"
+)
 
 
 @pytest.fixture
@@ -25,7 +27,9 @@ def off(head: str, tail: str, faces: str = "3 0 1 2\n") -> bytes:
     """Three vertices with something behind their position."""
     positions = ("0 0 0", "1 0 0", "0 1 0")
     return (
-        f"{head}\n3 {len(faces.splitlines())} 0\n".encode() + "".join(f"{p} {tail}\n" for p in positions).encode() + faces.encode()
+        f"{head}\n3 {len(faces.splitlines())} 0\n".encode()
+        + "".join(f"{p} {tail}\n" for p in positions).encode()
+        + faces.encode()
     )
 
 
@@ -46,26 +50,44 @@ def off(head: str, tail: str, faces: str = "3 0 1 2\n") -> bytes:
 def test_columns_of_off(head, tail, color, uv, lost, read, tmp_path, log):
     mesh = read("x.off", off(head, tail))
     assert mesh.points.tolist() == [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
-    assert ([color] * 3 if color else None) == (mesh.point_data["color"].tolist() if mesh.point_data else None)
+    assert ([color] * 3 if color else None) == (
+        mesh.point_data["color"].tolist() if mesh.point_data else None
+    )
     assert ([uv] * 3 if uv else None) == (mesh.uv.coordinates.tolist() if mesh.uv else None)
-    assert [r.getMessage() for r in log.records] == ([f"{tmp_path / 'x.off'}: not kept: {lost}"] if lost else [])
+    assert [r.getMessage() for r in log.records] == (
+        [f"{tmp_path / 'x.off'}: not kept: {lost}"] if lost else []
+    )
 
 
 def test_colours_of_faces_are_told(read, log):
-    assert read("x.off", off("OFF", "", "3 0 1 2 255 0 0\n")).cells["triangle"].tolist() == [[0, 1, 2]]
-    assert "not kept: colours of faces" in log.text
+    assert read("x.off", off("OFF", "", "3 0 1 2 255 0 0\n")).cells["triangle"].tolist() == [
+        [0, 1, 2]
+    ]
+    assert "not kept: face colours" in log.text
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (off("OFF", "") + b"3 0 1 2\n", "line 7: more follows the 1 faces that were announced"),
-        (off("OFF", "", "3 0 1 2\n4 0 1 2 0\n3 0 1 9\n"), "line 8, face 2: it names point 9"),
-        (off("OFF", "", "3 0 1 2\n4 0 1 2 5\n3 0 1 2\n"), "line 7, face 1: it names point 5"),
-        (off("STCOFF", "1 1 1 1"), "line 3, vertex 0: it has 7 numbers, not 8"),
-        (off("STCOFF", "1 1 1 1 1 1 1"), "line 3, vertex 0: it has 10 numbers, not 8"),
-        (off("COFF", "1 1"), "line 3, vertex 0: it has 5 numbers, not 6"),
-        (off("COFF", "1 1 1").replace(b"0 1 0 1", b"0 1 0 1 1"), "line 5, vertex 2: it has 7 numbers, not 6"),
+        (
+            off("OFF", "") + b"3 0 1 2\n",
+            "line 7: the file must end after its 1 faces, got more rows",
+        ),
+        (
+            off("OFF", "", "3 0 1 2\n4 0 1 2 0\n3 0 1 9\n"),
+            "line 8, face 2: point indices must be 0 to 2, got 9",
+        ),
+        (
+            off("OFF", "", "3 0 1 2\n4 0 1 2 5\n3 0 1 2\n"),
+            "line 7, face 1: point indices must be 0 to 2, got 5",
+        ),
+        (off("STCOFF", "1 1 1 1"), "line 3, vertex 0: must have 8 numbers, got 7"),
+        (off("STCOFF", "1 1 1 1 1 1 1"), "line 3, vertex 0: must have 8 numbers, got 10"),
+        (off("COFF", "1 1"), "line 3, vertex 0: must have 6 numbers, got 5"),
+        (
+            off("COFF", "1 1 1").replace(b"0 1 0 1", b"0 1 0 1 1"),
+            "line 5, vertex 2: must have 6 numbers, got 7",
+        ),
     ],
 )
 def test_what_is_wrong_in_off(content, message, read):
@@ -74,7 +96,10 @@ def test_what_is_wrong_in_off(content, message, read):
 
 
 def test_stl_text_in_capitals(read):
-    for content in (b"SOLID a\n" + FACET.upper() + b"ENDSOLID a\n", b"\xef\xbb\xbfsolid a\n" + FACET + b"endsolid a\n"):
+    for content in (
+        b"SOLID a\n" + FACET.upper() + b"ENDSOLID a\n",
+        b"\xef\xbb\xbfsolid a\n" + FACET + b"endsolid a\n",
+    ):
         mesh = read("x.stl", content)
         assert mesh.cells["triangle"].tolist() == [[0, 1, 2]]
         assert mesh.groups["a"]["triangle"].tolist() == [0]
@@ -83,10 +108,14 @@ def test_stl_text_in_capitals(read):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        (b"normal 0 0 1", b"foo 0 0 1", "line 2, triangle 0: 'facet foo 0 0 1' where facet normal and 3 numbers should stand"),
-        (b"normal 0 0 1", b"normal 0 b 1", "line 2, triangle 0: 'b' is not a number"),
-        (b"outer loop", b"outer foo", "line 3, triangle 0: 'outer foo' where outer loop should stand"),
-        (b"vertex 1 0 0", b"vertex 1_0 0 0", "line 5, corner 1: '1_0' is not a number"),
+        (
+            b"normal 0 0 1",
+            b"foo 0 0 1",
+            "line 2, triangle 0: must be facet normal and 3 numbers, got 'facet foo 0 0 1'",
+        ),
+        (b"normal 0 0 1", b"normal 0 b 1", "line 2, triangle 0: must be a number, got 'b'"),
+        (b"outer loop", b"outer foo", "line 3, triangle 0: must be outer loop, got 'outer foo'"),
+        (b"vertex 1 0 0", b"vertex 1_0 0 0", "line 5, corner 1: must be a number, got '1_0'"),
     ],
 )
 def test_what_is_wrong_in_stl(old, new, message, read):
@@ -95,7 +124,10 @@ def test_what_is_wrong_in_stl(old, new, message, read):
 
 
 def test_normals_of_degenerate_triangles_may_be_anything(read):
-    assert read("x.stl", b"solid\n" + FACET.replace(b"0 0 1", b"nan nan nan", 1) + b"endsolid\n").n == 3
+    assert (
+        read("x.stl", b"solid\n" + FACET.replace(b"0 0 1", b"nan nan nan", 1) + b"endsolid\n").n
+        == 3
+    )
 
 
 def test_attributes_of_stl_are_told(read, log):
@@ -108,11 +140,15 @@ def test_attributes_of_stl_are_told(read, log):
 
 
 def test_points_beyond_single_precision_are_no_stl(tmp_path):
-    mesh = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1e39, 0]], {"triangle": [[0, 1, 2], [0, 1, 3]]})
-    with pytest.raises(taut.errors.MeshError, match="triangle 1: it has a corner too far away for the single precision of STL"):
+    mesh = Mesh(
+        [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1e39, 0]], {"triangle": [[0, 1, 2], [0, 1, 3]]}
+    )
+    with pytest.raises(
+        taut.errors.MeshError, match="triangle 1: coordinates must fit the single precision of STL"
+    ):
         taut.mesh.write(mesh, tmp_path / "x.stl")
     assert not (tmp_path / "x.stl").exists()
 
 
 def test_rows_of_nothing():
-    assert text_rows(np.empty((0, 3))) == text_rows(np.empty(0)) == []
+    assert format_rows(np.empty((0, 3))) == format_rows(np.empty(0)) == []

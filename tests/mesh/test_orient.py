@@ -7,19 +7,21 @@ from hypothesis import strategies as st
 
 import taut
 from taut.mesh import UV, Mesh, oriented
-from taut.mesh.orient import flipped
+from taut.mesh.orient import flip_cells
 from tests.mesh.meshes import SOLIDS, SURFACES, real
 from tests.mesh.test_topology import uv_sphere
 
 
 def scrambled(mesh, seed):
     rng = np.random.default_rng(seed)
-    return flipped(mesh, {name: rng.random(len(c)) < 0.5 for name, c in mesh.cells.items()})
+    return flip_cells(mesh, {name: rng.random(len(c)) < 0.5 for name, c in mesh.cells.items()})
 
 
 def consistent(mesh):
     """Whether no two faces run along an edge in the same direction."""
-    directed = np.concatenate([c[:, [i, (i + 1) % c.shape[1]]] for c in mesh.cells.values() for i in range(c.shape[1])])
+    directed = np.concatenate(
+        [c[:, [i, (i + 1) % c.shape[1]]] for c in mesh.cells.values() for i in range(c.shape[1])]
+    )
     return len(np.unique(directed, axis=0)) == len(directed)
 
 
@@ -71,7 +73,9 @@ def test_two_cubes_that_share_an_edge_both_face_outwards():
     box = Mesh(taut.mesh.block(1, 1, 1).points, taut.mesh.block(1, 1, 1).boundary_faces)
     inwards = box.cells["quad"][:, ::-1]
     beside = box.points + np.array([1, 1, 0])
-    both = Mesh(np.concatenate([box.points, beside]), {"quad": np.concatenate([inwards, inwards + 8])})
+    both = Mesh(
+        np.concatenate([box.points, beside]), {"quad": np.concatenate([inwards, inwards + 8])}
+    )
     joined = taut.mesh.clean(both, weld=0.0).mesh
     assert joined.n == 14
     assert oriented(joined).enclosed_volume == pytest.approx(2.0, rel=1e-14)
@@ -79,7 +83,11 @@ def test_two_cubes_that_share_an_edge_both_face_outwards():
 
 def test_a_globe_of_collapsed_quads_is_turned_outwards():
     globe = uv_sphere()
-    inwards = globe if globe.enclosed_volume < 0 else flipped(globe, {"quad": np.ones(len(globe.cells["quad"]), bool)})
+    inwards = (
+        globe
+        if globe.enclosed_volume < 0
+        else flip_cells(globe, {"quad": np.ones(len(globe.cells["quad"]), bool)})
+    )
     assert inwards.enclosed_volume < 0
     assert oriented(inwards).enclosed_volume == pytest.approx(-inwards.enclosed_volume, rel=1e-14)
 
@@ -88,7 +96,9 @@ def test_a_strip_with_one_side_is_refused():
     n = 12
     turn = 2 * np.pi * np.arange(n) / n
     rim = np.column_stack([np.cos(turn), np.sin(turn), np.zeros(n)])
-    width = 0.2 * np.column_stack([np.cos(turn / 2) * np.cos(turn), np.cos(turn / 2) * np.sin(turn), np.sin(turn / 2)])
+    width = 0.2 * np.column_stack(
+        [np.cos(turn / 2) * np.cos(turn), np.cos(turn / 2) * np.sin(turn), np.sin(turn / 2)]
+    )
     points = np.concatenate([rim - width, rim + width])
     quads = [[i, (i + 1), n + i + 1, n + i] for i in range(n - 1)] + [[n - 1, n, 0, 2 * n - 1]]
     with pytest.raises(taut.errors.MeshError, match="quad 0: the surface has one side only"):

@@ -1,4 +1,7 @@
-"""Selections: what each form picks, what is refused and how it is said, and that no text gets further than a MeshError."""
+"""Selections: what each form picks, what is refused and how it is said.
+
+And that no text gets further than a MeshError.
+"""
 
 import tracemalloc
 
@@ -10,13 +13,16 @@ from hypothesis import strategies as st
 from taut.errors import MeshError
 from taut.mesh import Mesh, read, sheet
 from taut.mesh.selection.corners import corners
-from taut.mesh.selection.language import MOST_CHARACTERS, MOST_NESTED
+from taut.mesh.selection.language import MAX_CHARACTERS, MAX_NESTING
 from taut.mesh.selection.select import select
 from tests.mesh.meshes import real
 
 
 def _sheet(cells: int = 10, spacing: float = 0.1) -> Mesh:
-    """Quads in xy; coordinates are i * spacing, which is not the nearest number to every decimal."""
+    """Quads in xy; coordinates are i * spacing.
+
+    Which is not the nearest number to every decimal.
+    """
     i, j = np.meshgrid(np.arange(cells + 1), np.arange(cells + 1), indexing="ij")
     points = np.column_stack([i.ravel() * spacing, j.ravel() * spacing, np.zeros(i.size)])
     n = np.arange(i.size).reshape(i.shape)
@@ -24,8 +30,20 @@ def _sheet(cells: int = 10, spacing: float = 0.1) -> Mesh:
     return Mesh(
         points,
         {"quad": quads},
-        groups={"left sleeve": [0, 1], "all": [3], "x": [4], "patch": {"quad": [0], "point": [60]}, "empty": []},
-        point_data={"weight": i.ravel() * 0.1, "label": j.ravel(), "my map": j.ravel(), "velocity": points, "max": i.ravel()},
+        groups={
+            "left sleeve": [0, 1],
+            "all": [3],
+            "x": [4],
+            "patch": {"quad": [0], "point": [60]},
+            "empty": [],
+        },
+        point_data={
+            "weight": i.ravel() * 0.1,
+            "label": j.ravel(),
+            "my map": j.ravel(),
+            "velocity": points,
+            "max": i.ravel(),
+        },
     )
 
 
@@ -111,7 +129,14 @@ def test_meaning(text):
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e5])
 @pytest.mark.parametrize("shift", [0.0, -1e5])
 @pytest.mark.parametrize(
-    "text", ["y == max", "y >= 0.5*(min(y) + max(y))", "z == 0", "x < mean", "(x - min(x))^3 <= (max(x) - min(x))^3/8"]
+    "text",
+    [
+        "y == max",
+        "y >= 0.5*(min(y) + max(y))",
+        "z == 0",
+        "x < mean",
+        "(x - min(x))^3 <= (max(x) - min(x))^3/8",
+    ],
 )
 def test_comparisons_do_not_depend_on_the_unit_or_the_place(scale, shift, text):
     """Rounding noise is absorbed, and as much at any scale."""
@@ -122,22 +147,22 @@ def test_comparisons_do_not_depend_on_the_unit_or_the_place(scale, shift, text):
 
 
 REFUSED = {
-    "": "at column 1: the selection ends where a name or a number should stand",
-    "y >": "at column 4: the selection ends where a name or a number should stand",
-    "y >> 3": "at column 4: a name or a number should stand here, not '>'",
-    "y = 3": "at column 3: '=' has no meaning here; use ==",
-    "x > 0 & y > 0": "at column 7: '&' has no meaning here; use and",
+    "": "at column 1: expected a name or a number, got the end",
+    "y >": "at column 4: expected a name or a number, got the end",
+    "y >> 3": "at column 4: expected a name or a number, got '>'",
+    "y = 3": "at column 3: unexpected character '='; use ==",
+    "x > 0 & y > 0": "at column 7: unexpected character '&'; use and",
     "x > 0 | y > 0": "use or",
     "!patch": "use not",
-    "2x > 1": "at column 2: an operator should stand here, not 'x'",
-    "(x > 0": "at column 7: the selection ends where an operator or ')' should stand",
-    "x > 0)": "at column 6: an operator should stand here, not ')'",
-    "'patch": "at column 1: the quotation has no end",
-    "patsh": "there is no group 'patsh'; did you mean 'patch'?",
+    "2x > 1": "at column 2: expected an operator, got 'x'",
+    "(x > 0": "at column 7: expected an operator or ')', got the end",
+    "x > 0)": "at column 6: expected an operator, got ')'",
+    "'patch": "at column 1: the closing quote is missing",
+    "patsh": "unknown group 'patsh'; did you mean 'patch'?",
     "boundry": "did you mean 'boundary'?",
-    "'boundary'": "there is no group 'boundary'; the groups: left sleeve, all, x, patch, empty",
-    "patch or qqqq": "at column 10: there is no group 'qqqq'",
-    "weigth > 1": "there is no per-vertex map 'weigth'; did you mean 'weight'?",
+    "'boundary'": "unknown group 'boundary'; its groups: left sleeve, all, x, patch, empty",
+    "patch or qqqq": "at column 10: unknown group 'qqqq'",
+    "weigth > 1": "unknown per-vertex map 'weigth'; did you mean 'weight'?",
     "weight": "'weight' is a number at each point, not a set of points: compare it",
     "2*x": "'2*x' is a number, not a set of points",
     "sqrt(x)": "is a number, not a set of points",
@@ -145,37 +170,39 @@ REFUSED = {
     "patch > 1": "'patch' is a group of points, not a number",
     "(patch or x > 1) > 1": "is not a number",
     "velocity > 1": "the map 'velocity' has 3 components",
-    "mx(y) > 1": "there is no function 'mx'; did you mean 'max'?",
-    "nearst(0, 0, 0)": "there is no 'nearst' with arguments; did you mean 'nearest'?",
-    "max(x, y) > 1": "max takes 1 argument, not 2",
-    "hypot(x) > 1": "hypot takes 2 or 3 arguments, not 1",
-    "x < y < max": "at column 9: max of what? write it with an argument, as in max(y)",
-    "y - max > 0": "max of what?",
-    "max < 3": "max of what?",
+    "mx(y) > 1": "unknown function 'mx'; did you mean 'max'?",
+    "nearst(0, 0, 0)": "unknown function 'nearst'; did you mean 'nearest'?",
+    "max(x, y) > 1": "max takes 1 argument, got 2",
+    "hypot(x) > 1": "hypot takes 2 or 3 arguments, got 1",
+    "x < y < max": "at column 9: max needs an argument here, as in max(y)",
+    "y - max > 0": "max needs an argument here",
+    "max < 3": "max needs an argument here",
     "1 < 2": "is the same for all points",
     "x > 1e999": "'1e999' is too large",
-    "corners(tp)": "at column 9: a mesh has no side 'tp'; there are left, right, bottom, top, back, front; did you mean 'top'?",
+    "corners(tp)": "at column 9: side must be one of left, right, bottom, top, back, front, got "
+    "'tp'",
     "corners(front)": "the mesh has no front: it has no extent along z",
     "corners()": "corners takes one side",
-    "box(0, 0, 0, 1, 1)": "box takes 6 numbers for a mesh, not 5",
-    "box(x, 0, 0, 1, 1, 1)": "at column 5: an argument of box is one number; 'x' differs from point to point",
+    "box(0, 0, 0, 1, 1)": "box takes 6 numbers for a mesh, got 5",
+    "box(x, 0, 0, 1, 1, 1)": "at column 5: an argument of box is one number; 'x' differs from "
+    "point to point",
     "nearest(0/0, 0, 0)": "is not finite",
-    "nearest(0, 0)": "nearest takes 3 numbers for a mesh, not 2",
+    "nearest(0, 0)": "nearest takes 3 numbers for a mesh, got 2",
     "points(-1)": "points takes indices such as 3 and ranges such as 10:20",
     "points(1.0)": "points takes indices",
-    "points(121)": "'121' goes beyond the 121 points there are, counted from 0",
-    "points(5:122)": "'5:122' goes beyond",
+    "points(121)": "point index must be below 121, got '121'",
+    "points(5:122)": "point index must be below 121, got '5:122'",
     "points(7:5)": "the range '7:5' is empty",
     "points(" + "9" * 5000 + ")": "too large",
-    "box(0:1, 0, 0, 1, 1, 1)": "a range stands only in points",
-    "x > 0 ; y": "';' has no meaning here",
-    "x > 2": "it selects no point (x ranges from 0 to 1)",
-    "x > 2 and y < -1": "it selects no point (x ranges from 0 to 1; y ranges from 0 to 1)",
-    "y > max": "it selects no point (y ranges from 0 to 1)",
-    "box(2, 2, 2, 3, 3, 3)": "it selects no point (the mesh reaches from (0, 0, 0) to (1, 1, 0))",
-    "empty": "it selects no point",
-    "not all": "it selects no point",
-    "points()": "it selects no point",
+    "box(0:1, 0, 0, 1, 1, 1)": "a range is allowed only in points",
+    "x > 0 ; y": "unexpected character ';'",
+    "x > 2": "is empty (x ranges from 0 to 1)",
+    "x > 2 and y < -1": "is empty (x ranges from 0 to 1; y ranges from 0 to 1)",
+    "y > max": "is empty (y ranges from 0 to 1)",
+    "box(2, 2, 2, 3, 3, 3)": "is empty (the mesh reaches from (0, 0, 0) to (1, 1, 0))",
+    "empty": "is empty",
+    "not all": "is empty",
+    "points()": "is empty",
 }
 
 
@@ -193,7 +220,7 @@ def test_refused(text):
     "text",
     [
         "(" * 100_000,
-        "(" * (MOST_CHARACTERS - 1),
+        "(" * (MAX_CHARACTERS - 1),
         "not " * 2000 + "all",
         "-" * 9000 + "x > 1",
         "x > " + "2^-" * 3000 + "2",
@@ -203,21 +230,58 @@ def test_refused(text):
     ids=range(7),
 )
 def test_what_is_too_long_or_too_deep_is_refused(text):
-    with pytest.raises(MeshError, match=r"nested more than 30 deep|the most are 10000"):
+    with pytest.raises(MeshError, match=r"nested at most 30 deep|at most 10000 characters"):
         select(SHEET, text)
 
 
 def test_what_is_long_or_deep_within_the_limits_is_read():
-    assert len(select(SHEET, "(" * (MOST_NESTED - 2) + "x > 0.95" + ")" * (MOST_NESTED - 2))) == 11
+    assert len(select(SHEET, "(" * (MAX_NESTING - 2) + "x > 0.95" + ")" * (MAX_NESTING - 2))) == 11
     assert len(select(SHEET, "x" + "+1" * 4990 + " > 4990.95")) == 11
     assert len(select(SHEET, " or ".join(f"points({i})" for i in range(121)))) == 121
 
 
 TOKENS = [
-    *"xyz()(),:+-*/^<>.'\"= ", "**", "<=", ">=", "==", "!=", " and ", " or ", " not ", "all", "none", "boundary", "corners", "box(",
-    "nearest(", "points(", "min", "max", "mean", "abs(", "sqrt(", "hypot(", "0", "1", "0.5", "1e308", "1e-320",
-    "99999999999999999999", "patch", "'left sleeve'", "weight", "velocity", "top", "é", "\x00", "²", "٣", "__import__", "x.y", "\n",
-]  # fmt: skip
+    *"xyz()(),:+-*/^<>.'\"= ",
+    "**",
+    "<=",
+    ">=",
+    "==",
+    "!=",
+    " and ",
+    " or ",
+    " not ",
+    "all",
+    "none",
+    "boundary",
+    "corners",
+    "box(",
+    "nearest(",
+    "points(",
+    "min",
+    "max",
+    "mean",
+    "abs(",
+    "sqrt(",
+    "hypot(",
+    "0",
+    "1",
+    "0.5",
+    "1e308",
+    "1e-320",
+    "99999999999999999999",
+    "patch",
+    "'left sleeve'",
+    "weight",
+    "velocity",
+    "top",
+    "é",
+    "\x00",
+    "²",
+    "٣",
+    "__import__",
+    "x.y",
+    "\n",
+]
 
 
 @settings(max_examples=400, deadline=None)
@@ -233,7 +297,11 @@ def test_any_text_is_a_selection_or_a_mesh_error(text):
         assert ((found >= 0) & (found < mesh.n)).all()
 
 
-PLANE = Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], {"quad": [[0, 1, 2, 3]]}, point_data={"hole": [0.0, np.nan, np.inf, 2.0]})
+PLANE = Mesh(
+    [[0, 0], [1, 0], [1, 1], [0, 1]],
+    {"quad": [[0, 1, 2, 3]]},
+    point_data={"hole": [0.0, np.nan, np.inf, 2.0]},
+)
 EMPTY = Mesh(np.empty((0, 3)), {})
 
 
@@ -241,9 +309,9 @@ def test_a_mesh_in_the_plane():
     assert select(PLANE, "nearest(0.9, 0.2)").tolist() == [1]
     assert select(PLANE, "box(0.5, -1, 2, 2)").tolist() == [1, 2]
     assert select(PLANE, "corners(top)").tolist() == [2, 3]
-    with pytest.raises(MeshError, match="at column 1: the mesh lies in the plane: it has no z"):
+    with pytest.raises(MeshError, match="at column 1: a mesh in the plane has no z"):
         select(PLANE, "z > 0")
-    with pytest.raises(MeshError, match="box takes 4 numbers for a mesh in the plane, not 6"):
+    with pytest.raises(MeshError, match="box takes 4 numbers for a mesh in the plane, got 6"):
         select(PLANE, "box(0, 0, 0, 1, 1, 1)")
 
 
@@ -276,19 +344,19 @@ def test_numbers_and_masks(what, expected):
 @pytest.mark.parametrize(
     ("what", "message"),
     [
-        (-1, "the selection names point -1; there are 121 (0 to 120)"),
-        ([0, 121], "the selection names point 121; there are 121 (0 to 120)"),
-        (np.uint64(2**63), "the selection names point 9223372036854775808"),
-        ([0.5], "not an array of float64"),
-        (2.0, "not 2.0"),
-        (True, "not True"),
-        (None, "not None"),
-        ({1}, "not {1}"),
-        ([2**70], "not an array of object"),
+        (-1, "point index must be from 0 to 120, got -1"),
+        ([0, 121], "point index must be from 0 to 120, got 121"),
+        (np.uint64(2**63), "point index must be from 0 to 120, got 9223372036854775808"),
+        ([0.5], "got an array of float64"),
+        (2.0, "got 2.0"),
+        (True, "got True"),
+        (None, "got None"),
+        ({1}, "got {1}"),
+        ([2**70], "got an array of object"),
         (["patch"], "a flat sequence of indices, a mask or a string"),
-        ([[1]], "not an array of shape (1, 1)"),
+        ([[1]], "got an array of shape (1, 1)"),
         ([[1], [2, 3]], "rows of different lengths"),
-        ([True, False], "a mask of points has shape (2,); there are 121 points"),
+        ([True, False], "a mask of points must have shape (121,), got (2,)"),
     ],
     ids=repr,
 )
@@ -299,17 +367,28 @@ def test_no_numbers_and_no_masks(what, message):
 
 
 def _block() -> Mesh:
-    x = np.stack(np.meshgrid([0.0, 1, 2], [0.0, 1], [0.0, 1, 3], indexing="ij"), axis=-1).reshape(-1, 3)
+    x = np.stack(np.meshgrid([0.0, 1, 2], [0.0, 1], [0.0, 1, 3], indexing="ij"), axis=-1).reshape(
+        -1, 3
+    )
     return Mesh(x, {"line": [[0, 1]]})
 
 
 @pytest.mark.parametrize(
     ("side", "axis", "value"),
-    [("left", 0, 0), ("right", 0, 2), ("bottom", 1, 0), ("top", 1, 1), ("back", 2, 0), ("front", 2, 3)],
+    [
+        ("left", 0, 0),
+        ("right", 0, 2),
+        ("bottom", 1, 0),
+        ("top", 1, 1),
+        ("back", 2, 0),
+        ("front", 2, 3),
+    ],
 )
 def test_corners_of_a_block(side, axis, value):
     block = _block()
-    every = np.flatnonzero((np.isin(block.points, [0.0, 3.0]) | (block.points == [2, 1, 3])).all(axis=1))
+    every = np.flatnonzero(
+        (np.isin(block.points, [0.0, 3.0]) | (block.points == [2, 1, 3])).all(axis=1)
+    )
     np.testing.assert_array_equal(corners(block), every)
     assert len(every) == 8
     np.testing.assert_array_equal(corners(block, side), every[block.points[every, axis] == value])
@@ -321,10 +400,12 @@ def test_corners_of_thin_things():
     assert corners(rope, "bottom").tolist() == [0]
     with pytest.raises(MeshError, match="the mesh has no left: it has no extent along x"):
         corners(rope, "left")
-    noisy = SHEET.with_(points=SHEET.points + [0, 0, 1] * np.random.default_rng(0).uniform(-1e-12, 1e-12, (121, 1)))
+    noisy = SHEET.with_(
+        points=SHEET.points + [0, 0, 1] * np.random.default_rng(0).uniform(-1e-12, 1e-12, (121, 1))
+    )
     assert corners(noisy).tolist() == [0, 10, 110, 120]
     assert corners(Mesh([[1, 2, 3]], {})).tolist() == [0]
-    with pytest.raises(MeshError, match="no points"):
+    with pytest.raises(MeshError, match="without points"):
         corners(EMPTY)
 
 
@@ -352,5 +433,5 @@ def test_long_sums_hold_one_term_at_a_time():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 100 * cloth.n * 8
-    with pytest.raises(MeshError, match="3000 comparisons in one chain; the most are 4"):
+    with pytest.raises(MeshError, match="at most 4 comparisons, got 3000"):
         cloth.select("<=".join(["x"] * 3001))

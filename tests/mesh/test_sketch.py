@@ -10,8 +10,8 @@ import taut
 from taut import laws
 from taut.constraints import on_line
 from taut.mesh.mesh import Mesh
-from taut.mesh.sketch import HEIGHT, WIDTH, card, projected, sketch, spark
-from taut.run.opening import open_run
+from taut.mesh.sketch import HEIGHT, WIDTH, card, project, sketch, spark
+from taut.run.open_run import open_run
 from taut.run.record import record
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -20,17 +20,27 @@ SVG = "{http://www.w3.org/2000/svg}"
 def parsed(text):
     """All numbers of places in a drawing, (n, 2), and the drawing."""
     root = ET.fromstring(text)
-    places = [n for path in root.iter(f"{SVG}path") for n in re.findall(r"-?\d+\.?\d*", path.get("d"))]
+    places = [
+        n for path in root.iter(f"{SVG}path") for n in re.findall(r"-?\d+\.?\d*", path.get("d"))
+    ]
     places += [c.get(k) for c in root.iter(f"{SVG}circle") for k in ("cx", "cy")]
     return np.array(places, dtype=float).reshape(-1, 2), root
 
 
 @pytest.mark.parametrize(
     "mesh",
-    [taut.mesh.bunny(), taut.mesh.sheet(5, 5, plane="xz"), taut.mesh.net(4, 4), taut.mesh.block(3, 2, 2), taut.mesh.rope(3),
-     Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], {"quad": [[0, 1, 2, 3]]}), Mesh(np.zeros((1, 3)), {}), Mesh(np.empty((0, 3)), {})],
+    [
+        taut.mesh.bunny(),
+        taut.mesh.sheet(5, 5, plane="xz"),
+        taut.mesh.net(4, 4),
+        taut.mesh.block(3, 2, 2),
+        taut.mesh.rope(3),
+        Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], {"quad": [[0, 1, 2, 3]]}),
+        Mesh(np.zeros((1, 3)), {}),
+        Mesh(np.empty((0, 3)), {}),
+    ],
     ids=repr,
-)  # fmt: skip
+)
 def test_a_mesh_is_drawn_within_its_frame(mesh):
     html = mesh._repr_html_()
     ET.fromstring(html)
@@ -49,7 +59,7 @@ def test_points_are_where_the_projection_says():
     a, b = np.radians(35), np.radians(22)
     right = x @ [np.cos(a), 0, -np.sin(a)]
     up = x @ [-np.sin(b) * np.sin(a), np.cos(b), -np.sin(b) * np.cos(a)]
-    np.testing.assert_allclose(projected(x), np.column_stack([right, up]), atol=1e-15)
+    np.testing.assert_allclose(project(x), np.column_stack([right, up]), atol=1e-15)
     expected = np.column_stack([right, -up])[np.array(lines).ravel()]
     scale = np.ptp(places, axis=0) / np.ptp(expected, axis=0)
     assert scale[0] == pytest.approx(scale[1], rel=2e-3)  # places are rounded to a tenth of a pixel
@@ -57,15 +67,22 @@ def test_points_are_where_the_projection_says():
 
 
 def test_what_is_nearer_is_drawn_later_and_solids_show_their_front_only():
-    near, far = np.array([[0.0, 0, 1], [1, 0, 1], [0, 1, 1]]), np.array([[0.0, 0, -1], [1, 0, -1], [0, 1, -1]])
+    near, far = (
+        np.array([[0.0, 0, 1], [1, 0, 1], [0, 1, 1]]),
+        np.array([[0.0, 0, -1], [1, 0, -1], [0, 1, -1]]),
+    )
     places, _ = parsed(sketch(np.concatenate([near, far]), faces=[[0, 1, 2], [3, 4, 5]]))
     reverse, _ = parsed(sketch(np.concatenate([far, near]), faces=[[0, 1, 2], [3, 4, 5]]))
     np.testing.assert_array_equal(places, reverse)
-    assert places[:3, 0].mean() > places[3:, 0].mean()  # seen from the right front, what is far stands to the right
+    assert (
+        places[:3, 0].mean() > places[3:, 0].mean()
+    )  # seen from the right front, what is far stands to the right
     block = taut.mesh.block(1, 1, 1)
     html = block._repr_html_()
     _, root = parsed(html[html.index("<svg") : html.index("</svg>") + 6])
-    assert len(list(root.iter(f"{SVG}path"))) == 6  # three of six sides face the eye, two triangles each
+    assert (
+        len(list(root.iter(f"{SVG}path"))) == 6
+    )  # three of six sides face the eye, two triangles each
 
 
 def test_a_large_mesh_stays_small_and_keeps_its_shape():
@@ -80,7 +97,10 @@ def test_a_large_mesh_stays_small_and_keeps_its_shape():
     assert across.max() > 0.85 * HEIGHT
     net = taut.mesh.net(100, 100)
     assert len(net._repr_html_()) < 100_000
-    assert len(sketch(np.random.default_rng(1).normal(size=(50_000, 3)), marks=np.arange(50_000))) < 100_000
+    assert (
+        len(sketch(np.random.default_rng(1).normal(size=(50_000, 3)), marks=np.arange(50_000)))
+        < 100_000
+    )
 
 
 def test_names_are_text_and_nothing_else():
@@ -91,14 +111,22 @@ def test_names_are_text_and_nothing_else():
     assert "<script" not in html
     assert "\x00" not in html
     assert "&lt;script&gt;" in html
-    system = taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0, energies=[laws.spring([[0, 1]], k=1.0, name=name)])
+    system = taut.System(
+        [[0, 0, 0], [1, 0, 0]], mass=1.0, energies=[laws.spring([[0, 1]], k=1.0, name=name)]
+    )
     ET.fromstring(system._repr_html_())
     assert "<script" not in system._repr_html_()
     ET.fromstring(card(name, [(name, name)], [spark([1.0, np.nan, np.inf])]))
 
 
 def test_points_that_are_nowhere_are_left_out():
-    places, _ = parsed(sketch([[0, 0, 0], [1, 0, 0], [np.nan, 0, 0], [np.inf, 1, 1]], lines=[[0, 1], [1, 2], [2, 3]], marks=[2, 0]))
+    places, _ = parsed(
+        sketch(
+            [[0, 0, 0], [1, 0, 0], [np.nan, 0, 0], [np.inf, 1, 1]],
+            lines=[[0, 1], [1, 2], [2, 3]],
+            marks=[2, 0],
+        )
+    )
     assert len(places) == 3
     assert np.isfinite(places).all()
 
@@ -106,9 +134,13 @@ def test_points_that_are_nowhere_are_left_out():
 def test_a_system_marks_what_is_held():
     sheet = taut.mesh.sheet(4, 4)
     system = taut.System(
-        sheet.points, mass=0.01, energies=[laws.spring(sheet.edges, k=1.0), laws.gravity()], fixed=sheet.corners("top"),
-        constraints=[on_line([0], direction=(1, 0, 0))], damping=[laws.drag(alpha=1.0), laws.rayleigh(alpha=0.5)],
-    )  # fmt: skip
+        sheet.points,
+        mass=0.01,
+        energies=[laws.spring(sheet.edges, k=1.0), laws.gravity()],
+        fixed=sheet.corners("top"),
+        constraints=[on_line([0], direction=(1, 0, 0))],
+        damping=[laws.drag(alpha=1.0), laws.rayleigh(alpha=0.5)],
+    )
     html = system._repr_html_()
     ET.fromstring(html)
     _, root = parsed(html[html.index("<svg") : html.index("</svg>") + 6])
@@ -116,12 +148,19 @@ def test_a_system_marks_what_is_held():
     assert root.find(f"{SVG}path").get("d").count("M") == len(sheet.edges)
     for word in ("25", "0.25 kg", "spring", "gravity", "drag", "rayleigh"):
         assert word in html
-    flat = taut.System([[0, 0], [1, 0]], mass=1.0, energies=[laws.spring([[0, 1]], k=1.0)], fixed=[1])
+    flat = taut.System(
+        [[0, 0], [1, 0]], mass=1.0, energies=[laws.spring([[0, 1]], k=1.0)], fixed=[1]
+    )
     assert flat._repr_html_().count("<circle") == 1
 
 
 def test_a_run_shows_its_last_frame_and_its_energy(tmp_path):
-    fall = taut.System([[0, 10, 0], [1, 10, 0]], mass=1.0, energies=[laws.gravity()], damping=[laws.drag(alpha=0.5)])
+    fall = taut.System(
+        [[0, 10, 0], [1, 10, 0]],
+        mass=1.0,
+        energies=[laws.gravity()],
+        damping=[laws.drag(alpha=0.5)],
+    )
     record(tmp_path / "run", fall, taut.ImplicitEuler(), h=0.1, until=1.0)
     with open_run(tmp_path / "run") as run:
         html = run._repr_html_()
@@ -132,7 +171,9 @@ def test_a_run_shows_its_last_frame_and_its_energy(tmp_path):
         energy = run.ledger["kinetic"] + run.ledger["stored gravity"]
         assert len(drawn) == len(energy) == 10
         down = (energy.max() - energy) / np.ptp(energy)
-        np.testing.assert_allclose((drawn[:, 1] - drawn[0, 1]) / np.ptp(drawn[:, 1]), down, atol=2e-3)  # a tenth of 42 pixels
+        np.testing.assert_allclose(
+            (drawn[:, 1] - drawn[0, 1]) / np.ptp(drawn[:, 1]), down, atol=2e-3
+        )  # a tenth of 42 pixels
         assert "10 of 10" in html
     closed = run._repr_html_()
     ET.fromstring(closed)

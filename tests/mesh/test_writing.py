@@ -31,7 +31,9 @@ def test_links_and_permissions_stay(tmp_path):
 def test_all_files_of_a_mesh_or_none(tmp_path):
     (tmp_path / "x.node").write_text("old")
     (tmp_path / "x.face").mkdir()
-    with pytest.raises(taut.errors.MeshError, match=r"x\.face: it cannot be written: it is a directory"):
+    with pytest.raises(
+        taut.errors.MeshError, match=r"x\.face: cannot be written: it is a directory"
+    ):
         taut.mesh.write(SMALL, tmp_path / "x.node")
     assert (tmp_path / "x.node").read_text() == "old"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["x.face", "x.node"]
@@ -65,22 +67,24 @@ def test_long_names_and_several_threads(tmp_path):
 
 def test_wrong_arguments():
     for call, message in (
-        (lambda: taut.mesh.write("x.obj", SMALL), "takes a Mesh first, not str"),
-        (lambda: taut.mesh.write(SMALL, 3), "a path is a string or a Path, not int"),
-        (lambda: taut.mesh.write(SMALL, "a\0.obj"), "no file can have the name"),
-        (lambda: taut.mesh.read(3), "a path is a string or a Path"),
-        (lambda: taut.mesh.read("x.obj", up=["z"]), "up is 'x', 'y' or 'z'"),
-        (lambda: taut.mesh.read("x.obj", scale=True), "scale is a positive number"),
-        (lambda: taut.mesh.read("x.obj", scale=10**400), "scale is a positive number"),
+        (lambda: taut.mesh.write("x.obj", SMALL), "mesh must be a Mesh, got str"),
+        (lambda: taut.mesh.write(SMALL, 3), "path must be a string or a Path, got int"),
+        (lambda: taut.mesh.write(SMALL, "a\0.obj"), "path must not contain a null character"),
+        (lambda: taut.mesh.read(3), "path must be a string or a Path"),
+        (lambda: taut.mesh.read("x.obj", up=["z"]), "up must be 'x', 'y' or 'z', got"),
+        (lambda: taut.mesh.read("x.obj", scale=True), "scale must be a positive number"),
+        (lambda: taut.mesh.read("x.obj", scale=10**400), "scale must be a positive number"),
     ):
         with pytest.raises(taut.errors.MeshError, match=message):
             call()
 
 
 def test_scales_of_numpy_and_overflow(tmp_path):
-    taut.mesh.write(Mesh([[0, 0, 0], [1e300, 0, 0], [0, 1, 0]], {"triangle": [[0, 1, 2]]}), tmp_path / "x.obj")
+    taut.mesh.write(
+        Mesh([[0, 0, 0], [1e300, 0, 0], [0, 1, 0]], {"triangle": [[0, 1, 2]]}), tmp_path / "x.obj"
+    )
     assert taut.mesh.read(tmp_path / "x.obj", scale=np.float32(0.5)).points[2, 1] == 0.5
-    with pytest.raises(taut.errors.MeshError, match=r"x\.obj, point 1: its position .* is not finite"):
+    with pytest.raises(taut.errors.MeshError, match=r"x\.obj, point 1: position must be finite"):
         taut.mesh.read(tmp_path / "x.obj", scale=1e20)
 
 
@@ -98,5 +102,5 @@ def test_a_mesh_does_not_change():
         lambda: mesh.cells.pop("triangle"),
         lambda: mesh.point_data.__setitem__("w", 1),
     ):
-        with pytest.raises(taut.errors.MeshError, match="a mesh does not change"):
+        with pytest.raises(taut.errors.MeshError, match="a mesh is immutable"):
             change()

@@ -8,29 +8,37 @@ import numpy as np
 import pytest
 
 import taut
-from taut.run.opening import open_run
+from taut.run.open_run import open_run
 from taut.run.record import record, resume
-from tests.run.recordings import bits, small_net, stopping_after
+from tests.run.recordings import bits, mask_bits, small_net, stopping_after
 
 pytestmark = pytest.mark.usefixtures("no_picture")
+
+
+def frame_bits(frame):
+    return frame.t, frame.q.tobytes(), frame.v.tobytes(), mask_bits(frame)
 
 
 def contents(folder):
     """Everything that can be read of a run, part by part; what raises RunError is left out."""
     found = {}
     with open_run(folder) as run:
-        found["header"] = repr(run._header)
-        parts = {"reports": lambda: run.reports, "ledger": lambda: run.ledger, "state": lambda: bits(run.state())}
-        parts |= {
-            i: lambda i=i: (run.frames[i].t, run.frames[i].q.tobytes(), run.frames[i].v.tobytes()) for i in range(len(run.frames))
+        found["header"] = repr(run._metadata)
+        parts = {
+            "reports": lambda: run.reports,
+            "ledger": lambda: run.ledger,
+            "state": lambda: bits(run.state()),
         }
+        parts |= {i: lambda i=i: frame_bits(run.frames[i]) for i in range(len(run.frames))}
         found["progress"] = run.step
         for name, read in parts.items():
             try:
                 value = read()
             except taut.errors.RunError:
                 continue
-            found[name] = {k: v.tolist() for k, v in value.items()} if isinstance(value, dict) else value
+            found[name] = (
+                {k: v.tolist() for k, v in value.items()} if isinstance(value, dict) else value
+            )
     return found
 
 
@@ -39,12 +47,15 @@ def finished(tmp_path_factory):
     """A run, everything in it, and every state it has gone through."""
     folder = tmp_path_factory.mktemp("damage") / "run"
     record(folder, small_net(), taut.BDF2(), h=0.02, until=0.2, every=2, scene="# a scene\n")
-    states = [small_net().initial_state(), *(s for s, _ in taut.simulate(small_net(), taut.BDF2(), h=0.02, until=0.2))]
+    states = [
+        small_net().initial_state(),
+        *(s for s, _ in taut.simulate(small_net(), taut.BDF2(), h=0.02, until=0.2)),
+    ]
     return folder, contents(folder), [bits(state) for state in states]
 
 
 def outcome(folder, whole, states):
-    """"same", "noticed" or, if anything but what was written is read, "wrong"."""  # fmt: skip
+    """ "same", "noticed" or, if anything but what was written is read, "wrong"."""
     try:
         found = contents(folder)
     except taut.errors.RunError:
@@ -60,7 +71,9 @@ def outcome(folder, whole, states):
     for table in ("reports", "ledger"):  # of a run that has come less far: the first rows
         if table in found:
             found[table] = {k: v for k, v in found[table].items() if len(v) == step}
-            known[table] = {name: known[table][name][:step] for name in found[table] if name in known[table]}
+            known[table] = {
+                name: known[table][name][:step] for name in found[table] if name in known[table]
+            }
     return "noticed" if all(known.get(name) == value for name, value in found.items()) else "wrong"
 
 
@@ -88,9 +101,13 @@ def test_every_byte_of_the_first_and_last_frame_counts(tmp_path, finished):
         assert q in data
         for offset in range(0, len(q), 23):
             broken = q[:offset] + bytes([q[offset] ^ 255]) + q[offset + 1 :]
-            (tmp_path / "x/run.sqlite").write_bytes(data.replace(q, broken))  # a checkpoint may have it too
+            (tmp_path / "x/run.sqlite").write_bytes(
+                data.replace(q, broken)
+            )  # a checkpoint may have it too
             with open_run(tmp_path / "x") as run:
-                with pytest.raises(taut.errors.RunError, match=rf"frame {index} \(step {2 * index}\).*checksum"):
+                with pytest.raises(
+                    taut.errors.RunError, match=rf"frame {index} \(step {2 * index}\).*checksum"
+                ):
                     run.frames[index]
                 assert run.frames[3].q.tobytes() == whole[3][1], "the others can be read"
 
@@ -102,7 +119,9 @@ def test_a_file_cut_short_is_noticed(tmp_path, finished):
     for length in [*range(0, len(data), 1777), len(data) - 1]:
         (tmp_path / "x/run.sqlite").write_bytes(data[:length])
         found = outcome(tmp_path / "x", whole, states)
-        assert found == "noticed" or (found == "same" and length > 0.75 * len(data)), length  # the end may be of no use any more
+        assert found == "noticed" or (found == "same" and length > 0.75 * len(data)), (
+            length
+        )  # the end may be of no use any more
 
 
 KILLED = """
@@ -116,9 +135,14 @@ record(sys.argv[1], small_net(), taut.BDF2(), h=0.02, until=0.2, every=2, scene=
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
 def test_a_damaged_log_loses_its_end_at_most(tmp_path, finished):
-    """The write-ahead log of a killed run, flipped or cut: what is left is a beginning of the run, and goes on to the same end."""
+    """The write-ahead log of a killed run, flipped or cut.
+
+    What is left is a beginning of the run, and goes on to the same end.
+    """
     _, whole, states = finished
-    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "killed")], capture_output=True, check=False)
+    subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path / "killed")], capture_output=True, check=False
+    )
     log = (tmp_path / "killed/run.sqlite-wal").read_bytes()
     killed = contents(tmp_path / "killed")
     assert killed["progress"] == 8
@@ -143,7 +167,16 @@ def test_a_damaged_log_loses_its_end_at_most(tmp_path, finished):
 def test_flipped_bytes_of_an_interrupted_run_never_lead_to_another_end(tmp_path, finished):
     """Resumed from the last good checkpoint it ends in the same bits, or it is refused."""
     _, _, states = finished
-    record(tmp_path / "run", small_net(), taut.BDF2(), h=0.02, until=0.2, every=2, scene="# a scene\n", stop=stopping_after(7))
+    record(
+        tmp_path / "run",
+        small_net(),
+        taut.BDF2(),
+        h=0.02,
+        until=0.2,
+        every=2,
+        scene="# a scene\n",
+        stop=stopping_after(7),
+    )
     data = (tmp_path / "run/run.sqlite").read_bytes()
     rng = np.random.default_rng(3)
     ends = {"same": 0, "refused": 0}

@@ -1,4 +1,7 @@
-"""Full disks, errors of input and output, folders that cannot be written: a clear error, and nothing that was there is lost."""
+"""Full disks, errors of input and output, folders that cannot be written.
+
+A clear error, and nothing that was there is lost.
+"""
 
 import errno
 import os
@@ -11,13 +14,19 @@ from itertools import count
 import pytest
 
 import taut
-from taut.run.opening import open_run
+from taut.run.open_run import open_run
 from taut.run.record import record, resume
 from tests.run.recordings import ball, bits, frames, small_net
 
 pytestmark = pytest.mark.usefixtures("no_picture")
 BALL = ball()
-ARGUMENTS = {"h": 0.02, "until": 0.12, "every": 2, "scene": "# scene\n", "inputs": {"x.obj": b"v 0 0 0"}}
+ARGUMENTS = {
+    "h": 0.02,
+    "until": 0.12,
+    "every": 2,
+    "scene": "# scene\n",
+    "inputs": {"x.obj": b"v 0 0 0"},
+}
 
 
 @pytest.fixture(scope="module")
@@ -108,14 +117,18 @@ def test_every_statement_fails_in_turn(tmp_path, whole, monkeypatch):
                 return fails(super().executemany)(*args)
 
         with monkeypatch.context() as patch:
-            patch.setattr(sqlite3, "connect", lambda *args, **more: connect(*args, **more, factory=Connection))
+            patch.setattr(
+                sqlite3, "connect", lambda *args, **more: connect(*args, **more, factory=Connection)
+            )
             yield fails.failed
 
     ends = sweep(tmp_path, whole, fail_at)
     told = [str(error) for _, error in ends if error is not None]
     assert len(told) > 60
     assert all("disk I/O error" in text for text in told)
-    assert any("frame 2 (step 4)" in text and "everything up to step 2 is safe" in text for text in told)
+    assert any(
+        "frame 2 (step 4)" in text and "everything up to step 2 is safe" in text for text in told
+    )
 
 
 @pytest.mark.parametrize("name", ["replace", "fsync", "open", "unlink", "mkdir", "os.open"])
@@ -123,8 +136,14 @@ def test_every_call_of_the_system_fails_in_turn(tmp_path, whole, monkeypatch, na
     from contextlib import contextmanager
     from pathlib import Path
 
-    places = {"replace": (os, "replace"), "fsync": (os, "fsync"), "open": ("taut.run.folder.open", None),
-              "unlink": (Path, "unlink"), "mkdir": (Path, "mkdir"), "os.open": (os, "open")}  # fmt: skip
+    places = {
+        "replace": (os, "replace"),
+        "fsync": (os, "fsync"),
+        "open": ("taut.atomic_write.open", None),
+        "unlink": (Path, "unlink"),
+        "mkdir": (Path, "mkdir"),
+        "os.open": (os, "open"),
+    }
 
     @contextmanager
     def fail_at(number):
@@ -160,10 +179,15 @@ for line in sys.stdin:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="setrlimit")
 def test_files_that_cannot_grow(tmp_path, whole):
-    """The system refuses to write beyond a size, whatever that happens to cut: database, log, tables at the end."""
+    """The system refuses to write beyond a size, whatever that happens to cut.
+
+    Database, log, tables at the end.
+    """
     limits = [0, 100, 4096, 5000, *range(8192, 180_000, 12_007)]
     lines = "".join(f"{tmp_path / str(limit)} {limit}\n" for limit in limits)
-    done = subprocess.run([sys.executable, "-c", LIMITED], input=lines, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED], input=lines, capture_output=True, text=True, check=True
+    )
     told = done.stdout.splitlines()
     assert len(told) == len(limits)
     failed = 0
@@ -179,7 +203,11 @@ def test_files_that_cannot_grow(tmp_path, whole):
 def test_a_full_disk(tmp_path, whole, size):
     disk = tmp_path / "disk"
     disk.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(disk)], capture_output=True, check=False)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(disk)],
+        capture_output=True,
+        check=False,
+    )
     if mounted.returncode:
         pytest.skip("a small disk cannot be mounted here")
     try:
@@ -196,26 +224,37 @@ import os, signal, sys, taut
 from taut.run.record import record
 from tests.run.test_faults import ARGUMENTS, BALL
 last = int(sys.argv[2])
-record(sys.argv[1], BALL, taut.BDF2(), tell=lambda p: p.step < last or os.kill(os.getpid(), signal.SIGKILL), **ARGUMENTS)
+def tell(progress):
+    if progress.step >= last:
+        os.kill(os.getpid(), signal.SIGKILL)
+record(sys.argv[1], BALL, taut.BDF2(), tell=tell, **ARGUMENTS)
 """
 
 
 def test_a_disk_that_becomes_read_only(tmp_path, whole):
     disk = tmp_path / "disk"
     disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "tmpfs", str(disk)], capture_output=True, check=False).returncode:
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "tmpfs", str(disk)], capture_output=True, check=False
+    ).returncode:
         pytest.skip("a small disk cannot be mounted here")
     try:
         record(disk / "run", BALL, taut.BDF2(), **ARGUMENTS)
         record(disk / "stopped", BALL, taut.BDF2(), stop=lambda: True, **ARGUMENTS)
         for step in ("1", "3"):
-            subprocess.run([sys.executable, "-c", KILLED, str(disk / f"killed{step}"), step], capture_output=True, check=False)
+            subprocess.run(
+                [sys.executable, "-c", KILLED, str(disk / f"killed{step}"), step],
+                capture_output=True,
+                check=False,
+            )
         shutil.copytree(disk / "killed3", disk / "copy")
         (disk / "copy/run.sqlite-shm").unlink()
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
         assert frames(disk / "run") == whole[0], "it can be read"
         assert frames(disk / "stopped") == whole[0][:1]
-        with pytest.raises(taut.errors.RunError, match="killed: copy it to where it can be written"):
+        with pytest.raises(
+            taut.errors.RunError, match="killed: copy it to where it can be written"
+        ):
             open_run(disk / "copy")
         assert frames(disk / "killed3") == whole[0][:2]
         assert frames(disk / "killed1") == whole[0][:1], "there was no frame yet, and no log"
@@ -241,18 +280,21 @@ def test_a_folder_that_may_not_be_written(tmp_path):
 
 def test_a_database_that_is_full(tmp_path):
     """SQLite's own limit on pages, in the middle of a transaction."""
-    from taut.run import store
+    from taut.run import writer
 
     done = record(tmp_path / "whole", small_net(), taut.BDF2(), **ARGUMENTS)
     whole = frames(tmp_path / "whole"), bits(done.state)
     for pages in range(9, 13):
         folder = tmp_path / str(pages)
         with pytest.MonkeyPatch.context() as patch:
-            prepare = store._prepare
+            prepare = writer._set_durability
             patch.setattr(
-                store,
-                "_prepare",
-                lambda execute, page, p=pages, f=prepare: (f(execute, page), execute(f"PRAGMA max_page_count = {p}")),
+                writer,
+                "_set_durability",
+                lambda execute, page, p=pages, f=prepare: (
+                    f(execute, page),
+                    execute(f"PRAGMA max_page_count = {p}"),
+                ),
             )
             durable, error = attempt(folder, small_net())
         assert "full" in str(error)

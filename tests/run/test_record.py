@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import taut
-from taut.run.opening import open_run
+from taut.run.open_run import open_run
 from taut.run.record import record
 from tests.run.recordings import ball, bits, net, stopping_after
 
@@ -19,7 +19,16 @@ def test_a_run_holds_what_a_simulation_gives(tmp_path):
     ledger = taut.Ledger()
     steps = list(taut.simulate(net(), taut.TRBDF2(), h=0.02, until=0.31, ledger=ledger))
     assert len(steps) == 16, "the last one is shorter"
-    done = record(tmp_path / "run", net(), taut.TRBDF2(), h=0.02, until=0.31, every=3, scene="a = 1\n", inputs={"m/x.obj": b"v"})
+    done = record(
+        tmp_path / "run",
+        net(),
+        taut.TRBDF2(),
+        h=0.02,
+        until=0.31,
+        every=3,
+        scene="a = 1\n",
+        inputs={"m/x.obj": b"v"},
+    )
     assert done.outcome == "finished"
     assert bits(done.state) == bits(steps[-1][0])
     run = open_run(tmp_path / "run")
@@ -27,7 +36,11 @@ def test_a_run_holds_what_a_simulation_gives(tmp_path):
     assert [frame.step for frame in run.frames] == [0, 3, 6, 9, 12, 15, 16]
     for frame in run.frames[1:]:
         state = steps[frame.step - 1][0]
-        assert (frame.t, frame.q.tobytes(), frame.v.tobytes()) == (state.t, state.q.tobytes(), state.v.tobytes())
+        assert (frame.t, frame.q.tobytes(), frame.v.tobytes()) == (
+            state.t,
+            state.q.tobytes(),
+            state.v.tobytes(),
+        )
     assert run.frames[0].q.tobytes() == net().initial_state().q.tobytes()
     assert bits(run.state()) == bits(done.state)
     reports = run.reports
@@ -36,9 +49,14 @@ def test_a_run_holds_what_a_simulation_gives(tmp_path):
     assert reports["torn"].sum() > 0
     book = run.ledger
     assert book["step"].tolist() == list(range(1, 17))
-    for name, of in {"kinetic": lambda e: e.kinetic, "gap": lambda e: e.gap, "stored spring": lambda e: e.stored["spring"],
-                     "work wind": lambda e: e.work["wind"], "dissipated drag": lambda e: e.dissipated["drag"],
-                     "torn spring": lambda e: e.torn.get("spring", 0.0)}.items():  # fmt: skip
+    for name, of in {
+        "kinetic": lambda e: e.kinetic,
+        "gap": lambda e: e.gap,
+        "stored spring": lambda e: e.stored["spring"],
+        "work wind": lambda e: e.work["wind"],
+        "dissipated drag": lambda e: e.dissipated["drag"],
+        "torn spring": lambda e: e.torn.get("spring", 0.0),
+    }.items():
         assert book[name].tolist() == [of(entry) + 0.0 for entry in ledger], name
     assert run.scene == "a = 1\n" == (tmp_path / "run/scene.toml").read_text()
     assert (tmp_path / "run/m/x.obj").read_bytes() == b"v"
@@ -48,9 +66,19 @@ def test_a_run_holds_what_a_simulation_gives(tmp_path):
     summary = json.loads((tmp_path / "run/summary.json").read_text())
     assert summary["steps"]["iterations"] == sum(r.iterations for _, r in steps)
     total = ledger.total()
-    assert (summary["energy_J"]["numerical"], summary["energy_J"]["between"]) == (total.numerical, total.between)
+    assert (summary["energy_J"]["numerical"], summary["energy_J"]["between"]) == (
+        total.numerical,
+        total.between,
+    )
     names = {p.name for p in (tmp_path / "run").iterdir()}
-    assert names - {"energy.png"} == {"scene.toml", "m", "run.sqlite", "run.lock", "ledger.csv", "summary.json"}, "one file is left"
+    assert names - {"energy.png"} == {
+        "scene.toml",
+        "m",
+        "run.sqlite",
+        "run.lock",
+        "ledger.csv",
+        "summary.json",
+    }, "one file is left"
 
 
 def test_the_energy_of_a_falling_ball_can_be_asked_for_in_sql(tmp_path):
@@ -58,7 +86,8 @@ def test_the_energy_of_a_falling_ball_can_be_asked_for_in_sql(tmp_path):
     record(tmp_path, ball(), taut.ImplicitMidpoint(), h=0.1, until=1.0)
     with sqlite3.connect(tmp_path / "run.sqlite") as file:
         rows = file.execute(
-            "SELECT l.t, l.kinetic, e.joules FROM ledger l JOIN energies e USING (step) WHERE kind = 'stored' AND law = 'gravity'"
+            "SELECT l.t, l.kinetic, e.joules FROM ledger l JOIN energies e USING (step) "
+            "WHERE kind = 'stored' AND law = 'gravity'"
         ).fetchall()
         ((blob,),) = file.execute("SELECT q FROM frames WHERE step = 10").fetchall()
     file.close()
@@ -95,14 +124,27 @@ def test_progress_is_told_and_frames_are_durable_when_it_says_so(tmp_path):
 def test_only_the_last_checkpoints_are_kept(tmp_path):
     record(tmp_path, ball(), taut.BDF2(), h=0.1, until=2.0)
     with sqlite3.connect(tmp_path / "run.sqlite") as file:
-        assert file.execute("SELECT step FROM checkpoints").fetchall() == [(0,), (18,), (19,), (20,)]
+        assert file.execute("SELECT step FROM checkpoints").fetchall() == [
+            (0,),
+            (18,),
+            (19,),
+            (20,),
+        ]
     file.close()
 
 
 def test_steps_without_frames_are_written_before_they_pile_up(tmp_path, monkeypatch):
-    monkeypatch.setattr("taut.run.record.MOST_ROWS", 10)
+    monkeypatch.setattr("taut.run.record.MAX_PENDING_ROWS", 10)
     durable = []
-    record(tmp_path, ball(), taut.SymplecticEuler(), h=0.01, until=0.5, every=1000, tell=lambda p: durable.append(p.durable))
+    record(
+        tmp_path,
+        ball(),
+        taut.SymplecticEuler(),
+        h=0.01,
+        until=0.5,
+        every=1000,
+        tell=lambda p: durable.append(p.durable),
+    )
     assert durable[:21] == [0] * 9 + [10] * 10 + [20] * 2
     with open_run(tmp_path) as run:
         assert [f.step for f in run.frames] == [0, 50]
@@ -113,7 +155,7 @@ def test_a_run_that_is_there_stays(tmp_path):
     record(tmp_path, ball(), taut.BDF2(), h=0.1, until=1.0, scene="# one")
     (tmp_path / "notes.txt").write_text("mine")
     before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
-    with pytest.raises(taut.errors.RunError, match="there is a run already"):
+    with pytest.raises(taut.errors.RunError, match="a run exists here"):
         record(tmp_path, ball(), taut.BDF2(), h=0.1, until=0.5)
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
     done = record(tmp_path, ball(), taut.BDF2(), h=0.1, until=0.5, overwrite=True)
@@ -139,7 +181,7 @@ def test_a_killed_run_that_is_overwritten_leaves_no_log_behind(tmp_path):
 
 def test_what_is_no_run_is_not_overwritten(tmp_path):
     (tmp_path / "run.sqlite").mkdir()
-    with pytest.raises(taut.errors.RunError, match="left alone"):
+    with pytest.raises(taut.errors.RunError, match="must be a file of a run"):
         record(tmp_path, ball(), taut.BDF2(), h=0.1, until=0.5, overwrite=True)
     (tmp_path / "file").write_text("")
     with pytest.raises(taut.errors.RunError, match="file: cannot write the folder"):
@@ -157,10 +199,26 @@ def test_what_a_run_left_that_was_killed_as_it_began_is_no_run(tmp_path):
         record(tmp_path, ball(), taut.BDF2(), h=0.1, until=0.5, scene="a = 2")
     with pytest.raises(taut.errors.RunError, match=r"another scene\.toml"):
         record(tmp_path, ball(), taut.BDF2(), h=0.1, until=0.5)
-    assert record(tmp_path, ball(), taut.BDF2(), h=0.1, until=0.5, scene="a = 1").outcome == "finished"
+    assert (
+        record(tmp_path, ball(), taut.BDF2(), h=0.1, until=0.5, scene="a = 1").outcome == "finished"
+    )
 
 
-@pytest.mark.parametrize("name", ["../x", "/etc/x", "a/../../x", "run.sqlite", "SCENE.toml", "", "..", "c:x", "a\\b", "run.lock/x"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../x",
+        "/etc/x",
+        "a/../../x",
+        "run.sqlite",
+        "SCENE.toml",
+        "",
+        "..",
+        "c:x",
+        "a\\b",
+        "run.lock/x",
+    ],
+)
 def test_inputs_stay_in_the_folder(tmp_path, name):
     with pytest.raises(taut.errors.RunError, match="input"):
         record(tmp_path / "run", ball(), taut.BDF2(), h=0.1, until=0.5, inputs={name: b"x"})
@@ -169,12 +227,25 @@ def test_inputs_stay_in_the_folder(tmp_path, name):
 
 @pytest.mark.parametrize(
     ("changes", "message"),
-    [({"every": 0}, "every"), ({"every": True}, "every"), ({"checkpoint_every": 1.5}, "checkpoint_every"), ({"h": -1.0}, "step h"),
-     ({"integrator": taut.BDF2}, "brackets"), ({"folder": 3}, "path"),
-     ({"state": taut.State(0, [[0, 0, 0]] * 2, [[0, 0, 0]] * 2)}, "2 particles")],
-)  # fmt: skip
+    [
+        ({"every": 0}, "every"),
+        ({"every": True}, "every"),
+        ({"checkpoint_every": 1.5}, "checkpoint_every"),
+        ({"h": -1.0}, "h must be positive"),
+        ({"integrator": taut.BDF2}, "must be an instance: BDF2"),
+        ({"folder": 3}, "path"),
+        ({"state": taut.State(0, [[0, 0, 0]] * 2, [[0, 0, 0]] * 2)}, "got 2"),
+    ],
+)
 def test_slips_are_told_before_anything_is_written(tmp_path, changes, message):
-    arguments = {"folder": tmp_path / "run", "system": ball(), "integrator": taut.BDF2(), "h": 0.1, "until": 1.0, **changes}
+    arguments = {
+        "folder": tmp_path / "run",
+        "system": ball(),
+        "integrator": taut.BDF2(),
+        "h": 0.1,
+        "until": 1.0,
+        **changes,
+    }
     with pytest.raises(taut.TautError, match=message):
         record(**arguments)
     assert list(tmp_path.iterdir()) == []
@@ -184,7 +255,11 @@ def test_a_run_of_no_steps_is_a_run(tmp_path):
     done = record(tmp_path, ball(), taut.BDF2(), h=0.1, until=0.0)
     assert (done.outcome, done.step) == ("finished", 0)
     run = open_run(tmp_path)
-    assert (len(run.frames), run.ledger["kinetic"].shape, run.reports["outcome"].shape) == (1, (0,), (0,))
+    assert (len(run.frames), run.ledger["kinetic"].shape, run.reports["outcome"].shape) == (
+        1,
+        (0,),
+        (0,),
+    )
 
 
 def test_without_matplotlib_the_summary_says_so(tmp_path, monkeypatch):
@@ -192,7 +267,10 @@ def test_without_matplotlib_the_summary_says_so(tmp_path, monkeypatch):
     done = record(tmp_path, ball(), taut.BDF2(), h=0.1, until=0.5)
     assert not (tmp_path / "energy.png").exists()
     [note] = done.notes
-    assert note == "energy.png was not drawn: plots need the package matplotlib: pip install 'taut[plot]'"
+    assert (
+        note
+        == "energy.png was not drawn: plots need the package matplotlib: pip install 'taut[plot]'"
+    )
     assert json.loads((tmp_path / "summary.json").read_text())["notes"] == [note]
 
 
@@ -203,13 +281,16 @@ def test_the_energy_is_drawn(tmp_path):
 
 
 def test_a_step_that_fails_leaves_all_before_it(tmp_path):
-    """The state before it is in a checkpoint, the reports up to it are there, and the error is the step's own."""
+    """The state before it is in a checkpoint, the reports up to it are there.
+
+    And the error is the step's own.
+    """
 
     class Tires(taut.ImplicitEuler):
-        def move(self, system, state, h):
+        def advance(self, system, state, h):
             if state.t > 0.65:
                 raise taut.NotConverged("enough", state=state)
-            return super().move(system, state, h)
+            return super().advance(system, state, h)
 
     with pytest.raises(taut.NotConverged, match="enough") as caught:
         record(tmp_path, ball(), Tires(), h=0.1, until=1.0, every=5)
@@ -246,4 +327,6 @@ def test_the_table_at_the_end_has_one_row_a_step(tmp_path):
     record(tmp_path, net(), taut.ImplicitEuler(), h=0.02, until=0.2, every=10)
     with open(tmp_path / "ledger.csv", newline="") as stream:
         rows = list(csv.DictReader(stream))
-    assert [round(float(row["t_s"]), 9) for row in rows] == [round(0.02 * i, 9) for i in range(1, 11)]
+    assert [round(float(row["t_s"]), 9) for row in rows] == [
+        round(0.02 * i, 9) for i in range(1, 11)
+    ]

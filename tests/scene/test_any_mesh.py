@@ -1,4 +1,4 @@
-"""Any mesh file becomes a scene: laws picked for its cells, and told."""
+"""Any mesh file becomes a scene: laws are chosen by its cells, and noted."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,12 @@ from tests.mesh.meshes import real
     ("mesh", "file", "laws", "word"),
     [
         (taut.mesh.rope(5), "m.vtu", ["spring", "gravity"], "rope"),
-        (taut.mesh.sheet(4, 4, pattern="alternating"), "m.obj", ["spring", "shell_bending", "gravity"], "shell"),
+        (
+            taut.mesh.sheet(4, 4, pattern="alternating"),
+            "m.obj",
+            ["spring", "shell_bending", "gravity"],
+            "shell",
+        ),
         (taut.mesh.sheet(4, 4), "m.obj", ["spring", "shell_bending", "gravity"], "shell"),
         (taut.mesh.block(2, 2, 2, cells="tet"), "m.mesh", ["spring", "gravity"], "solid"),
         (taut.mesh.block(2, 2, 2), "m.vtu", ["spring", "gravity"], "solid"),
@@ -23,10 +28,10 @@ def test_cells_choose_the_laws(tmp_path, mesh, file, laws, word):
     taut.mesh.write(mesh, tmp_path / file)
     made = scene.of_mesh(tmp_path / file)
     built = made.build()
-    assert list(built.system.placed) == laws
+    assert list(built.system.placed_energies) == laws
     assert word in made.notes[0]
-    assert any("young" in note and "picked" in note for note in made.notes)
-    assert any(note.startswith("held") for note in made.notes)
+    assert any("young" in note and "default" in note for note in made.notes)
+    assert any(note.startswith("held points") for note in made.notes)
     assert scene.load(tmp_path / file).tables == made.tables
     again = scene.read_text(made.resolved(), folder=tmp_path)
     assert again.file.body[0].material == made.file.body[0].material
@@ -35,10 +40,12 @@ def test_cells_choose_the_laws(tmp_path, mesh, file, laws, word):
     assert state.q[:, 1].mean() < built.state.q[:, 1].mean()
 
 
-def test_what_is_given_is_not_picked(tmp_path):
+def test_given_values_replace_defaults(tmp_path):
     taut.mesh.write(taut.mesh.sheet(6, 6, size=0.3, plane="xz"), tmp_path / "m.obj")
-    made = scene.of_mesh(tmp_path / "m.obj", fix="x == min", young=2e6, poisson=1 / 3, thickness=2e-3, density=900.0)
-    assert not any("picked" in note for note in made.notes)
+    made = scene.of_mesh(
+        tmp_path / "m.obj", fix="x == min", young=2e6, poisson=1 / 3, thickness=2e-3, density=900.0
+    )
+    assert not any("default" in note for note in made.notes)
     built = made.build()
     assert built.system.mass.sum() == pytest.approx(900 * 2e-3 * 0.09)
     # pulled along x, by 0.1 N shared out as cells share the edge
@@ -51,35 +58,47 @@ def test_what_is_given_is_not_picked(tmp_path):
         constraints=[on_line(np.arange(system.n), (1, 0, 0)), *system.constraints],
     )
     longer = (taut.equilibrium(pulled).state.q[far, 0] - mesh.positions[far, 0]).mean()
-    # without narrowing the modulus is E/(1 - ν²), ν = 1/3; diagonals turn with the strain of 7e-5, and a quarter of that is missing
+    # without narrowing the modulus is E/(1 - ν²), ν = 1/3; diagonals turn with the strain of 7e-5,
+    # and a quarter of that is missing
     assert longer == pytest.approx(0.1 * 0.3 / (2e6 * 9 / 8 * 2e-3 * 0.3), rel=2e-5)
 
 
-def test_what_says_nothing_about_the_cells_is_refused(tmp_path):
+def test_options_that_do_not_apply_to_the_cells_are_rejected(tmp_path):
     taut.mesh.write(taut.mesh.block(1, 1, 1), tmp_path / "m.vtu")
-    with pytest.raises(taut.errors.SceneError, match="thickness says nothing about a solid"):
+    with pytest.raises(taut.errors.SceneError, match="thickness does not apply to a solid"):
         scene.of_mesh(tmp_path / "m.vtu", thickness=1.0)
     with pytest.raises(taut.errors.MeshError, match="no such file"):
         scene.of_mesh(tmp_path / "n.vtu")
 
 
-@pytest.mark.parametrize("mesh", [taut.mesh.sphere(8), taut.mesh.block(2, 2, 2)], ids=["shell", "solid"])
-def test_what_is_picked_makes_things_sag_alike_whatever_the_unit_of_the_file(tmp_path, mesh):
+@pytest.mark.parametrize(
+    "mesh", [taut.mesh.sphere(8), taut.mesh.block(2, 2, 2)], ids=["shell", "solid"]
+)
+def test_default_values_give_the_same_sag_in_any_unit_of_the_file(tmp_path, mesh):
     taut.mesh.write(mesh, tmp_path / "m.vtu")
     sags = []
     for scale in (1e-3, 1.0, 1e3):
         system = scene.of_mesh(tmp_path / "m.vtu", scale=scale).build().system
-        sags.append((system.rest - taut.equilibrium(system).state.q)[:, 1].max() / np.ptp(system.rest[:, 1]))
+        sags.append(
+            (system.rest - taut.equilibrium(system).state.q)[:, 1].max() / np.ptp(system.rest[:, 1])
+        )
     assert sags == pytest.approx([sags[1]] * 3, rel=1e-6)
     assert 1e-3 < sags[1] < 0.3
 
 
-def test_parts_that_nothing_holds_are_told(tmp_path):
-    points = np.vstack([taut.mesh.sheet(2, 2).points, taut.mesh.sheet(2, 2).points - (0.0, 5.0, 0.0)])
+def test_components_that_are_not_held_are_noted(tmp_path):
+    points = np.vstack(
+        [taut.mesh.sheet(2, 2).points, taut.mesh.sheet(2, 2).points - (0.0, 5.0, 0.0)]
+    )
     cells = taut.mesh.sheet(2, 2).cells["quad"]
-    taut.mesh.write(taut.mesh.Mesh(points, {"quad": np.vstack([cells, cells + 9])}), tmp_path / "two.obj")
-    assert "1 of 2 parts are held nowhere and fall" in scene.of_mesh(tmp_path / "two.obj").notes
-    assert not any("nowhere" in note for note in scene.of_mesh(tmp_path / "two.obj", fix="y == 1 or y == min").notes)
+    taut.mesh.write(
+        taut.mesh.Mesh(points, {"quad": np.vstack([cells, cells + 9])}), tmp_path / "two.obj"
+    )
+    assert "1 of 2 components are not held, and fall" in scene.of_mesh(tmp_path / "two.obj").notes
+    assert not any(
+        "not held" in note
+        for note in scene.of_mesh(tmp_path / "two.obj", fix="y == 1 or y == min").notes
+    )
 
 
 @pytest.mark.parametrize("name", ["spot.obj", "bunny.mesh"])
@@ -90,11 +109,15 @@ def test_files_from_elsewhere(name):
     assert made.inputs()[f"inputs/{name}"] == path.read_bytes()
 
 
-def test_problems_name_the_mesh_file_and_no_line_of_a_text_that_nobody_wrote(tmp_path):
+def test_errors_name_the_mesh_file_and_no_line(tmp_path):
     taut.mesh.write(taut.mesh.block(1, 1, 1), tmp_path / "m.vtu")
     with pytest.raises(taut.errors.SceneError) as caught:
         scene.of_mesh(tmp_path / "m.vtu", fix="y > 7").build()
     assert caught.value.path == tmp_path / "m.vtu"
-    assert caught.value.problems == ("body[0].hold[0]: selection 'y > 7': it selects no point (y ranges from 0 to 1)",)
-    with pytest.raises(taut.errors.SceneError, match=r"body\[0\].material.young: it is a positive number"):
+    assert caught.value.problems == (
+        "body[0].hold[0]: selection 'y > 7' is empty (y ranges from 0 to 1)",
+    )
+    with pytest.raises(
+        taut.errors.SceneError, match=r"body\[0\].material.young: must be a positive number"
+    ):
         scene.load(tmp_path / "m.vtu", overrides=[("body.body.material.young", -1.0)])

@@ -1,4 +1,4 @@
-"""Files of a scene: meshes, tables and laws beside it, never outside of its folder, and copies that make it whole elsewhere."""
+"""Files of a scene: meshes, tables and laws inside its folder, and copies of them elsewhere."""
 
 import numpy as np
 import pytest
@@ -44,14 +44,24 @@ def test_a_mesh_file_in_the_folder_is_read(folder):
 
 
 @pytest.mark.parametrize(
-    "file", ["../secret.obj", "meshes/../../secret.obj", "{tmp}/secret.obj", "link.obj", "out/secret.obj", "..\\\\secret.obj"]
+    "file",
+    [
+        "../secret.obj",
+        "meshes/../../secret.obj",
+        "{tmp}/secret.obj",
+        "link.obj",
+        "out/secret.obj",
+        "..\\\\secret.obj",
+    ],
 )
-def test_files_outside_are_refused_unless_allowed(folder, file):
+def test_files_outside_are_rejected_unless_allowed(folder, file):
     (folder / "link.obj").symlink_to(folder.parent / "secret.obj")
     (folder / "out").symlink_to(folder.parent)
     path = written(folder, SCENE.format(file=file.format(tmp=folder.parent)))
     for act in (lambda s: s.build(), lambda s: s.inputs()):
-        with pytest.raises(taut.errors.SceneError, match=r"outside of the scene's folder.*--allow-outside") as caught:
+        with pytest.raises(
+            taut.errors.SceneError, match=r"outside of the scene's folder.*--allow-outside"
+        ) as caught:
             act(scene.load(path))
         assert "line 7" in str(caught.value)
     if "\\" not in file:
@@ -59,9 +69,20 @@ def test_files_outside_are_refused_unless_allowed(folder, file):
 
 
 @pytest.mark.parametrize(
-    "file", ["missing.obj", "meshes", "a/b/c.obj", "", " ", "x\\u0000.obj", "n" * 500 + ".obj", "loop.obj", "tet.xyz"]
+    "file",
+    [
+        "missing.obj",
+        "meshes",
+        "a/b/c.obj",
+        "",
+        " ",
+        "x\\u0000.obj",
+        "n" * 500 + ".obj",
+        "loop.obj",
+        "tet.xyz",
+    ],
 )
-def test_files_that_are_not_there_are_told(folder, file):
+def test_missing_files_are_reported(folder, file):
     (folder / "loop.obj").symlink_to(folder / "loop.obj")
     with pytest.raises((taut.errors.SceneError, taut.errors.MeshError)):
         scene.load(written(folder, SCENE.format(file=file))).build()
@@ -72,17 +93,24 @@ def test_a_scene_without_a_folder_has_no_files():
         scene.read_text(SCENE.format(file="tet.obj")).build()
 
 
-def test_copies_of_the_inputs_make_the_resolved_scene_whole_elsewhere(folder, tmp_path):
+def test_a_resolved_scene_with_copies_of_its_inputs_is_complete_elsewhere(folder, tmp_path):
     (folder / "k.csv").write_text("k\n" + "\n".join(str(100.0 + i) for i in range(6)))
     (folder / "law.py").write_text(
-        "import taut\nfrom taut.formula import norm\n@taut.energy\ndef pull(x, k):\n    return k / 2 * norm(x[0]) ** 2\n"
+        "import taut\nfrom taut.formula import norm\n"
+        "@taut.energy\ndef pull(x, k):\n    return k / 2 * norm(x[0]) ** 2\n"
     )
     text = SCENE.format(file="meshes/tet.obj").replace("k = 100.0", 'k = { file = "k.csv" }')
-    text += '[[body.law]]\nlaw = "law.py:pull"\nk = 3.0\n[[body.hold]]\nwhere = [0]\nfollow = { file = "path.csv" }\n'
+    text += '[[body.law]]\nlaw = "law.py:pull"\nk = 3.0\n'
+    text += '[[body.hold]]\nwhere = [0]\nfollow = { file = "path.csv" }\n'
     (folder / "path.csv").write_text("t, x, y, z\n0, 0, 0, 0\n1, 0, 1, 0\n")
     made = scene.load(written(folder, text), allow_code=True)
     inputs = made.inputs()
-    assert set(inputs) == {"inputs/meshes/tet.obj", "inputs/k.csv", "inputs/law.py", "inputs/path.csv"}
+    assert set(inputs) == {
+        "inputs/meshes/tet.obj",
+        "inputs/k.csv",
+        "inputs/law.py",
+        "inputs/path.csv",
+    }
     run = tmp_path / "run"
     for name, content in inputs.items():
         (run / name).parent.mkdir(parents=True, exist_ok=True)
@@ -97,30 +125,41 @@ def test_copies_of_the_inputs_make_the_resolved_scene_whole_elsewhere(folder, tm
         == b.system.energies[0].parameters["k"].tolist()
         == [100, 101, 102, 103, 104, 105]
     )
-    assert a.system.hold.anchors(0.5)[0].tolist() == b.system.hold.anchors(0.5)[0].tolist() == [0, 0.5, 0]
+    assert (
+        a.system.projector.anchors(0.5)[0].tolist()
+        == b.system.projector.anchors(0.5)[0].tolist()
+        == [0, 0.5, 0]
+    )
 
 
-def test_names_of_runs_own_files_and_outside_files_do_not_meet(folder):
+def test_copies_of_files_outside_have_different_names(folder):
     (folder / "run.sqlite.obj").write_text(TETRAHEDRON)
     (folder.parent / "other").mkdir()
     (folder.parent / "other" / "secret.obj").write_text(TETRAHEDRON)
-    two = SCENE.format(file="../secret.obj") + SCENE.format(file="../other/secret.obj").partition("[[body]]")[2].replace(
-        '"a"', '"b"'
-    ).join(["[[body]]", ""])
+    two = SCENE.format(file="../secret.obj") + SCENE.format(file="../other/secret.obj").partition(
+        "[[body]]"
+    )[2].replace('"a"', '"b"').join(["[[body]]", ""])
     made = scene.load(written(folder, two), allow_outside=True)
     assert len(made.inputs()) == 2
     assert all(name.startswith("inputs/") and ".." not in name for name in made.inputs())
 
 
 def test_code_runs_only_when_allowed(folder):
-    (folder / "law.py").write_text("import pathlib\npathlib.Path(__file__).with_name('ran').touch()\nraise ValueError('no')\n")
+    (folder / "law.py").write_text(
+        "import pathlib\npathlib.Path(__file__).with_name('ran').touch()\nraise ValueError('no')\n"
+    )
     path = written(folder, SCENE.format(file="meshes/tet.obj") + '[[law]]\nlaw = "law.py:pull"\n')
     with pytest.raises(taut.errors.SceneError, match="--allow-code"):
         scene.load(path).build()
     assert not (folder / "ran").exists()
-    with pytest.raises(taut.errors.SceneError, match=r"law\[0\], line \d+: law.py could not be run: ValueError\('no'\)"):
+    with pytest.raises(
+        taut.errors.SceneError,
+        match=r"law\[0\], line \d+: law.py could not be run: ValueError\('no'\)",
+    ):
         scene.load(path, allow_code=True).build()
-    (folder / "law.py").write_text("import taut\n@taut.energy\ndef pul(x, k):\n    return k * x[0][1]\n")
+    (folder / "law.py").write_text(
+        "import taut\n@taut.energy\ndef pul(x, k):\n    return k * x[0][1]\n"
+    )
     with pytest.raises(taut.errors.SceneError, match="has no law 'pull'; did you mean 'pul'"):
         scene.load(path, allow_code=True).build()
     written(folder, path.read_text().replace("law.py", "../law.py"))
@@ -129,37 +168,42 @@ def test_code_runs_only_when_allowed(folder):
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "expected"),
     [
-        ("1\n2\n", "has 2 rows; there are 6 elements"),
-        ("k\n", "holds no numbers"),
-        ("1\n2\nx\n", "line 3: 'x' is not made of numbers"),
-        ("1 2\n3\n", "line 2: 1 columns where the first row has 2"),
+        ("1\n2\n", "must have a row for each of 6 elements, got 2"),
+        ("k\n", "has no numbers"),
+        ("1\n2\nx\n", "line 3: must be numbers, got 'x'"),
+        ("1 2\n3\n", "line 2: must have 2 columns as the first row has, got 1"),
         ("1\n2\nnan\n4\n5\n6\n", "row 3, column 1 is not finite"),
-        ("\xff", "holds no numbers"),
+        ("\xff", "has no numbers"),
     ],
 )
-def test_tables_that_do_not_fit_are_told(folder, content, told):
+def test_invalid_tables_are_reported(folder, content, expected):
     (folder / "k.csv").write_text(content)
-    path = written(folder, SCENE.format(file="meshes/tet.obj").replace("k = 100.0", 'k = { file = "k.csv" }'))
+    path = written(
+        folder, SCENE.format(file="meshes/tet.obj").replace("k = 100.0", 'k = { file = "k.csv" }')
+    )
     with pytest.raises(taut.errors.SceneError) as caught:
         scene.load(path).build()
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
 
 
 def test_held_points_follow_an_animated_mesh(folder):
     for i in range(3):
         (folder / f"f{i}.obj").write_text(TETRAHEDRON.replace("v 0 0 1", f"v 0 0 {1 + i}"))
     text = SCENE.format(file="meshes/tet.obj")
-    text += '[[body.hold]]\nwhere = [0, 3]\nfollow = { frames = ["f0.obj", "f1.obj", "f2.obj"], rate = 10.0 }\n'
+    text += "[[body.hold]]\nwhere = [0, 3]\n"
+    text += 'follow = { frames = ["f0.obj", "f1.obj", "f2.obj"], rate = 10.0 }\n'
     built = scene.load(written(folder, text)).build()
-    assert built.system.hold.anchors(0.15)[[0, 3], 2] == pytest.approx([0, 2.5])
+    assert built.system.projector.anchors(0.15)[[0, 3], 2] == pytest.approx([0, 2.5])
     *_, (state, _) = taut.simulate(built.system, built.integrator, 0.01, 0.1)
     assert state.q[3, 2] == pytest.approx(2.0, abs=1e-12)
 
 
 def test_per_vertex_maps_and_groups_of_a_file_are_known(folder):
-    mesh = taut.mesh.sheet(2, 2).with_(point_data={"stiff": np.arange(9.0)}, groups={"left side": [0, 3, 6]})
+    mesh = taut.mesh.sheet(2, 2).with_(
+        point_data={"stiff": np.arange(9.0)}, groups={"left side": [0, 3, 6]}
+    )
     taut.mesh.write(mesh, folder / "m.vtu")
     text = SCENE.format(file="m.vtu").replace("k = 100.0", 'k = "10*stiff"')
     built = scene.load(written(folder, text)).build()
@@ -167,7 +211,7 @@ def test_per_vertex_maps_and_groups_of_a_file_are_known(folder):
     assert built.system.energies[0].parameters["k"] == pytest.approx(5.0 * edges.sum(axis=1))
 
 
-def test_a_file_and_a_copy_of_the_same_name_do_not_meet(folder):
+def test_a_file_and_a_copy_of_the_same_name_have_different_copies(folder):
     (folder / "inputs").mkdir()
     (folder / "inputs" / "tet.obj").write_text(TETRAHEDRON.replace("v 1 0 0", "v 2 0 0"))
     (folder / "tet.obj").write_text(TETRAHEDRON)

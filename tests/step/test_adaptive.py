@@ -5,7 +5,7 @@ import pytest
 
 import taut
 from taut import laws
-from taut.step.adaptive import LENGTH
+from taut.step.adaptive import _LENGTH as LENGTH
 from tests.laws.motion import UNTIL, pendulum, reference
 from tests.laws.test_integrators import OBEYS, made
 
@@ -26,8 +26,11 @@ class Fragile(taut.ImplicitEuler):
 
 def spring():
     return taut.System(
-        [[0, 0, 0], [1, 0, 0]], mass=1.0, fixed=[0], energies=[laws.spring([[0, 1]], k=30.0), laws.gravity()]
-    )  # fmt: skip
+        [[0, 0, 0], [1, 0, 0]],
+        mass=1.0,
+        fixed=[0],
+        energies=[laws.spring([[0, 1]], k=30.0), laws.gravity()],
+    )
 
 
 def test_a_step_that_goes_well_is_the_integrators_own():
@@ -84,7 +87,8 @@ def test_it_gives_up_at_the_limit_with_the_state_intact():
 
 
 def test_explicit_blow_up_is_caught_and_shortened():
-    """An explicit method far beyond its limit leaves the finite numbers; shorter substeps do not."""
+    """An explicit method far beyond its limit leaves the finite numbers; shorter substeps do
+    not."""
     system = taut.System([[0, 0, 0]], mass=1.0, energies=[stiffening(k=1e6)], pose=[[1.0, 0, 0]])
     with pytest.raises(taut.NotConverged, match="would do"):
         for _ in taut.simulate(system, taut.SymplecticEuler(), 0.1, 2.0):
@@ -103,7 +107,15 @@ def stiffening(x, k):
 
 
 @pytest.mark.parametrize(
-    "inner", [taut.SymplecticEuler, taut.RK4, taut.ImplicitEuler, taut.ImplicitMidpoint, taut.BDF2, taut.TRBDF2]
+    "inner",
+    [
+        taut.SymplecticEuler,
+        taut.RK4,
+        taut.ImplicitEuler,
+        taut.ImplicitMidpoint,
+        taut.BDF2,
+        taut.TRBDF2,
+    ],
 )
 def test_a_tighter_bound_gives_a_smaller_error(inner):
     errors, counts = [], []
@@ -134,7 +146,8 @@ class Counted(taut.TRBDF2):
 
 
 def test_all_work_is_reported():
-    """That of the whole steps which only served to estimate the error, and of attempts that were given up."""
+    """That of the whole steps which only served to estimate the error, and of attempts that were
+    given up."""
     inner = Counted()
     run = taut.simulate(pendulum(), taut.Adaptive(inner, error=1e-5), UNTIL / 5, UNTIL)
     assert sum(r.retries for _, r in run) > 0
@@ -144,7 +157,8 @@ def test_all_work_is_reported():
 
 @pytest.mark.parametrize("integrator", OBEYS, ids=lambda i: i.__name__)
 def test_the_estimate_is_the_error(integrator):
-    """One error-controlled step of an oscillator from its exact state: what is estimated is what is made, but for the next order
+    """One error-controlled step of an oscillator from its exact state: what is estimated is what is
+    made, but for the next order
     in h·ω = 0.04."""
     omega, h, phase = 2.0, 0.02, 0.7
 
@@ -152,10 +166,18 @@ def test_the_estimate_is_the_error(integrator):
         return np.cos(phase + omega * t), -omega * np.sin(phase + omega * t)
 
     x, v = exact(0.0)
-    system = taut.System([[0, 0, 0]], mass=1.0, energies=[laws.pin(k=omega**2)], pose=[[x, 0, 0]], velocity=[[v, 0, 0]])
+    system = taut.System(
+        [[0, 0, 0]],
+        mass=1.0,
+        energies=[laws.pin(k=omega**2)],
+        pose=[[x, 0, 0]],
+        velocity=[[v, 0, 0]],
+    )
     before, speed = exact(-h / 2)
     history = {"BDF2 moved": [[x - before, 0, 0]], "BDF2 v": [[speed, 0, 0]], "BDF2 h": h / 2}
-    start = system.initial_state().with_(history=history if "the previous step" in integrator.needs else {})
+    start = system.initial_state().with_(
+        history=history if "the previous step" in integrator.needs else {}
+    )
     state, report = taut.Adaptive(made(integrator), error=1.0).step(system, start, h)
     assert report.substeps == 2
     assert report.error == pytest.approx(abs(state.q[0, 0] - exact(h)[0]), rel=0.05)
@@ -182,15 +204,21 @@ def test_a_damaged_length_is_refused():
     system = spring()
     for bad in (np.nan, 0.0, -1.0, [0.1, 0.2]):
         with pytest.raises(taut.errors.ModelError, match="adaptive h"):
-            taut.Adaptive(taut.BDF2()).step(system, system.initial_state().with_(history={LENGTH: bad}), 0.1)
+            taut.Adaptive(taut.BDF2()).step(
+                system, system.initial_state().with_(history={LENGTH: bad}), 0.1
+            )
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(("x",), "needs an integrator"), ((taut.BDF2(), {"error": -1.0}), "error of an adaptive step"),
-     ((taut.BDF2(), {"error": np.nan}), "error of an adaptive step"), ((taut.BDF2(), {"halvings": -1}), "halvings"),
-     ((taut.Adaptive(taut.BDF2()),), "needs an integrator")],
-)  # fmt: skip
+    [
+        (("x",), "needs an integrator"),
+        ((taut.BDF2(), {"error": -1.0}), "error of an adaptive step"),
+        ((taut.BDF2(), {"error": np.nan}), "error of an adaptive step"),
+        ((taut.BDF2(), {"halvings": -1}), "halvings"),
+        ((taut.Adaptive(taut.BDF2()),), "needs an integrator"),
+    ],
+)
 def test_silly_arguments(arguments, message):
     options = arguments[1] if len(arguments) > 1 else {}
     with pytest.raises(taut.errors.ModelError, match=message):
@@ -203,8 +231,12 @@ def wall(x, k):
     return -k * taut.formula.log(x[0][1])
 
 
-@pytest.mark.parametrize("integrator", [taut.ImplicitMidpoint, taut.SymplecticEuler, taut.TRBDF2, taut.RK4])
+@pytest.mark.parametrize(
+    "integrator", [taut.ImplicitMidpoint, taut.SymplecticEuler, taut.TRBDF2, taut.RK4]
+)
 def test_an_end_without_energy_is_rolled_back(integrator):
-    system = taut.System([[0, 0.1, 0]], mass=1.0, velocity=[[0, -10.0, 0]], energies=[wall(k=20.0), laws.gravity()])
+    system = taut.System(
+        [[0, 0.1, 0]], mass=1.0, velocity=[[0, -10.0, 0]], energies=[wall(k=20.0), laws.gravity()]
+    )
     for state, _ in taut.simulate(system, taut.Adaptive(integrator()), 0.03, 0.09):
         assert state.q[0, 1] > 0.0

@@ -6,17 +6,20 @@ import pytest
 import taut
 from taut import laws
 from taut.constraints import on_line
-from taut.step.combination import Course
+from taut.step._combination import StageSums
 
 
 def cloth(**more):
     mesh = taut.mesh.sheet(6, 6, size=1.0)
     rng = np.random.default_rng(3)
     return taut.System(
-        mesh.points, mass=rng.uniform(0.1, 0.2, mesh.n), energies=[laws.spring(mesh.edges, k=50.0), laws.gravity()],
+        mesh.points,
+        mass=rng.uniform(0.1, 0.2, mesh.n),
+        energies=[laws.spring(mesh.edges, k=50.0), laws.gravity()],
         damping=[laws.spring_damping(mesh.edges, c=0.05), laws.rayleigh(alpha=0.3, beta=1e-3)],
-        velocity=rng.normal(size=(mesh.n, 3)), **more,
-    )  # fmt: skip
+        velocity=rng.normal(size=(mesh.n, 3)),
+        **more,
+    )
 
 
 @pytest.mark.parametrize("integrator", [taut.SymplecticEuler, taut.VelocityVerlet, taut.RK4])
@@ -29,7 +32,9 @@ def test_a_step_is_its_formula(integrator):
 
     q, v = integrator.formula(a, 0.0, np.array(state.q), np.array(state.v), 2e-3)
     new, _ = integrator().step(system, state, 2e-3)
-    np.testing.assert_allclose(new.q, q, rtol=0, atol=4e-15)  # a few roundings of coordinates below 4 m
+    np.testing.assert_allclose(
+        new.q, q, rtol=0, atol=4e-15
+    )  # a few roundings of coordinates below 4 m
     np.testing.assert_allclose(new.v, v, rtol=0, atol=4e-14)
 
 
@@ -37,11 +42,11 @@ def test_what_the_ledger_reads_is_the_step():
     system = cloth(fixed=[0, 6], constraints=[on_line([20], (1, 2, 0))])
     state = system.initial_state()
     done = taut.RK4().advance(system, state, 2e-3)
-    np.testing.assert_array_equal(done.moved, done.state.q - state.q)
-    free = system.hold.project(done.state.v - state.v)
+    np.testing.assert_array_equal(done.displacement, done.state.q - state.q)
+    free = system.projector.project(done.state.v - state.v)
     np.testing.assert_allclose(done.inertia, system.mass[:, None] * free / 2e-3, rtol=1e-14)
     assert not done.residual.any()
-    assert done.moved is done.moved
+    assert done.displacement is done.displacement
     assert not done.state.q.flags.writeable
     assert not done.state.v.flags.writeable
 
@@ -55,11 +60,11 @@ def test_what_stays_where_it_is_is_not_copied():
 
 
 def test_the_particle_that_leaves_the_finite_numbers_is_named():
-    course = Course(np.zeros((3000, 3)), np.zeros((3000, 3)), np.zeros((1, 3000, 3)))
-    course.room[:] = 0.0
-    course.room[2100, 2] = 1e308
-    a = course.acceleration()
-    q, v = course.start
-    assert np.isfinite(course.at(q + 0.5 * v, v + a)).all()
+    sums = StageSums(np.zeros((3000, 3)), np.zeros((3000, 3)), np.zeros((1, 3000, 3)))
+    sums.next_acceleration[:] = 0.0
+    sums.next_acceleration[2100, 2] = 1e308
+    a = sums.add_acceleration()
+    q, v = sums.start
+    assert np.isfinite(sums.evaluate(q + 0.5 * v, v + a)).all()
     with pytest.raises(taut.TautError, match="particle 2100 has left the finite numbers"):
-        course.at(q, v + 10.0 * a)
+        sums.evaluate(q, v + 10.0 * a)

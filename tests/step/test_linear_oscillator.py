@@ -29,7 +29,9 @@ def expected(name, steps):
         elif name == "RK4":
             z = H * A
             new = (ONE + z + z @ z / 2 + z @ z @ z / 6 + z @ z @ z @ z / 24) @ y
-        elif name in ("ImplicitEuler", "LinearlyImplicitEuler") or (name == "BDF2" and last is None):
+        elif name in ("ImplicitEuler", "LinearlyImplicitEuler") or (
+            name == "BDF2" and last is None
+        ):
             new = euler @ y
         elif name == "ImplicitMidpoint":
             new = np.linalg.solve(ONE - H / 2 * A, (ONE + H / 2 * A) @ y)
@@ -37,7 +39,9 @@ def expected(name, steps):
             new = np.linalg.solve(ONE - 2 / 3 * H * A, (4 * y - last) / 3)
         elif name == "TRBDF2":
             middle = np.linalg.solve(ONE - C * H / 2 * A, (ONE + C * H / 2 * A) @ y)
-            new = np.linalg.solve((2 - C) * ONE - (1 - C) * H * A, middle / C - (1 - C) ** 2 / C * y)
+            new = np.linalg.solve(
+                (2 - C) * ONE - (1 - C) * H * A, middle / C - (1 - C) ** 2 / C * y
+            )
         last, y = y, new
         out.append(y)
     return np.array(out)
@@ -47,17 +51,24 @@ def expected(name, steps):
 @pytest.mark.parametrize("damper", ["drag", "rayleigh"])
 def test_the_recurrence_is_followed(name, damper):
     system = taut.System(
-        [[0, 0, 0]], mass=1.5, energies=[laws.pin(k=1.5 * OMEGA**2)], pose=[[X0, 0, 0]], velocity=[[V0, 0, 0]],
+        [[0, 0, 0]],
+        mass=1.5,
+        energies=[laws.pin(k=1.5 * OMEGA**2)],
+        pose=[[X0, 0, 0]],
+        velocity=[[V0, 0, 0]],
         damping=[laws.drag(alpha=RATE) if damper == "drag" else laws.rayleigh(alpha=RATE)],
-    )  # fmt: skip
+    )
     kind = getattr(taut, name)
-    integrator = kind() if kind.stability == "conditional" else kind(tolerance=taut.Tolerance(1e-14))
+    integrator = (
+        kind() if kind.stability == "conditional" else kind(tolerance=taut.Tolerance(1e-14))
+    )
     got = [(s.q[0, 0], s.v[0, 0]) for s, _ in taut.simulate(system, integrator, H, 100 * H)]
     np.testing.assert_allclose(got, expected(name, 100), atol=1e-12)
 
 
 def test_bdf2_with_changing_steps_is_exact_for_a_parabola():
-    """q = t², v = 2t under a constant force, however the step changes: the variable formula is of second order."""
+    """q = t², v = 2t under a constant force, however the step changes: the variable formula is of
+    second order."""
     system = taut.System([[0, 0, 0]], mass=1.0, energies=[laws.force(f=(2.0, 0, 0))])
     integrator, state = taut.BDF2(tolerance=taut.Tolerance(1e-15)), system.initial_state()
     state, _ = integrator.step(system, state, 0.1)
@@ -81,7 +92,11 @@ def test_bdf2_starts_afresh_when_the_step_grows_too_much():
     np.testing.assert_array_equal(longer.q, euler.step(system, state, 0.025)[0].q)
     edited, report = bdf2.step(system, state.with_(v=state.v), 0.01)
     assert "implicit Euler: there is no previous step" in report.note
-    for history in ({"BDF2 h": 0.1}, {**state.history, "BDF2 v": [[0, 0, 0], [1, 0, 0]]}, {**state.history, "BDF2 h": -1.0}):
+    for history in (
+        {"BDF2 h": 0.1},
+        {**state.history, "BDF2 v": [[0, 0, 0], [1, 0, 0]]},
+        {**state.history, "BDF2 h": -1.0},
+    ):
         with pytest.raises(taut.errors.ModelError, match="history"):
             bdf2.step(system, state.with_(history=history), 0.01)
     np.testing.assert_array_equal(edited.q, euler.step(system, state, 0.01)[0].q)

@@ -5,11 +5,14 @@ import pytest
 
 import taut
 from taut import laws
-from taut.step.constant_stiffness import constant_stiffness
+from taut.step._objective import constant_stiffness
+from taut.system.workspace import workspace_for
 from tests.laws.test_integrators import OBEYS, cloth
 from tests.run.test_ledger import machine
 
-IMPLICIT = [i for i in OBEYS if i.stability != "conditional" and i is not taut.LinearlyImplicitEuler]
+IMPLICIT = [
+    i for i in OBEYS if i.stability != "conditional" and i is not taut.LinearlyImplicitEuler
+]
 
 
 @pytest.mark.parametrize("integrator", IMPLICIT, ids=lambda i: i.__name__)
@@ -30,14 +33,20 @@ def test_both_minimisers_end_at_the_same_state(integrator, solver):
 
 
 def test_lbfgs_factorises_once_for_each_length_of_step(monkeypatch):
-    from taut.solve.direct import Direct
+    from taut.linalg.direct import Direct
 
     factored, plain = [], Direct.factor
-    monkeypatch.setattr(Direct, "factor", lambda self, matrix, **more: factored.append(1) or plain(self, matrix, **more))
+    monkeypatch.setattr(
+        Direct,
+        "factor",
+        lambda self, matrix, **more: factored.append(1) or plain(self, matrix, **more),
+    )
     for _ in taut.simulate(cloth(6), taut.ImplicitEuler(minimiser="lbfgs"), 0.02, 0.2):
         pass
     assert len(factored) == 1
-    for _ in taut.simulate(cloth(6), taut.Adaptive(taut.TRBDF2(minimiser="lbfgs"), error=1.0), 0.02, 0.1):
+    for _ in taut.simulate(
+        cloth(6), taut.Adaptive(taut.TRBDF2(minimiser="lbfgs"), error=1.0), 0.02, 0.1
+    ):
         pass
     assert len(factored) == 3, "whole steps and half ones"
 
@@ -45,11 +54,15 @@ def test_lbfgs_factorises_once_for_each_length_of_step(monkeypatch):
 def test_the_constant_matrix_is_positive_definite_and_has_the_inertia():
     system = machine()
     for h in (1e-3, 1e-1):
-        matrix = constant_stiffness(system, system.initial_state(), h).to_scipy().toarray()
+        matrix = (
+            constant_stiffness(workspace_for(system), system.initial_state(), h)
+            .to_scipy()
+            .toarray()
+        )
         np.testing.assert_allclose(matrix, matrix.T, atol=1e-12 * np.abs(matrix).max())
         assert np.linalg.eigvalsh(matrix).min() > 0.0
     free = taut.System([[0, 0, 0], [1, 0, 0]], mass=2.0, energies=[laws.spring([[0, 1]], k=50.0)])
-    matrix = constant_stiffness(free, free.initial_state(), 0.1).to_scipy().toarray()
+    matrix = constant_stiffness(workspace_for(free), free.initial_state(), 0.1).to_scipy().toarray()
     np.testing.assert_allclose(matrix[0, 0], 200.0 + 50.0)
     np.testing.assert_allclose(matrix[1, 1], 200.0 + 0.2 * 50.0)
 

@@ -11,7 +11,9 @@ G = 9.81
 def weight():
     """2 kg at the end of a spring that is neither stretched nor under any other load."""
     spring = laws.spring([[0, 1]], k=981.0)
-    return taut.System([[0, 0, 0], [1, 0, 0]], mass=2.0, fixed=[0], energies=[spring, laws.gravity([1])])
+    return taut.System(
+        [[0, 0, 0], [1, 0, 0]], mass=2.0, fixed=[0], energies=[spring, laws.gravity([1])]
+    )
 
 
 def a_step():
@@ -23,21 +25,27 @@ def an_equilibrium():
 
 
 def a_form():
-    taut.form_finding([[0, 0, 0], [1, 5, 0], [4, 0, 0]], fixed=[0, 2], edges=[[0, 1], [1, 2]], density=[3.0, 1.0])
+    taut.form_finding(
+        [[0, 0, 0], [1, 5, 0], [4, 0, 0]], fixed=[0, 2], edges=[[0, 1], [1, 2]], density=[3.0, 1.0]
+    )
 
 
 @pytest.mark.parametrize(
     ("solve", "name", "left"),
     [
         (a_step, "ImplicitEuler", 2 * G),
-        (an_equilibrium, "equilibrium", 2 * G * 0.5 / 256),  # of the smallest part into which the load is divided
+        (
+            an_equilibrium,
+            "equilibrium",
+            2 * G * 0.5 / 256,
+        ),  # of the smallest part into which the load is divided
         (a_form, "form_finding", 20.0),  # 3 N/m·(-1, -5) m + 1 N/m·(3, -5) m
     ],
     ids=["step", "equilibrium", "form"],
 )
 def test_the_report_says_which_force_is_left(monkeypatch, solve, name, left):
     """Without any iteration of Newton's method it is the force at the start."""
-    monkeypatch.setattr("taut.solve.newton.ITERATIONS", 0)
+    monkeypatch.setattr("taut.optimise.newton.MAX_ITERATIONS", 0)
     with pytest.raises(taut.NotConverged, match="0 Newton iterations were not enough") as caught:
         solve()
     report = caught.value.report

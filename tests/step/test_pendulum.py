@@ -10,12 +10,16 @@ STIFF = 1e6  # kL/mg
 
 
 def period(integrator, degrees, h):
-    """From the highest point to the lowest is a quarter; timed where the pendulum passes the vertical."""
+    """From the highest point to the lowest is a quarter; timed where the pendulum passes the
+    vertical."""
     angle = np.radians(degrees)
     start = [np.sin(angle), -np.cos(angle), 0.0]
     system = taut.System(
-        [[0, 0, 0], start], mass=1.0, fixed=[0], energies=[laws.spring([[0, 1]], k=STIFF * 9.81), laws.gravity()],
-    )  # fmt: skip
+        [[0, 0, 0], start],
+        mass=1.0,
+        fixed=[0],
+        energies=[laws.spring([[0, 1]], k=STIFF * 9.81), laws.gravity()],
+    )
     last = system.initial_state()
     for state, _ in taut.simulate(system, integrator, h, 10.0):
         if state.q[1, 0] <= 0.0:

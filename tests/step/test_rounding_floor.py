@@ -1,19 +1,23 @@
-"""What may end at the rounding floor, and what may not: random scenes in which stiffness is beyond all measure, and at rest."""
+"""What may end at the rounding floor, and what may not: random scenes in which stiffness is beyond
+all measure, and at rest."""
 
 import numpy as np
 import pytest
 
 import taut
-from taut.bench.reliability.random_scenes import scene
+from benchmarks.reliability.random_scenes import scene
 
 
 @pytest.mark.parametrize("number", [676, 1108])
 def test_a_floor_beyond_all_forces_excuses_nothing(number):
-    """A rod whose particles all meet in one point: its hinges are as stiff as 1e30 N/m there, and rounding could cause 1e19 N."""
+    """A rod whose particles all meet in one point: its hinges are as stiff as 1e30 N/m there, and
+    rounding could cause 1e19 N."""
     made = scene(number)
     start = made.system.initial_state()
     assert np.ptp(start.q, axis=0).max() == 0.0
-    with pytest.raises(taut.NotConverged, match="stiffness is so large that rounding hides forces and mass") as caught:
+    with pytest.raises(
+        taut.NotConverged, match="stiffness is so large that rounding hides forces and mass"
+    ) as caught:
         taut.ImplicitEuler().step(made.system, start, made.h)
     report = caught.value.report
     assert report.residual > max(report.tolerance, report.floor)
@@ -21,7 +25,8 @@ def test_a_floor_beyond_all_forces_excuses_nothing(number):
 
 @pytest.mark.parametrize("number", [753, 993])
 def test_a_rod_at_rest_ends_at_the_floor(number):
-    """Nothing acts but rounding itself, 1e-29 N: its floor is larger than that, and an honest one."""
+    """Nothing acts but rounding itself, 1e-29 N: its floor is larger than that, and an honest
+    one."""
     made = scene(number)
     start = made.system.initial_state()
     state, report = taut.ImplicitEuler().step(made.system, start, made.h)

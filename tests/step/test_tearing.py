@@ -15,9 +15,13 @@ def pulled(**extra):
     """A chain of two springs; the second is the weaker one. Its end is pulled away at 1 m/s."""
     springs = laws.spring([[0, 1], [1, 2]], k=100.0, breaking_strain=[0.5, 0.2])
     return taut.System(
-        [[0.0, 0, 0], [1.0, 0, 0], [2.0, 0, 0]], mass=0.1, energies=[springs], fixed=[0],
-        constraints=[scripted([2], lambda t: (2.0 + t, 0, 0))], **extra,
-    )  # fmt: skip
+        [[0.0, 0, 0], [1.0, 0, 0], [2.0, 0, 0]],
+        mass=0.1,
+        energies=[springs],
+        fixed=[0],
+        constraints=[scripted([2], lambda t: (2.0 + t, 0, 0))],
+        **extra,
+    )
 
 
 def test_a_spring_breaks_at_its_strain_and_its_energy_is_booked():
@@ -52,14 +56,25 @@ def test_every_integrator_tears_and_closes_its_books(integrator):
     assert run.summary.torn == 1
     assert not state.active["spring"][1]
     total = ledger.total()
-    assert total.torn["spring"] == pytest.approx(0.5 * 100.0 * 0.2**2, rel=0.02)  # it is noticed within a step
+    assert total.torn["spring"] == pytest.approx(
+        0.5 * 100.0 * 0.2**2, rel=0.02
+    )  # it is noticed within a step
     assert max(abs(e.gap) / e.scale for e in ledger) <= 1e-12
-    flows = total.opening + total.scripted - sum(total.dissipated.values()) - total.numerical + total.residual
-    assert total.kinetic + sum(total.stored.values()) + total.torn["spring"] == pytest.approx(flows, rel=1e-12)
+    flows = (
+        total.opening
+        + total.scripted
+        - sum(total.dissipated.values())
+        - total.numerical
+        + total.residual
+    )
+    assert total.kinetic + sum(total.stored.values()) + total.torn["spring"] == pytest.approx(
+        flows, rel=1e-12
+    )
 
 
 def test_what_held_both_ends_leaves_too(tmp_path):
-    """The damper beside a spring, the hinge over an edge, the triangle it was a side of; what held one end stays."""
+    """The damper beside a spring, the hinge over an edge, the triangle it was a side of; what held
+    one end stays."""
     points = np.array([[0.0, 0, 0], [1.0, 0, 0], [0.5, 1.0, 0], [0.5, -1.0, 0], [3.0, 0, 0]])
     energies = [
         laws.spring([[0, 1], [0, 2], [1, 4]], k=10.0, breaking_strain=0.1),
@@ -71,13 +86,18 @@ def test_what_held_both_ends_leaves_too(tmp_path):
     pose = points + 0.2 * np.outer([0, 1, 0, 0, 1], [1, 0, 0])
     system = taut.System(points, mass=1.0, energies=energies, damping=damping, pose=pose)
     ledger = taut.Ledger()
-    ((state, report),) = taut.simulate(system, taut.ImplicitEuler(), h=1e-4, until=1e-4, ledger=ledger)
+    ((state, report),) = taut.simulate(
+        system, taut.ImplicitEuler(), h=1e-4, until=1e-4, ledger=ledger
+    )
     assert report.torn == 1
     masks = {name: mask.tolist() for name, mask in state.active.items()}
     assert masks == {
-        "spring": [False, True, True], "shell_bending": [False], "area": [False, True], "cable": [False, True],
+        "spring": [False, True, True],
+        "shell_bending": [False],
+        "area": [False, True],
+        "cable": [False, True],
         "spring_damping": [False, True],
-    }  # fmt: skip
+    }
     assert set(ledger.entries[0].torn) == {"spring", "area", "cable"}
     ledger.write_csv(tmp_path / "ledger.csv")
     header, row = (tmp_path / "ledger.csv").read_text().splitlines()
@@ -89,10 +109,18 @@ def sheet():
     mesh = taut.mesh.sheet(8, 6, size=(1.0, 0.7))
     springs = laws.spring(mesh.edges, k=200.0, breaking_strain=0.15)
     return taut.System(
-        mesh.points, mass=taut.areal_mass(mesh, 0.2),
-        energies=[springs, laws.spring(mesh.diagonals, k=50.0, breaking_strain=0.3, name="shear"), laws.gravity()],
-        constraints=[fixed(mesh.select("y > 0.99*max")), scripted(mesh.select("y < 0.01"), _down(mesh))],
-    )  # fmt: skip
+        mesh.points,
+        mass=taut.areal_mass(mesh, 0.2),
+        energies=[
+            springs,
+            laws.spring(mesh.diagonals, k=50.0, breaking_strain=0.3, name="shear"),
+            laws.gravity(),
+        ],
+        constraints=[
+            fixed(mesh.select("y > 0.99*max")),
+            scripted(mesh.select("y < 0.01"), _down(mesh)),
+        ],
+    )
 
 
 def _down(mesh):
@@ -104,10 +132,12 @@ def test_a_sheet_torn_in_two_falls_apart_and_resumes_to_the_same_bits():
     system = sheet()
     states = [s for s, _ in taut.simulate(system, taut.ImplicitEuler(), h=0.02, until=1.0)]
     end = states[-1]
-    kept = system.placed["spring"].elements[end.active["spring"]]
-    shear = system.placed["shear"].elements[end.active["shear"]]
+    kept = system.placed_energies["spring"].elements[end.active["spring"]]
+    shear = system.placed_energies["shear"].elements[end.active["shear"]]
     pairs = np.concatenate([kept, shear])
-    parts, _ = connected_components(coo_array((np.ones(len(pairs)), pairs.T), shape=(system.n, system.n)))
+    parts, _ = connected_components(
+        coo_array((np.ones(len(pairs)), pairs.T), shape=(system.n, system.n))
+    )
     assert parts >= 2
     middle = next(s for s in states if not s.active.get("spring", np.ones(1, bool)).all())
     *_, (again, _) = taut.simulate(sheet(), taut.ImplicitEuler(), h=0.02, until=1.0, state=middle)
@@ -121,17 +151,26 @@ def test_what_cannot_break():
     def system(*energies, damping=()):
         return taut.System(points, mass=1.0, energies=energies, damping=damping)
 
-    with pytest.raises(taut.errors.LawError, match="only an energy on two particles with a rest length l0"):
+    with pytest.raises(
+        taut.errors.LawError, match="only an energy on two particles with a rest length l0"
+    ):
         system(laws.zero_length_spring([[0, 1]], k=1.0, breaking_strain=0.1))
-    with pytest.raises(taut.errors.LawError, match="only an energy on two particles with a rest length l0"):
+    with pytest.raises(
+        taut.errors.LawError, match="only an energy on two particles with a rest length l0"
+    ):
         system(laws.rod_bending([[0, 1, 2]], EI=1.0, breaking_strain=0.1))
     with pytest.raises(taut.errors.LawError, match="only an energy on two particles"):
         system(damping=[laws.spring_damping([[0, 1]], c=1.0, breaking_strain=0.1)])
-    with pytest.raises(taut.errors.LawError, match=r"breaking_strain of element 1 \(particles \[1, 2\]\) is not positive"):
+    with pytest.raises(
+        taut.errors.LawError,
+        match=r"breaking_strain of element 1 \(particles \[1, 2\]\) must be positive, got",
+    ):
         system(laws.spring([[0, 1], [1, 2]], k=1.0, breaking_strain=[0.1, 0.0]))
     with pytest.raises(taut.errors.LawError, match="one number or one per element"):
         system(laws.spring([[0, 1], [1, 2]], k=1.0, breaking_strain=[0.1, 0.1, 0.1]))
-    with pytest.raises(taut.errors.LawError, match="'breaking_strain' of element 0 is nan"):
+    with pytest.raises(
+        taut.errors.LawError, match="'breaking_strain' of element 0 must be a finite number"
+    ):
         system(laws.spring([[0, 1]], k=1.0, breaking_strain=[np.nan]))
     with pytest.raises(taut.errors.LawError, match="cannot be called 'breaking_strain'"):
         taut.energy(lambda x, breaking_strain: breaking_strain)
@@ -148,20 +187,28 @@ def test_the_wind_does_not_blow_on_what_is_torn():
     mesh = taut.mesh.sheet(4, 4)
     springs = laws.spring(mesh.edges, k=50.0, breaking_strain=0.2)
     sheet = taut.System(
-        mesh.points, mass=0.01, energies=[springs, laws.area(mesh.triangles, k=1.0)],
-        loads=[laws.wind(mesh.triangles, velocity=(0, 0, 5.0), lift=0.0)], pose=mesh.points * [1.0, 1.5, 1.0],
-    )  # fmt: skip
+        mesh.points,
+        mass=0.01,
+        energies=[springs, laws.area(mesh.triangles, k=1.0)],
+        loads=[laws.wind(mesh.triangles, velocity=(0, 0, 5.0), lift=0.0)],
+        pose=mesh.points * [1.0, 1.5, 1.0],
+    )
     state, report = taut.ImplicitEuler().step(sheet, sheet.initial_state(), 1e-5)
     assert report.torn == 20
     assert not state.active["area"].any()
     np.testing.assert_array_equal(state.active["wind"], state.active["area"])
-    assert not sheet.forces_of_loads(state)["wind"].any()
+    assert not sheet.load_forces(state)["wind"].any()
 
 
 def test_a_breaking_strain_of_its_own_wins():
     """A rope beside a thread on the same two particles: the thread breaks, the rope holds."""
-    thread, rope = laws.spring([[0, 1]], k=10.0, breaking_strain=0.1), laws.cable([[0, 1]], k=10.0, breaking_strain=5.0)
-    pair = taut.System([[0, 0, 0], [0.4, 0, 0]], mass=1.0, energies=[thread, rope], pose=[[0, 0, 0], [0.45, 0, 0]])
+    thread, rope = (
+        laws.spring([[0, 1]], k=10.0, breaking_strain=0.1),
+        laws.cable([[0, 1]], k=10.0, breaking_strain=5.0),
+    )
+    pair = taut.System(
+        [[0, 0, 0], [0.4, 0, 0]], mass=1.0, energies=[thread, rope], pose=[[0, 0, 0], [0.45, 0, 0]]
+    )
     state, report = taut.ImplicitEuler().step(pair, pair.initial_state(), 1e-4)
     assert report.torn == 1
     assert {name: mask.tolist() for name, mask in state.active.items()} == {"spring": [False]}
@@ -170,5 +217,11 @@ def test_a_breaking_strain_of_its_own_wins():
 
 
 def test_no_rest_length_no_breaking_strain():
-    with pytest.raises(taut.errors.LawError, match=r"element 0 .* has a breaking strain, but no rest length"):
-        taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0, energies=[laws.cable([[0, 1]], k=1.0, l0=0.0, breaking_strain=0.1)])
+    with pytest.raises(
+        taut.errors.LawError, match=r"element 0 .* has a breaking strain, but no rest length"
+    ):
+        taut.System(
+            [[0, 0, 0], [1, 0, 0]],
+            mass=1.0,
+            energies=[laws.cable([[0, 1]], k=1.0, l0=0.0, breaking_strain=0.1)],
+        )

@@ -1,4 +1,5 @@
-"""The table of members against forces written out by hand; rest lengths that give a prestress; the file."""
+"""The table of members against forces written out by hand; rest lengths that give a prestress; the
+file."""
 
 import csv
 
@@ -19,22 +20,42 @@ def stiffening(x, k, l0):
 
 
 def system(**more):
-    return taut.System(POINTS, mass=1.0, energies=[
-        laws.spring([[0, 1], [0, 2]], k=10.0, l0=[2.0, 6.0], name="bar"),
-        laws.cable([[1, 2], [0, 3]], k=[5.0, 7.0], l0=[3.0, 1.5]),
-        laws.zero_length_spring([[3, 0]], k=2.0),
-        stiffening([[1, 0]], k=3.0, l0=1.0),
-        laws.rod_hinge([[0, 1, 2]], k=1.0),
-        laws.gravity(),
-    ], **more)  # fmt: skip
+    return taut.System(
+        POINTS,
+        mass=1.0,
+        energies=[
+            laws.spring([[0, 1], [0, 2]], k=10.0, l0=[2.0, 6.0], name="bar"),
+            laws.cable([[1, 2], [0, 3]], k=[5.0, 7.0], l0=[3.0, 1.5]),
+            laws.zero_length_spring([[3, 0]], k=2.0),
+            stiffening([[1, 0]], k=3.0, l0=1.0),
+            laws.rod_hinge([[0, 1, 2]], k=1.0),
+            laws.gravity(),
+        ],
+        **more,
+    )
 
 
 def test_forces_lengths_and_strains():
-    """Tension positive: k e of springs and cables, nothing in a slack cable, k l of a zero-length spring, k e³ of one's own law."""
+    """Tension positive: k e of springs and cables, nothing in a slack cable, k l of a zero-length
+    spring, k e³ of one's own law."""
     table = system().members()
-    assert table.law.tolist() == ["bar", "bar", "cable", "cable", "zero_length_spring", "stiffening"]
+    assert table.law.tolist() == [
+        "bar",
+        "bar",
+        "cable",
+        "cable",
+        "zero_length_spring",
+        "stiffening",
+    ]
     assert table.element.tolist() == [0, 1, 0, 1, 0, 0]
-    assert np.column_stack([table.i, table.j]).tolist() == [[0, 1], [0, 2], [1, 2], [0, 3], [3, 0], [1, 0]]
+    assert np.column_stack([table.i, table.j]).tolist() == [
+        [0, 1],
+        [0, 2],
+        [1, 2],
+        [0, 3],
+        [3, 0],
+        [1, 0],
+    ]
     assert table.length.tolist() == [3, 5, 4, 1, 1, 3]
     assert table.force == pytest.approx([10, -10, 5, 0, 2, 3 * 2**3])
     np.testing.assert_allclose(table.rest_length, [2, 6, 3, 1.5, np.nan, 1])
@@ -48,7 +69,9 @@ def test_forces_are_those_of_the_system():
     rng = np.random.default_rng(3)
     edges = np.array([(i, j) for i in range(6) for j in range(i)])
     some = taut.System(
-        rng.normal(size=(6, 3)), mass=1.0, energies=[laws.spring(edges, k=4.0, l0=1.0), laws.cable(edges, k=2.0, l0=1.2)]
+        rng.normal(size=(6, 3)),
+        mass=1.0,
+        energies=[laws.spring(edges, k=4.0, l0=1.0), laws.cable(edges, k=2.0, l0=1.2)],
     )
     state = some.initial_state()
     table = some.members(state)
@@ -60,7 +83,11 @@ def test_forces_are_those_of_the_system():
 
 
 def test_the_states_time_and_active_elements():
-    timed = taut.System([[0, 0], [2, 0]], mass=1.0, energies=[laws.spring([[0, 1], [0, 1]], k=10.0, l0=lambda t: 1.0 + t)])
+    timed = taut.System(
+        [[0, 0], [2, 0]],
+        mass=1.0,
+        energies=[laws.spring([[0, 1], [0, 1]], k=10.0, l0=lambda t: 1.0 + t)],
+    )
     state = timed.initial_state().with_(t=0.25, active={"spring": [False, True]})
     table = timed.members(state)
     assert table.element.tolist() == [1]
@@ -71,14 +98,20 @@ def test_the_states_time_and_active_elements():
 
 
 def test_a_member_at_its_rest_length_is_not_slack():
-    resting = taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0, energies=[laws.spring([[0, 1]], k=2.0), laws.cable([[0, 1]], k=2.0)])
+    resting = taut.System(
+        [[0, 0, 0], [1, 0, 0]],
+        mass=1.0,
+        energies=[laws.spring([[0, 1]], k=2.0), laws.cable([[0, 1]], k=2.0)],
+    )
     table = resting.members()
     assert table.force.tolist() == [0.0, 0.0]
     assert table.slack.tolist() == [False, False]
 
 
 def test_ends_that_meet_carry_nothing():
-    together = taut.System([[0, 0, 0], [0, 0, 0]], mass=1.0, energies=[laws.zero_length_spring([[0, 1]], k=2.0)])
+    together = taut.System(
+        [[0, 0, 0], [0, 0, 0]], mass=1.0, energies=[laws.zero_length_spring([[0, 1]], k=2.0)]
+    )
     assert together.members().force.tolist() == [0.0]
 
 
@@ -103,10 +136,15 @@ def test_the_file_holds_the_table(tmp_path):
 
 def test_a_file_that_cannot_be_written_is_refused_and_the_old_one_stays(tmp_path, monkeypatch):
     table = system().members()
-    with pytest.raises(taut.errors.ModelError, match=r"m\.csv cannot be written: there is no folder .*nowhere"):
+    with pytest.raises(
+        taut.errors.ModelError, match=r"m\.csv cannot be written: there is no folder .*nowhere"
+    ):
         table.write_csv(tmp_path / "nowhere" / "m.csv")
     (tmp_path / "m.csv").write_text("old")
-    monkeypatch.setattr("taut.system.members.os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    monkeypatch.setattr(
+        "taut.system.members.os.fsync",
+        lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")),
+    )
     with pytest.raises(taut.errors.ModelError, match="No space left"):
         table.write_csv(tmp_path / "m.csv")
     assert [p.name for p in tmp_path.iterdir()] == ["m.csv"]
@@ -115,7 +153,9 @@ def test_a_file_that_cannot_be_written_is_refused_and_the_old_one_stays(tmp_path
 
 def test_a_long_table_prints_its_first_rows():
     rope = taut.mesh.rope(40)
-    text = str(taut.System(rope.points, mass=1.0, energies=[laws.spring(rope.edges, k=1.0)]).members())
+    text = str(
+        taut.System(rope.points, mass=1.0, energies=[laws.spring(rope.edges, k=1.0)]).members()
+    )
     assert len(text.splitlines()) == 12
     assert text.endswith("… and 30 more")
 
@@ -124,17 +164,26 @@ def test_rest_lengths_give_the_prestress():
     edges = [[0, 1], [1, 2], [0, 2]]
     rest = taut.rest_length(POINTS, edges, k=[100.0, 50.0, 10.0], force=[20.0, 0.0, -5.0])
     assert rest == pytest.approx([2.8, 4.0, 5.5])
-    tensed = taut.System(POINTS, mass=1.0, energies=[laws.spring(edges, k=[100.0, 50.0, 10.0], l0=rest)])
+    tensed = taut.System(
+        POINTS, mass=1.0, energies=[laws.spring(edges, k=[100.0, 50.0, 10.0], l0=rest)]
+    )
     assert tensed.members().force == pytest.approx([20.0, 0.0, -5.0], abs=1e-12)
 
 
-@pytest.mark.parametrize(("k", "force", "match"), [
-    (10.0, [0.0, 50.0], r"member 1 \(particles \[1, 2\]\) of length 4 m would need the rest length -1 m"),
-    ([1.0, -2.0], 0.0, "k of member 1 is -2 N/m"),
-    ([1.0, 2.0, 3.0], 0.0, "one per member"),
-    (1.0, [0.0, np.nan], "force of member 1 is not finite"),
-    ("stiff", 0.0, "k is not made of numbers"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("k", "force", "match"),
+    [
+        (
+            10.0,
+            [0.0, 50.0],
+            r"member 1 \(particles \[1, 2\]\) of length 4 m would need the rest length -1 m",
+        ),
+        ([1.0, -2.0], 0.0, "k of member 1 is -2 N/m"),
+        ([1.0, 2.0, 3.0], 0.0, "one per member"),
+        (1.0, [0.0, np.nan], "force of member 1 is not finite"),
+        ("stiff", 0.0, "k is not made of numbers"),
+    ],
+)
 def test_rest_lengths_that_do_not_exist(k, force, match):
     with pytest.raises(taut.errors.ModelError, match=match):
         taut.rest_length(POINTS, [[0, 1], [1, 2]], k=k, force=force)
@@ -157,7 +206,7 @@ def test_ends_that_meet_push_in_no_direction():
 def test_arguments_of_another_kind_are_refused():
     with pytest.raises(taut.errors.ModelError, match="members: 3 is not a State"):
         system().members(3)
-    with pytest.raises(taut.errors.ModelError, match="a path, not to None"):
+    with pytest.raises(taut.errors.ModelError, match="must be a path, got None"):
         system().members().write_csv(None)
     with pytest.raises(taut.errors.ModelError, match="member 1 joins particle 2 to itself"):
         taut.rest_length(POINTS, [[0, 1], [2, 2]], k=1.0, force=-1.0)

@@ -1,4 +1,7 @@
-"""`taut validate` as a user calls it: table, JSON, filter, exit codes, and what a wrong law does."""
+"""`taut validate` as a user calls it.
+
+Table, JSON, filter, exit codes, and what a wrong law does.
+"""
 
 import json
 import re
@@ -12,9 +15,9 @@ from typer.testing import CliRunner
 
 import taut
 from taut.cli.main import app
-from taut.validate import bodies
-from taut.validate.page import numbers
-from taut.validate.registry import GROUPS, cases
+from taut.validate import _bodies
+from taut.validate.cases import GROUPS, load_cases
+from taut.validate.report import format_numbers
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "validation.md"
@@ -29,7 +32,11 @@ def test_a_table_a_summary_and_progress():
     done = validate(*QUICK)
     assert done.exit_code == 0
     assert done.stdout.splitlines()[0].split() == ["case", "expected", "got", "error", "tolerance"]
-    assert re.search(r"^two-body-frequency +8.944272 rad/s +8.944272 rad/s +\S+ +1.0e-13 +pass$", done.stdout, re.MULTILINE)
+    assert re.search(
+        r"^two-body-frequency +8.944272 rad/s +8.944272 rad/s +\S+ +1.0e-13 +pass$",
+        done.stdout,
+        re.MULTILINE,
+    )
     assert done.stdout.endswith("\n3 analytic cases: 3 pass, 0 miss\n")
     assert "taut validate: cases" in done.stderr
 
@@ -38,7 +45,11 @@ def test_json():
     done = validate(*QUICK, "--json")
     found = json.loads(done.stdout)
     assert (found["taut"], found["passed"], found["missed"]) == (taut.__version__, 3, 0)
-    assert [entry["name"] for entry in found["cases"]] == ["two-body-frequency", "lattice-square", "lattice-square-uneven"]
+    assert [entry["name"] for entry in found["cases"]] == [
+        "two-body-frequency",
+        "lattice-square",
+        "lattice-square-uneven",
+    ]
     first = found["cases"][0]
     assert first["expected"] == pytest.approx(80**0.5, rel=1e-12)
     assert first["error"] <= first["tolerance"]
@@ -46,14 +57,17 @@ def test_json():
     assert first["verdict"] == "pass"
 
 
-def test_a_group_is_a_filter_and_quiet_says_nothing():
+def test_filter_by_group_and_quiet_prints_nothing():
     done = validate("--filter", "lattices", "--quiet")
     assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")
     assert len(json.loads(validate("--filter", "lattices", "--json").stdout)["cases"]) == 7
 
 
-@pytest.mark.parametrize(("word", "hint"), [("pendulun", "pendulums"), ("catenery", "catenary"), ("osillators", "oscillators")])
-def test_an_unknown_word_is_refused_before_the_work(word, hint):
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [("pendulun", "pendulums"), ("catenery", "catenary"), ("osillators", "oscillators")],
+)
+def test_an_unknown_word_raises_before_the_run(word, hint):
     done = validate("--filter", word)
     assert isinstance(done.exception, taut.errors.ModelError)
     assert f"no case is called '{word}'; did you mean '{hint}'?" in str(done.exception)
@@ -61,12 +75,15 @@ def test_an_unknown_word_is_refused_before_the_work(word, hint):
     assert done.stdout == ""
 
 
-def test_an_empty_word_is_not_all_cases():
+def test_an_empty_word_raises():
     assert "no case is called ''" in str(validate("--filter", "").exception)
 
 
-def test_a_process_that_misses_ends_with_1():
-    wrong = "import taut.laws as l; from taut.cli import main; s = l.spring; l.spring = lambda e, *, k: s(e, k=1.01 * k); main()"
+def test_a_miss_exits_with_1():
+    wrong = (
+        "import taut.laws as l; from taut.cli import main; s = l.spring; "
+        "l.spring = lambda e, *, k: s(e, k=1.01 * k); main()"
+    )
     command = [sys.executable, "-c", wrong, "validate", "--filter", "chain-fixed"]
     missed = subprocess.run(command, capture_output=True, text=True, check=False)
     assert missed.returncode == 1, missed.stderr
@@ -74,14 +91,19 @@ def test_a_process_that_misses_ends_with_1():
 
 
 def test_a_wrong_spring_is_caught(monkeypatch):
-    """Springs that are stiffer by a millionth than they say: a miss, told in full, and exit code 1."""
+    """Springs that are stiffer by a millionth than they say.
+
+    A miss, told in full, and exit code 1.
+    """
     spring = taut.laws.spring
 
     def stiffer(elements, *, k, **more):
         return spring(elements, k=k * (1 + 1e-6), **more)
 
     monkeypatch.setattr(taut.laws, "spring", stiffer)
-    done = validate("--filter", "chain-fixed", "--filter", "lattice-cubic", "--filter", "balloon-oct")
+    done = validate(
+        "--filter", "chain-fixed", "--filter", "lattice-cubic", "--filter", "balloon-oct"
+    )
     assert done.exit_code == 1
     assert re.search(r"^chain-fixed .* 5.0e-07 +4.0e-12 +miss$", done.stdout, re.MULTILINE)
     assert "missed: chain-fixed\n  All frequencies of a chain of 50 masses" in done.stdout
@@ -89,41 +111,62 @@ def test_a_wrong_spring_is_caught(monkeypatch):
 
 
 def test_a_wrong_mass_and_a_wrong_gravity_are_caught(monkeypatch):
-    build = bodies.System
+    build = _bodies.System
 
     def heavier(points, *, mass, **more):
         return build(points, mass=1.00001 * np.asarray(mass), **more)
 
-    monkeypatch.setattr(bodies, "System", heavier)
+    monkeypatch.setattr(_bodies, "System", heavier)
     assert validate("--filter", "two-body-frequency", "--quiet").exit_code == 1
     monkeypatch.undo()
     gravity = taut.laws.gravity
-    monkeypatch.setattr(taut.laws, "gravity", lambda *a, **more: gravity(*a, **{"g": (0, -9.8101, 0), **more}))
-    done = validate("--filter", "fall-free", "--filter", "pendulum-small", "--filter", "chain-hanging", "--json")
+    monkeypatch.setattr(
+        taut.laws, "gravity", lambda *a, **more: gravity(*a, **{"g": (0, -9.8101, 0), **more})
+    )
+    done = validate(
+        "--filter", "fall-free", "--filter", "pendulum-small", "--filter", "chain-hanging", "--json"
+    )
     assert done.exit_code == 1
     assert json.loads(done.stdout)["missed"] == 4
 
 
-@pytest.mark.parametrize("wrong", ["rod_bending", "shell_bending", "pressure", "drag", "spring_damping", "cable"])
+@pytest.mark.parametrize(
+    "wrong", ["rod_bending", "shell_bending", "pressure", "drag", "spring_damping", "cable"]
+)
 def test_other_wrong_laws_are_caught(wrong, monkeypatch):
-    """A stiffness, pressure or rate that is off by a thousandth: at least one of its cases misses."""
+    """A stiffness, pressure or rate that is off by a thousandth.
+
+    At least one of its cases misses.
+    """
     law = getattr(taut.laws, wrong)
     stiffness = law.parameters[0]
     asked = {
-        "rod_bending": "buckling-10-links", "shell_bending": "shell-cylinder", "pressure": "balloon-octahedron",
-        "drag": "fall-drag", "spring_damping": "oscillator-critical", "cable": "cable-point-load",
-    }[wrong]  # fmt: skip
-    monkeypatch.setattr(taut.laws, wrong, lambda *a, **more: law(*a, **{**more, stiffness: 1.001 * more[stiffness]}))
+        "rod_bending": "buckling-10-links",
+        "shell_bending": "shell-cylinder",
+        "pressure": "balloon-octahedron",
+        "drag": "fall-drag",
+        "spring_damping": "oscillator-critical",
+        "cable": "cable-point-load",
+    }[wrong]
+    monkeypatch.setattr(
+        taut.laws, wrong, lambda *a, **more: law(*a, **{**more, stiffness: 1.001 * more[stiffness]})
+    )
     assert validate("--filter", asked, "--quiet").exit_code == 1
 
 
 @pytest.mark.parametrize(
-    ("wrong", "parameter", "asked"), [("spring", "k", "pulse-along"), ("spring", "k", "pulse-across"), ("wind", "density", "fall-")]
+    ("wrong", "parameter", "asked"),
+    [("spring", "k", "pulse-along"), ("spring", "k", "pulse-across"), ("wind", "density", "fall-")],
 )
-def test_waves_and_wind_that_are_off_by_a_hundredth_are_caught(wrong, parameter, asked, monkeypatch):
-    """Speeds go with the root: they change by a two-hundredth, upwards, where the error of the discretisation is downwards."""
+def test_waves_and_wind_wrong_by_one_per_cent_are_caught(wrong, parameter, asked, monkeypatch):
+    """Speeds go with the root.
+
+    They change by a two-hundredth, upwards, where the error of the discretisation is downwards.
+    """
     law = getattr(taut.laws, wrong)
-    monkeypatch.setattr(taut.laws, wrong, lambda *a, **more: law(*a, **{**more, parameter: 1.01 * more[parameter]}))
+    monkeypatch.setattr(
+        taut.laws, wrong, lambda *a, **more: law(*a, **{**more, parameter: 1.01 * more[parameter]})
+    )
     assert validate("--filter", asked, "--quiet").exit_code == 1
 
 
@@ -145,27 +188,31 @@ def test_the_page_and_its_pictures(tmp_path):
     assert "validation.md exists already; --overwrite replaces it" in str(again.exception)
     assert again.stdout == ""
     assert validate(*QUICK, "--plot", str(tmp_path / "new"), "--overwrite").exit_code == 0
-    assert {path: path.read_bytes() for path in first} == first, "the same text and pictures every time"
+    assert {path: path.read_bytes() for path in first} == first, (
+        "the same text and pictures every time"
+    )
 
 
-def test_a_page_of_a_miss_says_so(tmp_path, monkeypatch):
+def test_the_page_reports_a_miss(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib", reason="plots need the extra plot")
     spring = taut.laws.spring
-    monkeypatch.setattr(taut.laws, "spring", lambda elements, *, k, **more: spring(elements, k=1.1 * k, **more))
+    monkeypatch.setattr(
+        taut.laws, "spring", lambda elements, *, k, **more: spring(elements, k=1.1 * k, **more)
+    )
     assert validate("--filter", "lattice-cubic", "--plot", str(tmp_path)).exit_code == 1
     assert "| 1.0e-01 | 1.0e-13 | miss |" in (tmp_path / "validation.md").read_text()
 
 
-def test_a_folder_that_cannot_be_made_is_refused_before_the_work(tmp_path):
+def test_a_folder_that_cannot_be_created_raises_before_the_run(tmp_path):
     pytest.importorskip("matplotlib", reason="plots need the extra plot")
     (tmp_path / "file").write_text("")
     done = validate(*QUICK, "--plot", str(tmp_path / "file"))
     assert isinstance(done.exception, taut.errors.ModelError)
-    assert "cannot be made" in str(done.exception)
+    assert "cannot be created" in str(done.exception)
     assert done.stdout == ""
 
 
-def test_without_matplotlib_a_plot_is_refused_before_the_work(tmp_path, monkeypatch):
+def test_a_plot_without_matplotlib_raises_before_the_run(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     done = validate(*QUICK, "--plot", str(tmp_path))
     assert isinstance(done.exception, taut.errors.MissingExtra)
@@ -173,18 +220,24 @@ def test_without_matplotlib_a_plot_is_refused_before_the_work(tmp_path, monkeypa
     assert done.stdout == ""
 
 
-def test_the_committed_page_has_all_cases_there_are():
-    """And their expected numbers and tolerances; `taut validate --plot docs --overwrite` makes it anew."""
+def test_the_committed_page_has_all_cases():
+    """And their expected numbers and tolerances.
+
+    `taut validate --plot docs --overwrite` makes it anew.
+    """
     text = PAGE.read_text()
     rows = {m[1]: m[0] for m in re.finditer(r"^\| `([\w-]+)` \|.*$", text, re.MULTILINE)}
-    assert list(rows) == list(cases())
-    for name, found in cases().items():
+    assert list(rows) == list(load_cases())
+    for name, found in load_cases().items():
         unit = f" {found.unit}" if found.unit else ""
-        assert f"| {numbers(found.expected)}{unit} |" in rows[name]
+        assert f"| {format_numbers(found.expected)}{unit} |" in rows[name]
         assert f"| {found.tolerance:.1e}" in rows[name]
         assert rows[name].endswith("| pass |")
     assert f"{len(rows)} analytic cases: {len(rows)} pass, 0 miss" in text
-    assert f"| {len(rows)} analytic cases: {len(rows)} pass, 0 miss, " in (ROOT / "README.md").read_text()
+    assert (
+        f"| {len(rows)} analytic cases: {len(rows)} pass, 0 miss, "
+        in (ROOT / "README.md").read_text()
+    )
     for group in GROUPS:
         picture = PAGE.parent / "validation" / f"{group}.svg"
         assert f"(validation/{group}.svg)" in text

@@ -1,1 +1,4 @@
-"""The speed of taut on this machine, as ratios to a plain C++/Eigen step: what `taut bench` runs."""
+"""The speed of taut on this machine, as ratios to a plain C++/Eigen step.
+
+What `taut bench` runs.
+"""

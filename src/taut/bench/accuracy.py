@@ -1,11 +1,13 @@
 """What a step has reached, measured from its positions alone.
 
-The residual of implicit Euler at y is g(y) = M(y - x - h v) - h² f(y) on the free particles. Its ratio
+The residual of implicit Euler at y is g(y) = M(y - x - h v) - h² f(y) on the free particles. Its
+ratio
 
     |g(x')| / |g(x + h v)|
 
-says how much of the way a step went that began with nothing but inertia: 1 for none of it, 0 for a solution. A broken trajectory
-inflates the denominator, so a ratio counts only beside the lowest point and the largest strain.
+says how much of the way a step went that began with nothing but inertia: 1 for none of it, 0 for a
+solution. A broken trajectory inflates the denominator, so a ratio counts only together with the
+lowest point and the largest strain.
 """
 
 from __future__ import annotations
@@ -14,16 +16,17 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from taut.arrays import Float
 from taut.bench.net import Net
-from taut.system.blocks import dot
-
-Float = NDArray[np.float64]
+from taut.linalg.blocks import dot
 
 
 def residual(net: Net, y: Float, x: Float, v: Float, h: float) -> float:
-    """|g(y)| [kg m] for a step of h seconds from positions x [m] and velocities v [m/s], all (n, 3)."""
+    """|g(y)| [kg m] for a step of h seconds from positions x [m] and velocities v [m/s], all (n.
+
+    3).
+    """
     g = net.mass[:, None] * (y - x - h * v) - h**2 * net.force(y)
     return _norm(g[net.free])
 
@@ -48,9 +51,12 @@ def strain(net: Net, x: Float) -> float:
 
 
 def linear_residual(net: Net, stiffness: Any, x: Float, v: Float, v_end: Float, h: float) -> float:
-    """|A Δv - b| / |b| of a linearly implicit step, A = M + h²K, b = h(f(x) - hK v), on the free particles.
+    """|A Δv - b| / |b| of a linearly implicit step, A = M + h²K, b = h(f(x) - hK v).
 
-    stiffness : K, a sparse matrix (3n, 3n) [N/m]; x, v : the state before the step, v_end : velocities after it, all (n, 3)
+    On the free particles.
+
+    stiffness : K, a sparse matrix (3n, 3n) [N/m]; x, v : the state before the step, v_end :
+        velocities after it, all (n, 3)
     """
 
     def times(u: Float) -> Float:
@@ -63,5 +69,8 @@ def linear_residual(net: Net, stiffness: Any, x: Float, v: Float, v_end: Float, 
 
 
 def _norm(vectors: Float) -> float:
-    """|vectors|, (n, 3), without BLAS: its threads keep waiting for more work on the processors that the next step wants."""
+    """|vectors|, (n, 3), without BLAS.
+
+    Its threads keep waiting for more work on the processors that the next step wants.
+    """
     return math.sqrt(dot(vectors, vectors))

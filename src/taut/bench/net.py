@@ -1,8 +1,11 @@
-"""The bodies that are timed, as plain arrays that any solver can take: springs between particles, some of them held.
+"""The bodies that are timed, as plain arrays that any solver can take.
+
+Springs between particles, some of them held.
 
     f(x) = Σ k (1 - l₀/l) (x_j - x_i) + m g,  l = |x_j - x_i|
 
-is evaluated here with NumPy alone, so that what a solver reaches is measured by something other than itself.
+is evaluated here with NumPy alone, so that what a solver reaches is measured by something other
+than itself.
 """
 
 from __future__ import annotations
@@ -12,14 +15,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from taut import laws
+from taut.arrays import Float, Int, Mask
 from taut.errors import ModelError
 from taut.system.system import System
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 GRAVITY = np.array([0.0, -9.81, 0.0])  # [m/s²]
 STRUCTURAL, SHEAR, BENDING = 1000.0, 300.0, 30.0  # [N/m]: soft
 CLOTH_MASS = 0.2  # [kg]
@@ -29,7 +30,8 @@ CLOTH_MASS = 0.2  # [kg]
 class Net:
     """Particles joined by springs, under gravity.
 
-    points : rest positions [m], (n, 3); pairs : what springs join, (m, 2); k : stiffness [N/m], (m,)
+    points : rest positions [m], (n, 3); pairs : what springs join, (m, 2); k : stiffness [N/m],
+        (m,)
     mass : [kg], (n,); fixed : particles that are held
     """
 
@@ -45,7 +47,7 @@ class Net:
         return self.lengths(self.points)
 
     @cached_property
-    def free(self) -> NDArray[np.bool_]:
+    def free(self) -> Mask:
         """Which particles may move, (n,)."""
         free = np.ones(len(self.points), dtype=bool)
         free[self.fixed] = False
@@ -66,12 +68,16 @@ class Net:
         pull = (self.k * (1.0 - self.rest / self.lengths(x)))[:, None] * (x[j] - x[i])
         total = self.mass[:, None] * GRAVITY
         for axis in range(3):
-            total[:, axis] += np.bincount(i, pull[:, axis], len(x)) - np.bincount(j, pull[:, axis], len(x))
+            total[:, axis] += np.bincount(i, pull[:, axis], len(x)) - np.bincount(
+                j, pull[:, axis], len(x)
+            )
         return total
 
 
 def cloth(n: int, stiffness: float = 1.0) -> Net:
-    """The hanging cloth of n×n particles: 1 m × 1 m, 0.2 kg, flat in the xz plane, held at the corners (0, 0) and (0, n - 1).
+    """The hanging cloth of n×n particles.
+
+    1 m × 1 m, 0.2 kg, flat in the xz plane, held at the corners (0, 0) and (0, n - 1).
 
     stiffness : factor on all springs; 1 is soft, 100 stiff
 
@@ -86,10 +92,13 @@ def cloth(n: int, stiffness: float = 1.0) -> Net:
     points = np.zeros((n, n, 3))
     points[:, :, 0], points[:, :, 2] = along[:, None], along[None, :]
     families = (
-        (grid[:-1], grid[1:], STRUCTURAL), (grid[:, :-1], grid[:, 1:], STRUCTURAL),
-        (grid[:-1, :-1], grid[1:, 1:], SHEAR), (grid[1:, :-1], grid[:-1, 1:], SHEAR),
-        (grid[:-2], grid[2:], BENDING), (grid[:, :-2], grid[:, 2:], BENDING),
-    )  # fmt: skip
+        (grid[:-1], grid[1:], STRUCTURAL),
+        (grid[:, :-1], grid[:, 1:], STRUCTURAL),
+        (grid[:-1, :-1], grid[1:, 1:], SHEAR),
+        (grid[1:, :-1], grid[:-1, 1:], SHEAR),
+        (grid[:-2], grid[2:], BENDING),
+        (grid[:, :-2], grid[:, 2:], BENDING),
+    )
     pairs = np.concatenate([np.column_stack([a.ravel(), b.ravel()]) for a, b, _ in families])
     k = stiffness * np.concatenate([np.full(a.size, value) for a, _, value in families])
     return Net(points.reshape(-1, 3), pairs, k, np.full(n * n, CLOTH_MASS / n**2), grid[0, [0, -1]])

@@ -1,4 +1,7 @@
-"""Pictures of a run: how a step grows with the mesh, and the ratios of all rows beside their targets."""
+"""Pictures of a run: how a step grows with the mesh.
+
+And the ratios of all rows with their targets.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +12,34 @@ from typing import Any
 import numpy as np
 
 from taut.bench.row import Row
-from taut.extras import extra
-from taut.run.folder import made, whole
-from taut.show.free import check_free
+from taut.extras import import_extra
+from taut.run.run_folder import make_folder, open_output
+from taut.show.output_path import check_output_path
 
-STYLE: Any = {"svg.fonttype": "none", "svg.hashsalt": "bench", "font.size": 9, "font.family": "sans-serif"}
+STYLE: Any = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "bench",
+    "font.size": 9,
+    "font.family": "sans-serif",
+}
 
 
 def prepare(folder: Path, *, overwrite: bool) -> None:
-    """Make the folder, and refuse what cannot be done before minutes of measuring: no matplotlib, or pictures that are there."""
-    extra("plot", "matplotlib", "pictures")
-    made(folder)
+    """Make the folder, and refuse what cannot be done before minutes of measuring.
+
+    No matplotlib, or pictures that are there.
+    """
+    import_extra("plot", "matplotlib", "pictures")
+    make_folder(folder)
     for name in _painters():
-        check_free(folder / name, overwrite=overwrite)
+        check_output_path(folder / name, overwrite=overwrite)
 
 
 def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
-    """Write bench-scaling.svg and bench-ratios.svg, as far as the rows for them were measured; the files that were written."""
+    """Write bench-scaling.svg and bench-ratios.svg, as far as the rows for them were measured.
+
+    The files that were written.
+    """
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -34,7 +48,7 @@ def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
         for name, paint in _painters().items():
             figure = Figure(figsize=(6.4, 3.6), layout="constrained")
             if paint(figure.subplots(), rows):
-                with whole(folder / name, binary=True) as stream:
+                with open_output(folder / name, binary=True) as stream:
                     figure.savefig(stream, format="svg", metadata={"Date": None})
                 written.append(folder / name)
     return written
@@ -45,18 +59,38 @@ def _painters() -> dict[str, Callable[[Any, Sequence[Row]], bool]]:
 
 
 def _scaling(axes: Any, rows: Sequence[Row]) -> bool:
-    """Particles against milliseconds a step, both logarithmic, beside the slope of the target."""
+    """Particles against milliseconds a step, both logarithmic, with the slope of the target."""
     row = next((row for row in rows if row.name == "scaling" and row.value is not None), None)
     if row is None:
         return False
     sizes, times = np.array(row.details["particles"], dtype=float), np.array(row.details["ms"])
-    axes.loglog(sizes, times, "o-", color="tab:blue", label=f"implicit Euler, soft: exponent {row.value:.2f}")
+    axes.loglog(
+        sizes,
+        times,
+        "o-",
+        color="tab:blue",
+        label=f"implicit Euler, soft: exponent {row.value:.2f}",
+    )
     axes.loglog(sizes, times[0] * sizes / sizes[0], "--", color="0.6", label="in proportion")
-    axes.loglog(sizes, times[0] * (sizes / sizes[0]) ** row.target, ":", color="tab:red", label=f"target: {row.target:g}")
+    axes.loglog(
+        sizes,
+        times[0] * (sizes / sizes[0]) ** row.target,
+        ":",
+        color="tab:red",
+        label=f"target: {row.target:g}",
+    )
     axes.set_xticks(sizes, [f"{size:,.0f}" for size in sizes])
     axes.minorticks_off()
-    low, high = times.min(), max(times.max(), float(times[0] * (sizes[-1] / sizes[0]) ** (row.target or 1.0)))
-    ticks = [s * 10.0**p for p in range(-3, 7) for s in (1, 2, 5) if 0.7 * low <= s * 10.0**p <= 1.4 * high]
+    low, high = (
+        times.min(),
+        max(times.max(), float(times[0] * (sizes[-1] / sizes[0]) ** (row.target or 1.0))),
+    )
+    ticks = [
+        s * 10.0**p
+        for p in range(-3, 7)
+        for s in (1, 2, 5)
+        if 0.7 * low <= s * 10.0**p <= 1.4 * high
+    ]
     axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.set(xlabel="particles", ylabel="ms a step")
     axes.legend(frameon=False, loc="upper left")
@@ -66,17 +100,23 @@ def _scaling(axes: Any, rows: Sequence[Row]) -> bool:
 
 def _ratios(axes: Any, rows: Sequence[Row]) -> bool:
     """A bar for each time that is a ratio to the yardstick, with its target."""
-    timed = [row for row in rows if row.unit.endswith(("yardstick", "splu")) and row.value is not None][::-1]
+    timed = [
+        row for row in rows if row.unit.endswith(("yardstick", "splu")) and row.value is not None
+    ][::-1]
     if not timed:
         return False
     for i, row in enumerate(timed):
         assert row.value is not None
         axes.barh(i, row.value, height=0.6, color="tab:blue" if row.target is not None else "0.7")
-        axes.text(1.08 * max(row.value, row.target or 0.0), i, f"{row.value:.3g}", va="center", fontsize=8)
+        axes.text(
+            1.08 * max(row.value, row.target or 0.0), i, f"{row.value:.3g}", va="center", fontsize=8
+        )
         if row.target is not None:
             axes.plot([row.target] * 2, [i - 0.4, i + 0.4], color="tab:red", lw=2)
     axes.set_yticks(range(len(timed)), [row.name for row in timed])
-    smallest, largest = (pick(row.value for row in timed if row.value is not None) for pick in (min, max))
+    smallest, largest = (
+        pick(row.value for row in timed if row.value is not None) for pick in (min, max)
+    )
     axes.set_xscale("log")
     axes.set_xlim(0.5 * smallest, 2.0 * max(largest, 1.0))
     axes.axvline(1.0, color="0.5", lw=1)

@@ -1,7 +1,9 @@
-"""Rows that need a process of their own: peak memory of the largest cloth, and the time from start to the first step.
+"""Rows that need a process of their own.
 
-The memory is what the kernel says of the child's own address space (VmHWM on Linux). The `ru_maxrss` of `getrusage` survives the
-start of a program there, and would count the parent's.
+Peak memory of the largest cloth, and the time from start to the first step.
+
+The memory is what the kernel says of the child's own address space (VmHWM on Linux). The
+`ru_maxrss` of `getrusage` survives the start of a program there, and would count the parent's.
 """
 
 from __future__ import annotations
@@ -13,10 +15,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from taut.bench.bench import SOFT, TOLERANCE, Bench
-from taut.bench.march import H
 from taut.bench.net import cloth
-from taut.bench.row import Row
+from taut.bench.row import SOFT, TOLERANCE, Bench, Row
+from taut.bench.trajectory import H
 from taut.errors import ModelError
 from taut.step.implicit_euler import ImplicitEuler
 
@@ -24,11 +25,13 @@ LARGE = 4  # times n
 FIRST = {  # whose first step is waited for: in words, and the code that makes it
     "start": (
         "springs, n = 50",
-        f"from taut.bench.net import cloth; s = cloth(50).system(); taut.ImplicitEuler().step(s, s.initial_state(), {H})",
+        "from taut.bench.net import cloth; s = cloth(50).system(); taut.ImplicitEuler().step(s, "
+        f"s.initial_state(), {H})",
     ),
     "start-scene": (
         "the scene cloth",
-        "from taut import scene; b = scene.load('cloth').build(); b.integrator.step(b.system, b.state, b.h)",
+        "from taut import scene; b = scene.load('cloth').build(); b.integrator.step(b.system, "
+        "b.state, b.h)",
     ),
 }
 WARM = 3  # starts, of which the quickest counts
@@ -37,40 +40,60 @@ WARM = 3  # starts, of which the quickest counts
 def memory(bench: Bench) -> list[Row]:
     """Peak memory of two implicit steps."""
     n = LARGE * bench.n
-    bench.progress.begin(f"memory, n = {n}")
-    out, _ = _child(f"from taut.bench.processes import peak_of_steps; print('peak', peak_of_steps({n}))")
-    bench.progress.done()
+    bench.progress.start(f"memory, n = {n}")
+    out, _ = _child(
+        f"from taut.bench.processes import peak_of_steps; print('peak', peak_of_steps({n}))"
+    )
+    bench.progress.finish()
     peak = float(out.split("peak ")[1])
     known = peak > 0.0
     return [
         Row(
-            "memory", f"peak memory, n = {n} ({n * n} particles)", peak if known else None, "GB", 1.5,
-            said="" if known else "this system does not say", details={"n": n},
+            "memory",
+            f"peak memory, n = {n} ({n * n} particles)",
+            peak if known else None,
+            "GB",
+            1.5,
+            said="" if known else "this system does not say",
+            details={"n": n},
         )
-    ]  # fmt: skip
+    ]
 
 
 def start(bench: Bench) -> list[Row]:
-    """Seconds from the start of the process to the end of the first step, with an empty cache and with a full one."""
+    """Seconds from the start of the process to the end of the first step.
+
+    With an empty cache and with a full one.
+    """
     rows = []
     for name, (what, make) in FIRST.items():
         with tempfile.TemporaryDirectory(prefix="taut-bench-", ignore_cleanup_errors=True) as cache:
-            bench.progress.begin(f"{what} with an empty cache")
+            bench.progress.start(f"{what} with an empty cache")
             cold, said = _first_step(make, cache)
-            bench.progress.done()
-            bench.progress.begin(f"{what} with a full cache")
+            bench.progress.finish()
+            bench.progress.start(f"{what} with a full cache")
             warm = min(_first_step(make, cache)[0] for _ in range(WARM))
-            bench.progress.done()
+            bench.progress.finish()
         told = "compiling" in said  # whoever waits is told why
         rows += [
-            Row(f"{name}-cold", f"start to first step, {what}, empty cache", cold, "s", 20.0, accurate=told),
+            Row(
+                f"{name}-cold",
+                f"start to first step, {what}, empty cache",
+                cold,
+                "s",
+                20.0,
+                accurate=told,
+            ),
             Row(f"{name}-warm", f"start to first step, {what}, warm cache", warm, "s", 1.5),
         ]
     return rows
 
 
 def peak_of_steps(n: int) -> float:
-    """The most memory [GB] this process has had after two implicit steps of the n×n cloth; 0 where that is not known."""
+    """The most memory [GB] this process has had after two implicit steps of the n×n cloth.
+
+    0 where that is not known.
+    """
     system, integrator = cloth(n).system(), ImplicitEuler(tolerance=TOLERANCE[SOFT])
     state = system.initial_state()
     for _ in range(2):
@@ -86,7 +109,9 @@ def peak_memory() -> float:
     """
     status = Path("/proc/self/status")
     if status.exists():
-        lines = [line.split() for line in status.read_text().splitlines() if line.startswith("VmHWM")]
+        lines = [
+            line.split() for line in status.read_text().splitlines() if line.startswith("VmHWM")
+        ]
         return float(lines[0][1]) * 1024 / 1e9 if lines else 0.0
     if sys.platform == "darwin":
         import resource
@@ -104,8 +129,14 @@ def _first_step(make: str, cache: str) -> tuple[float, str]:
 
 def _child(code: str, **environment: str) -> tuple[str, str]:
     run = subprocess.run(
-        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False, env={**os.environ, **environment}
+        [sys.executable, "-P", "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
     )
     if run.returncode:
-        raise ModelError(f"a process of the benchmark failed: {run.stderr.strip().splitlines()[-1:]}")
+        raise ModelError(
+            f"a process of the benchmark failed: {run.stderr.strip().splitlines()[-1:]}"
+        )
     return run.stdout, run.stderr

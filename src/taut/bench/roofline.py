@@ -1,10 +1,12 @@
 """How far a pass of the matrix and its assembly are from what memory allows.
 
-The time that memory allows is bytes/bandwidth, the bandwidth measured by a triad (24 bytes an entry). The bytes are those that
-must move, whatever the program does:
+The time that memory allows is bytes/bandwidth, the bandwidth measured by a triad (24 bytes an
+entry). The bytes are those that must move, whatever the program does:
 
-    pass       the blocks on and right of the diagonal with their columns, 76 bytes each, and two vectors of 24 n bytes
-    assembly   particles, parameters and the matrix as it is stored, once each, and two vectors of 24 n bytes
+    pass       the blocks on and right of the diagonal with their columns, 76 bytes each,
+               and two vectors of 24 n bytes
+    assembly   particles, parameters and the matrix as it is stored, once each,
+               and two vectors of 24 n bytes
 
 Where all of it fits into a cache a pass may take less than that.
 """
@@ -15,13 +17,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from taut.bench.bench import Bench
 from taut.bench.net import cloth
-from taut.bench.row import Row
-from taut.bench.threads import available, threads
-from taut.bench.timing import best
-from taut.formula.compile import kernels
-from taut.system.blocks import BlockMatrix
+from taut.bench.row import Bench, Row
+from taut.bench.timing import available_thread_counts, best, threads
+from taut.jit.compile import kernels
+from taut.linalg.blocks import BlockMatrix
 from taut.system.state import State
 from taut.system.system import System
 
@@ -33,7 +33,7 @@ NEAR = 1.5  # times the time that memory allows
 def roofline(bench: Bench) -> list[Row]:
     """Bandwidth, and the two against it, on one thread and on two."""
     tell, speed = bench.part("roofline", 1 + len(TIMES)), {}
-    for count in available():
+    for count in available_thread_counts():
         with threads(count):
             speed[count] = bandwidth()
     tell(1, "")
@@ -58,8 +58,12 @@ def _rows(n: int, system: System, state: State, speed: dict[int, float]) -> list
     """The two for one size, given the bandwidth [B/s] by number of threads."""
     matrix, x = system.stiffness(state, project=False), np.array(state.q)
     works: dict[str, tuple[str, int, Callable[[], object]]] = {
-        "pass": ("a pass", bytes_of_pass(matrix), lambda: matrix.times(x)),
-        "assembly": ("assembly", bytes_of_assembly(system, matrix), lambda: system.stiffness(state, project=False)),
+        "pass": ("a pass", bytes_of_pass(matrix), lambda: matrix.multiply(x)),
+        "assembly": (
+            "assembly",
+            bytes_of_assembly(system, matrix),
+            lambda: system.stiffness(state, project=False),
+        ),
     }
     rows = []
     for name, (words, moved, work) in works.items():
@@ -71,11 +75,15 @@ def _rows(n: int, system: System, state: State, speed: dict[int, float]) -> list
         each = ", ".join(f"{1e3 * taken[c]:.2f} ms on {c} ({over[c]:.1f} ×)" for c in speed)
         rows.append(
             Row(
-                f"{name}-{n}", f"{words} of the matrix, n = {n}, over what memory allows", over[max(speed)], "×", NEAR,
+                f"{name}-{n}",
+                f"{words} of the matrix, n = {n}, over what memory allows",
+                over[max(speed)],
+                "×",
+                NEAR,
                 said=f"{moved / 1e6:.1f} MB; {each}",
                 details={"n": n, "bytes": moved, "ms": {str(c): 1e3 * s for c, s in taken.items()}},
             )
-        )  # fmt: skip
+        )
     return rows
 
 
@@ -99,5 +107,8 @@ def bytes_of_pass(matrix: BlockMatrix) -> int:
 
 def bytes_of_assembly(system: System, matrix: BlockMatrix) -> int:
     """What one assembly of gradient and Hessian must move."""
-    read = sum(placed.elements.nbytes + placed.packed(0.0).nbytes for placed in system.placed.values())
+    read = sum(
+        placed.elements.nbytes + placed.parameters.pack(0.0).nbytes
+        for placed in system.placed_energies.values()
+    )
     return read + matrix.data.nbytes + 48 * system.n

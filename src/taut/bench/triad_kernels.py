@@ -1,11 +1,20 @@
-"""The triad a = b + s c, by which memory bandwidth is measured: three numbers moved for two operations."""
+"""The triad a = b + s c, by which memory bandwidth is measured.
+
+Three numbers moved for two operations.
+"""
 
 from numba import njit, prange
 
 CHUNK = 1 << 16  # numbers a thread takes at a time
 
 
-@njit("void(f8[::1], f8[::1], f8[::1], f8)", parallel=True, cache=True, error_model="numpy", nogil=True)
+@njit(
+    "void(f8[::1], f8[::1], f8[::1], f8)",
+    parallel=True,
+    cache=True,
+    error_model="numpy",
+    nogil=True,
+)
 def triad(a, b, c, s):
     """a ← b + s c."""
     n = a.shape[0]

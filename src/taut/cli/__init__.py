@@ -1,4 +1,12 @@
-"""The command line. Heavy imports happen inside the commands, so that `taut --help` answers at once."""
+"""The command line, `taut`.
+
+- `main`: all commands, and the exit code of each error
+- `_run`: run, resume; `_scenes`: scenes, new, check, schema; `_view`: view
+- `_output`: render, plot, export; `_validate`: validate; `_bench`: bench; `_info`: info
+- `_options`: options that commands share; `_help`: examples and exit codes of `--help`
+
+Heavy imports are inside of the commands, so that `taut --help` answers at once.
+"""
 
 from taut.cli.main import main
 

@@ -1,4 +1,4 @@
-"""`python -m taut.cli` is `taut`."""
+"""`python -m taut.cli` runs `taut`."""
 
 from taut.cli.main import main
 

@@ -1,4 +1,4 @@
-"""All commands, and what an error means for the caller (`taut.cli.codes`)."""
+"""All commands, and the exit codes of errors."""
 
 from __future__ import annotations
 
@@ -8,55 +8,84 @@ import sys
 
 import typer
 
-from taut.cli.bench import bench
-from taut.cli.codes import NOT_CONVERGED, REFUSED, STORAGE
-from taut.cli.epilogs import epilog, overview
-from taut.cli.export import export
-from taut.cli.info import info
-from taut.cli.plot import plot
-from taut.cli.render import render
-from taut.cli.run import resume, run
-from taut.cli.scenes import check, new, scenes, schema
-from taut.cli.validate import validate
-from taut.cli.view import view
-from taut.errors import NotConverged, RunError, TautError, plain
+from taut.cli._bench import bench
+from taut.cli._help import BAD_INPUT, NOT_CONVERGED, STORAGE, format_epilog, format_overview
+from taut.cli._info import info
+from taut.cli._output import export, plot, render
+from taut.cli._run import resume, run
+from taut.cli._scenes import check, new, scenes, schema
+from taut.cli._validate import validate
+from taut.cli._view import view
+from taut.errors import NotConverged, RunError, TautError, escape_unprintable
+
+_COMMANDS = (
+    run,
+    resume,
+    scenes,
+    new,
+    check,
+    schema,
+    view,
+    render,
+    plot,
+    export,
+    validate,
+    bench,
+    info,
+)
 
 app = typer.Typer(
-    add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None,
-    help="Mass-spring systems, from one formula per force to a certified step.", epilog=overview(),
-)  # fmt: skip
-for command in (run, resume, scenes, new, check, schema, view, render, plot, export, validate, bench, info):
-    app.command(epilog=epilog(command.__name__))(command)
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Mass-spring systems, from one formula per force to a certified step.",
+    epilog=format_overview(),
+)
+for _command in _COMMANDS:
+    app.command(epilog=format_epilog(_command.__name__))(_command)
 
 
 @app.callback()
 def taut() -> None:
-    """Commands follow."""
+    """Make typer expect a command, even if there were only one."""
 
 
 def main() -> None:
-    """Run a command; an error of ours is told without a traceback."""
+    """Run a command; print errors of taut without a traceback, and exit with their codes."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal that lacks a letter gets a question mark
+        # A character that the terminal's encoding lacks becomes a question mark.
+        sys.stdout.reconfigure(errors="replace")
     try:
         try:
             app()
         finally:
-            sys.stdout.flush()
-    except SystemExit as stop:
-        cause: BaseException | None = stop
-        while cause is not None and not isinstance(cause, KeyboardInterrupt):
-            cause = cause.__context__
-        if cause is not None:
-            print(f"\ntaut: {str(cause) or 'interrupted'}", file=sys.stderr)
+            sys.stdout.flush()  # here, so that a full disk is reported below
+    except SystemExit as exit_:
+        _report_interrupt(exit_)
         raise
     except TautError as error:
-        print("taut: " + "\n".join(plain(line) for line in str(error).split("\n")), file=sys.stderr)
-        sys.exit(STORAGE if isinstance(error, RunError) else NOT_CONVERGED if isinstance(error, NotConverged) else REFUSED)
+        lines = [escape_unprintable(line) for line in str(error).split("\n")]
+        print("taut: " + "\n".join(lines), file=sys.stderr)
+        if isinstance(error, RunError):
+            sys.exit(STORAGE)
+        if isinstance(error, NotConverged):
+            sys.exit(NOT_CONVERGED)
+        sys.exit(BAD_INPUT)
     except OSError as error:
-        what = error.filename or "standard output"  # which has no name
+        file = error.filename or "standard output"  # which has no file name
         if error.filename is None:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would try once more, and complain
+            # Python flushes standard output once more when it exits, and would complain.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if not isinstance(error, BrokenPipeError):
-            print(f"taut: {plain(str(what))}: {error.strerror}", file=sys.stderr)
+            print(f"taut: {escape_unprintable(str(file))}: {error.strerror}", file=sys.stderr)
         sys.exit(STORAGE)
+
+
+def _report_interrupt(exit_: SystemExit) -> None:
+    """Print the message of an interrupt: click turns KeyboardInterrupt into SystemExit."""
+    cause: BaseException | None = exit_
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__context__
+    if cause is not None:
+        print(f"\ntaut: {str(cause) or 'interrupted'}", file=sys.stderr)

@@ -1,7 +1,13 @@
-"""What holds particles, or leads them: each may end at a time, `until` [s]. A system takes them as `constraints=[…]`."""
+"""Constraints on single particles; a System takes them as `constraints=[…]`.
 
-from taut.constraints.held import fixed, scripted
-from taut.constraints.rigid import handle
+constraint : the Constraint, particle indices, paths as functions of time
+prescribed : `fixed`, `scripted` and `handle`, particles whose motion is prescribed
+sliding    : `on_line` and `on_plane`
+
+Each may end at a time, `until` [s]. `taut.system.projector` combines those of a system.
+"""
+
+from taut.constraints.prescribed import fixed, handle, scripted
 from taut.constraints.sliding import on_line, on_plane
 
 __all__ = ["fixed", "handle", "on_line", "on_plane", "scripted"]

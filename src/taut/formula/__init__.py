@@ -1,4 +1,14 @@
-"""A formula on a few particles → expression graph → derivatives → compiled loops; and the vocabulary to write one."""
+"""Formulas on a few particles as symbols: traced, differentiated and printed as source.
+
+vocabulary     the functions that a formula may use, exported here
+trace          run a formula on symbols, and the forms of a law derived from the result
+expression     scalars of a formula, with searches and substitutions; `_array`: vectors of them
+graph          operations that make and simplify expressions
+differentiate  derivatives, by reverse accumulation
+structure      what the formula says about its Hessian: one vector instead of many, closed forms
+source         the Python source of a law's loops; `_emit`: of single expressions
+interpret      evaluation with numpy, without compiling
+"""
 
 from taut.formula.vocabulary import (
     Vector,
@@ -25,6 +35,25 @@ from taut.formula.vocabulary import (
 )
 
 __all__ = [
-    "Vector", "acos", "asin", "atan2", "cos", "cross", "det", "dot", "exp", "log", "maximum", "minimum", "norm", "rate", "sin",
-    "sqrt", "tan", "tanh", "total", "unit", "where",
-]  # fmt: skip
+    "Vector",
+    "acos",
+    "asin",
+    "atan2",
+    "cos",
+    "cross",
+    "det",
+    "dot",
+    "exp",
+    "log",
+    "maximum",
+    "minimum",
+    "norm",
+    "rate",
+    "sin",
+    "sqrt",
+    "tan",
+    "tanh",
+    "total",
+    "unit",
+    "where",
+]

@@ -2,13 +2,14 @@
 
 Two kinds of node need care.
 
-`where(c, a, b)` hands its adjoint F to its sides as where(c, F, 0) and where(c, 0, F). Products with these move into the branch
-(see `graph`), so nothing of the side not taken is evaluated.
+`where(c, a, b)` passes its adjoint F to its sides as where(c, F, 0) and where(c, 0, F). Products
+with these move into the branch (see `graph`), so that nothing of the side not taken is evaluated.
 
-`n = norm(w)`: with F the adjoint of n, dV/dw = (F/n)·w. At n = 0 the ratio F/n has the limit ∂F/∂n where V is smooth in w,
-and ∂F/∂n serves as the definition where it is not. So an expression that will be differentiated again has
-ratio(F, n, ∂F/∂n)·w; the last derivative needs no limit and uses w·inv0(n), which is zero at n = 0. Nor does a norm that
-enters only through its inverse (a unit vector), whose derivatives are zero there by definition.
+`n = norm(w)`: with F the adjoint of n, dV/dw = (F/n)·w. At n = 0 the ratio F/n has the limit ∂F/∂n
+where V is smooth in w, and ∂F/∂n serves as the definition where it is not. So an expression that
+will be differentiated again has ratio(F, n, ∂F/∂n)·w; the last derivative needs no limit and uses
+w·inv0(n), which is zero at n = 0. A norm that enters only through its inverse (a unit vector) needs
+no limit either: its derivatives are zero there by definition.
 """
 
 from __future__ import annotations
@@ -20,45 +21,54 @@ from taut.formula.graph import Graph
 
 
 def gradient(root: Expr, variables: Sequence[Expr], *, last: bool = True) -> list[Expr]:
-    """∂root/∂variable for each variable (any nodes, treated as independent).
+    """Return ∂root/∂variable for each variable (any nodes, treated as independent).
 
-    `last=False` promises that the result will be differentiated once more.
+    last : False if the result will be differentiated once more
     """
     graph = root.graph
     zero = graph.const(0.0)
-    own = set(variables)
+    independent = set(variables)
     nodes = reachable([root], stop=variables)
-    active = set(own)
-    used_as: dict[Expr, set[str]] = {}
+    active = set(independent)  # nodes that depend on a variable
+    users: dict[Expr, set[str]] = {}  # operations that a node is an operand of
     for node in nodes:
         if any(a in active for a in node.args):
             active.add(node)
         for arg in node.args:
-            used_as.setdefault(arg, set()).add(node.op)
+            users.setdefault(arg, set()).add(node.op)
     adjoint: dict[Expr, Expr] = {root: graph.const(1.0)}
     for node in reversed(nodes):
-        if node not in active or node not in adjoint or node in own:
+        if node not in active or node not in adjoint or node in independent:
             continue
-        for arg, term in _terms(graph, node, adjoint[node], limit=not last and used_as.get(node) != {"inv0"}):
+        with_limit = not last and users.get(node) != {"inv0"}
+        for arg, term in _adjoint_terms(graph, node, adjoint[node], with_limit=with_limit):
             if arg in active:
                 adjoint[arg] = graph.add(adjoint[arg], term) if arg in adjoint else term
     return [adjoint.get(v, zero) for v in variables]
 
 
-def _terms(g: Graph, node: Expr, a: Expr, *, limit: bool) -> list[tuple[Expr, Expr]]:
-    """What a node with adjoint a adds to the adjoints of its arguments; `limit`: with the ratio at n = 0 for a norm."""
+def _adjoint_terms(g: Graph, node: Expr, a: Expr, *, with_limit: bool) -> list[tuple[Expr, Expr]]:
+    """Return what a node with adjoint a adds to the adjoints of its operands.
+
+    with_limit : whether the ratio of a norm needs its limit at n = 0
+    """
     if node.op == "where":
         condition, yes, no = node.args
         zero = g.const(0.0)
         return [(yes, g.where(condition, a, zero)), (no, g.where(condition, zero, a))]
-    if node.op == "norm":
-        scale = g.ratio(a, node, gradient(a, [node])[0]) if limit else g.mul(a, g.inv0(node))
+    if node.op == "norm" and with_limit:
+        scale = g.ratio(a, node, gradient(a, [node])[0])
         return [(arg, g.mul(scale, arg)) for arg in node.args]
-    return [(arg, g.mul(a, partial)) for arg, partial in zip(node.args, _partials(g, node), strict=False)]
+    if node.op == "norm":
+        scale = g.mul(a, g.inv0(node))
+        return [(arg, g.mul(scale, arg)) for arg in node.args]
+    # Not strict: operands without a partial derivative, such as exponents, are constants.
+    partials = zip(node.args, _partials(g, node), strict=False)
+    return [(arg, g.mul(a, partial)) for arg, partial in partials]
 
 
 def _partials(g: Graph, node: Expr) -> tuple[Expr, ...]:
-    """Derivative of a node by each of its arguments (those left out are zero)."""
+    """Return the derivative of a node by each of its operands; those left out are zero."""
     one = g.const(1.0)
     a = node.args[0]
     match node.op:

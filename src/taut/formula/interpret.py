@@ -1,5 +1,8 @@
-"""Evaluate expressions with numpy, over many elements at once and without compiling: for rest values, measured once, and loads,
-taken once a step."""
+"""Evaluate expressions with numpy, over many elements at once and without compiling.
+
+For rest values, which are measured once, and loads, which are taken once a step: compiling them
+would take longer than it saves.
+"""
 
 from __future__ import annotations
 
@@ -7,39 +10,60 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from taut.arrays import Float
 from taut.formula.expression import Expr, reachable
 from taut.formula.graph import TINY
 
 _UFUNCS: dict[str, Any] = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "pow": np.power, "neg": np.negative,
-    "atan2": np.arctan2, "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "sin": np.sin, "cos": np.cos, "tan": np.tan,
-    "asin": np.arcsin, "acos": np.arccos, "tanh": np.tanh, "lt": np.less, "le": np.less_equal, "eq": np.equal,
-    "and": np.logical_and, "or": np.logical_or, "not": np.logical_not, "where": np.where,
-}  # fmt: skip
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": np.divide,
+    "pow": np.power,
+    "neg": np.negative,
+    "atan2": np.arctan2,
+    "sqrt": np.sqrt,
+    "exp": np.exp,
+    "log": np.log,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "tanh": np.tanh,
+    "lt": np.less,
+    "le": np.less_equal,
+    "eq": np.equal,
+    "and": np.logical_and,
+    "or": np.logical_or,
+    "not": np.logical_not,
+    "where": np.where,
+}
 
 
 def evaluate(
     roots: Sequence[Expr],
-    x: NDArray[np.float64],
-    v: NDArray[np.float64] | None = None,
-    parameters: NDArray[np.float64] | None = None,
+    x: Float,
+    v: Float | None = None,
+    parameters: Float | None = None,
     total: float = 0.0,
-) -> NDArray[np.float64]:
-    """Values of the expressions, shape (m, len(roots)), for positions x of shape (m, particles, 3) [m].
+) -> Float:
+    """Return the values of expressions, shape (m, len(roots)).
 
-    v : velocities [m/s], of the same shape, parameters : (m, width), and total : of the law, for expressions with such symbols
+    x : positions [m], (m, particles, 3)
+    v, parameters, total : velocities [m/s], (m, particles, 3), packed parameters, (m, width), and
+        the total of the law, for expressions with such symbols
     """
-    known = {"x": x, "v": v, "total": np.asarray(total)}
+    symbols = {"x": x, "v": v, "total": np.asarray(total)}
     value: dict[Expr, np.ndarray] = {}
-    with np.errstate(all="ignore"):  # what is not finite is reported by the caller, with the element
+    with np.errstate(all="ignore"):  # the caller reports what is not finite, with the element
         for node in reachable(roots):
             a = [value[arg] for arg in node.args]
             if node.op == "const":
                 value[node] = np.asarray(node.value)
             elif node.op == "symbol":
-                value[node] = _symbol(node.value, known, parameters)
+                value[node] = _read_symbol(node.value, symbols, parameters)
             elif node.op == "norm":
                 squares = np.sum([c * c for c in np.broadcast_arrays(*a)], axis=0)
                 value[node] = np.where(squares > TINY**2, np.sqrt(squares), 0.0)
@@ -52,13 +76,13 @@ def evaluate(
     return np.stack([np.broadcast_to(value[r], len(x)) for r in roots], axis=1).astype(np.float64)
 
 
-def _symbol(name: tuple[Any, ...], known: dict[str, Any], parameters: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    """The values of a leaf: a coordinate of a particle, a column of the parameters, or the total."""
+def _read_symbol(name: tuple[Any, ...], symbols: dict[str, Any], parameters: Float | None) -> Float:
+    """Return the values of a coordinate of a particle, a column of the parameters or the total."""
     if name[0] == "total":
-        whole: NDArray[np.float64] = known["total"]
-        return whole
+        total: Float = symbols["total"]
+        return total
     if name[0] == "p":
         assert parameters is not None
         return parameters[:, name[3]]
-    array: NDArray[np.float64] = known[name[0]][:, name[1], name[2]]
+    array: Float = symbols[name[0]][:, name[1], name[2]]
     return array

@@ -1,172 +1,219 @@
 """The Python source of a law's compiled loops.
 
-A module evaluates one form of one law for a batch of its elements; `taut.formula.kernel` runs it over all of them, in parallel:
+A module evaluates one form of one law for a batch of its elements, and
+`taut.binding.compiled_law` runs it over all of them, in parallel:
 
     gradient:    E[i] = V,  G[i] = ∂V/∂(stored vectors)
-    hessian:     the same, and H[i] = 3×3 blocks of ∂²V, projected on request if there is a closed form for it (CLOSED_FORM);
-                 else taut.formula.project does it afterwards
+    hessian:     the same, and H[i] = 3×3 blocks of ∂²V, projected on request if there is a closed
+                 form for it (CLOSED_FORM); else taut.linalg.blocks projects them later
     parameters:  A[i, j] = ∂V/∂p_j,  B[i, v, k, j] = ∂²V/∂(vector v, component k)∂p_j
 
-and returns the first element whose results are not finite (or -1).
+A batch returns the first element whose results are not finite, or -1.
 
-A batch is a plain function of addresses, as C has them: the loop over batches is compiled once for all laws, so that each law takes
-half the time. It reads its elements into rows on the stack, one row for each number of the formula; the formula runs along the
-rows, and what it gave is handed to the outputs. Nothing else can lie where the rows are, and they have no gaps: so the compiler
-makes vector instructions of plain arithmetic. These round as single ones do, and results do not depend on it.
+A batch is a function of plain addresses, as in C: the loop over batches is then compiled once for
+all laws, and each law compiles in half the time. It reads its elements into rows on the stack, one
+row for each number of the formula; the formula runs along the rows, and the results are copied from
+there to the outputs. The rows overlap with nothing else and have no gaps, so that the compiler can
+use vector instructions for plain arithmetic. These round like scalar ones: results do not change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
 from dataclasses import dataclass
+from functools import cache
 from math import prod
+from pathlib import Path
+from typing import Literal
 
+from taut.formula._emit import print_body
 from taut.formula.differentiate import gradient
-from taut.formula.emit import body
-from taut.formula.expression import Expr, reachable
-from taut.formula.graph import FUNCTIONS
+from taut.formula.expression import FUNCTIONS, Expr, reachable
 from taut.formula.structure import Derivatives, derive
 
-BATCH, FEWEST = 64, 4  # elements whose numbers lie side by side on the stack at a time: at most, and at least
-STACK = 2048  # numbers, 16 kB: what a batch may hold, well within the first cache
-KINDS = ("gradient", "hessian", "parameters")
+SourceKind = Literal["gradient", "hessian", "parameters"]
+KINDS: tuple[SourceKind, ...] = ("gradient", "hessian", "parameters")
+
+_MAX_BATCH = 64  # elements
+_MIN_BATCH = 4  # elements; the size of a batch is a multiple of it
+_STACK_NUMBERS = 2048  # 16 kB: what a batch may hold, well within the first-level cache
 
 
-@dataclass(frozen=True)
-class Form:
-    """One scalar function of an element, ready to become kernels."""
+@cache
+def generator_digest() -> str:
+    """Return a digest of the files that decide what source a given expression has."""
+    digest = hashlib.sha256()
+    for name in ("expression", "graph", "differentiate", "structure", "_emit", "source"):
+        digest.update((Path(__file__).parent / f"{name}.py").read_bytes())
+    return digest.hexdigest()
 
-    title: str
-    root: Expr  # in symbols ("x", p, k), ("y", p, k), ("p", name, j, column of P) and ("h",)
-    particles: int
-    width: int  # columns of P
 
+def module_source(title: str, root: Expr, particles: int, width: int, kind: SourceKind) -> str:
+    """Return the source of the module of one kind.
 
-def module_source(form: Form, kind: str) -> str:
-    """The source of one of the three modules."""
-    d = derive(form.root, form.particles)
+    title : first words of its docstring
+    root : a scalar function of one element, in symbols ("x", p, k), ("y", p, k), ("h",) and
+        ("p", name, j, column)
+    width : columns of the packed parameters P
+    """
+    d = derive(root, particles)
     if kind == "parameters":
-        return _module(form, d, kind, _by_parameters(form, d))
-    outputs = [_Output("E", (), [d.value]), _Output("G", (len(d.gradient), 3), [e for vector in d.gradient for e in vector])]
+        outputs = _parameter_outputs(width, d)
+    else:
+        outputs = [
+            _Output("E", (), [d.value]),
+            _Output("G", (len(d.gradient), 3), [e for vector in d.gradient for e in vector]),
+        ]
     if kind == "hessian":
         entries = [e for block in d.hessian for row in block for e in row]
         outputs.append(_Output("H", (len(d.hessian), 3, 3), entries))
-    return _module(form, d, kind, outputs)
-
-
-def _by_parameters(form: Form, d: Derivatives) -> list[_Output]:
-    graph = form.root.graph
-    used = [n for n in reachable([d.value]) if n.op == "symbol" and n.value[0] == "p"]
-
-    def by_column(value: Expr) -> list[Expr]:
-        found = {p.value[3]: e for p, e in zip(used, gradient(value, used), strict=True)}
-        return [found.get(j, graph.const(0.0)) for j in range(form.width)]
-
-    mixed = [e for vector in d.gradient for component in vector for e in by_column(component)]
-    return [_Output("A", (form.width,), by_column(d.value)), _Output("B", (len(d.gradient), 3, form.width), mixed)]
-
-
-@dataclass(frozen=True)
-class _Output:
-    """What a kernel writes for each element: the array, the shape of its part of it, and the entries in row-major order."""
-
-    name: str
-    shape: tuple[int, ...]
-    entries: list[Expr]
-
-    def loops(self, lines: Callable[[str, str], list[str]]) -> list[str]:
-        """Lines on each entry of element i, given its place in the array and its number, in a loop over all of them."""
-        size = prod(self.shape)
-        return [f"for e in range({size}):", *("    " + line for line in lines(f"{self.name}[{size} * i + e]", "e"))]
-
-
-def _module(form: Form, d: Derivatives, kind: str, outputs: list[_Output]) -> str:
-    meta = {
-        "PAIR": d.pair,
-        "VECTORS": len(d.gradient),
-        "BLOCKS": 0 if d.hessian_kind == "zero" else len(d.hessian),
-        "HESSIAN": d.hessian_kind,
-        "CLOSED_FORM": d.closed_form,
-    }
     results = [e for output in outputs for e in output.entries]
-    symbols = _symbols(form, d, results)
-    rows = len(symbols) + len(results)
-    size = max(FEWEST, min(BATCH, STACK // rows // FEWEST * FEWEST))
-    written = [output.name for output in outputs]
-    functions = sorted(FUNCTIONS)
+    inputs = _find_inputs(results, d.pair, width)
+    rows = len(inputs) + len(results)
+    # as many elements as fit on the stack, rounded down
+    size = max(_MIN_BATCH, min(_MAX_BATCH, _STACK_NUMBERS // rows // _MIN_BATCH * _MIN_BATCH))
     lines = [
-        f'"""{form.title}: {kind}. Written by taut; edits are lost."""',
-        f"from math import atan2, isfinite, {', '.join(functions)}",
+        f'"""{title}: {kind}. Generated by taut; edits are lost."""',
+        f"from math import atan2, isfinite, {', '.join(sorted(FUNCTIONS))}",
         "from numba import carray, cfunc",
-        "from taut.formula.runtime import BATCH, inv0, root, stack",
+        "from taut.jit.runtime import BATCH, inv0, root, stack",
         "",
-        *(f"{name} = {value!r}" for name, value in meta.items()),
+        f"PAIR = {d.pair!r}",
+        f"VECTORS = {len(d.gradient)!r}",
+        f"BLOCKS = {0 if d.hessian_kind == 'zero' else len(d.hessian)!r}",
+        f"HESSIAN = {d.hessian_kind!r}",
+        f"CLOSED_FORM = {d.closed_form!r}",
         f"SIZE = {size}",
         "",
         "",
-        '@cfunc(BATCH, cache=True, error_model="numpy")',
-        f"def batch(first, count, x, y, h, elements, P, project, {', '.join([*written, *['_'] * (3 - len(written))])}):",
-        f"    s = carray(stack({rows * size}), {rows * size})",
-        "    for j in range(count):",
-        "        i = first + j",
-        *(f"        n{p} = 3 * elements[{form.particles} * i + {p}]" for p in range(form.particles)),
-        *(f"        s[j + {size * k}] = {text}" for k, (_, text) in enumerate(symbols)),
-        "    for j in range(count):",
-        *(f"        {name} = s[j + {size * k}]" for k, (name, _) in enumerate(symbols)),
-        *(
-            "        " + line
-            for line in body([(f"s[j + {size * (len(symbols) + k)}]", e) for k, e in enumerate(results)], _identifier)
-        ),
-        "    wrong = -1",
-        "    for j in range(count):",
-        "        i = first + j",
-        "        total = 0.0  # finite exactly if every result is, short of overflow of the sum",
-        *("        " + line for line in _handed(outputs, len(symbols), size)),
-        "        if wrong < 0 and not isfinite(total):",
-        "            wrong = first + j",
-        "    return wrong",
+        *_batch_function(inputs, outputs, particles, size),
         "",
     ]
     return "\n".join(lines)
 
 
-def _handed(outputs: list[_Output], row: int, size: int) -> list[str]:
-    """Lines that hand the results of element i over from rows of the stack, the first at `row`, and add them up."""
-    lines = []
+@dataclass(frozen=True)
+class _Output:
+    """What a kernel writes for each element: an array, the shape of its part, and the entries.
+
+    Entries are in row-major order.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    entries: list[Expr]
+
+
+@dataclass(frozen=True)
+class _Input:
+    """A number that differs between elements: its name, and how it is read from the arguments."""
+
+    name: str
+    text: str
+
+
+def _parameter_outputs(width: int, d: Derivatives) -> list[_Output]:
+    graph = d.value.graph
+    used = [n for n in reachable([d.value]) if n.op == "symbol" and n.value[0] == "p"]
+
+    def by_column(value: Expr) -> list[Expr]:
+        """Return the derivatives by all columns of P; zero where a parameter is not used."""
+        slopes = {p.value[3]: e for p, e in zip(used, gradient(value, used), strict=True)}
+        return [slopes.get(j, graph.const(0.0)) for j in range(width)]
+
+    mixed = [e for vector in d.gradient for component in vector for e in by_column(component)]
+    return [
+        _Output("A", (width,), by_column(d.value)),
+        _Output("B", (len(d.gradient), 3, width), mixed),
+    ]
+
+
+def _batch_function(
+    inputs: list[_Input], outputs: list[_Output], particles: int, size: int
+) -> list[str]:
+    """Return the lines of the batch: read inputs into rows, compute along them, write outputs."""
+    results = [e for output in outputs for e in output.entries]
+    targets = [f"s[j + {size * (len(inputs) + k)}]" for k in range(len(results))]
+    body = print_body(list(zip(targets, results, strict=True)), _identifier)
+    numbers = (len(inputs) + len(results)) * size
+    names = [output.name for output in outputs]
+    unused = ["_"] * (3 - len(names))
+    arguments = ", ".join([*names, *unused])
+    lines = [
+        '@cfunc(BATCH, cache=True, error_model="numpy")',
+        f"def batch(first, count, x, y, h, elements, P, project, {arguments}):",
+        f"    s = carray(stack({numbers}), {numbers})",
+        "    for j in range(count):",
+        "        i = first + j",
+    ]
+    for p in range(particles):
+        lines.append(f"        n{p} = 3 * elements[{particles} * i + {p}]")
+    for k, item in enumerate(inputs):
+        lines.append(f"        s[j + {size * k}] = {item.text}")
+    lines.append("    for j in range(count):")
+    for k, item in enumerate(inputs):
+        lines.append(f"        {item.name} = s[j + {size * k}]")
+    lines += ["        " + line for line in body]
+    lines += [
+        "    not_finite = -1",
+        "    for j in range(count):",
+        "        i = first + j",
+        "        total = 0.0  # finite exactly if every result is, short of overflow of the sum",
+    ]
+    row = len(inputs)
     for output in outputs:
-        lines += output.loops(_hand(size, row))
+        entries = prod(output.shape)
+        lines += [
+            f"        for e in range({entries}):",
+            f"            r = s[j + {size} * ({row} + e)]",
+            f"            {output.name}[{entries} * i + e] = r",
+            "            total += r",
+        ]
         row += len(output.entries)
+    lines += [
+        "        if not_finite < 0 and not isfinite(total):",
+        "            not_finite = first + j",
+        "    return not_finite",
+    ]
     return lines
 
 
-def _hand(size: int, row: int) -> Callable[[str, str], list[str]]:
-    return lambda entry, number: [f"r = s[j + {size} * ({row} + {number})]", f"{entry} = r", "total += r"]
-
-
-def _symbols(form: Form, d: Derivatives, outputs: list[Expr]) -> list[tuple[str, str]]:
-    """The symbols in use that differ between elements, and how they are read from the kernel's arrays."""
-    used = [n for n in reachable(outputs) if n.op == "symbol"]
-    found = []
-    for node in used:
+def _find_inputs(results: list[Expr], pair: tuple[float, ...] | None, width: int) -> list[_Input]:
+    """Return the symbols in use that differ between elements: positions and parameters."""
+    inputs = []
+    for node in reachable(results):
+        if node.op != "symbol":
+            continue
         kind, *rest = node.value
         if kind in ("x", "y"):
-            found.append((_identifier(node), f"{kind}[n{rest[0]} + {rest[1]}]"))
+            text = f"{kind}[n{rest[0]} + {rest[1]}]"
         elif kind == "w":
-            assert d.pair is not None
-            terms = [(c, f"x[n{p} + {rest[1]}]") for p, c in enumerate(d.pair) if c]
-            terms.sort(key=lambda t: t[0] != 1.0)  # the particle with coefficient 1 first
-            found.append((_identifier(node), "".join(_signed(c, t, first=j == 0) for j, (c, t) in enumerate(terms))))
+            assert pair is not None
+            text = _pair_sum(pair, rest[1])
         elif kind == "p":
-            found.append((_identifier(node), f"P[{form.width} * i + {rest[2]}]"))
-    return found
+            text = f"P[{width} * i + {rest[2]}]"
+        else:
+            continue
+        inputs.append(_Input(_identifier(node), text))
+    return inputs
 
 
-def _signed(c: float, term: str, *, first: bool) -> str:
-    sign = ("" if c > 0 else "-") if first else (" + " if c > 0 else " - ")
-    return f"{sign}{term}" if abs(c) == 1.0 else f"{sign}{abs(c)!r} * {term}"
+def _pair_sum(pair: tuple[float, ...], component: int) -> str:
+    """Return the source of a component of w = Σ c_p x_p, the particle of coefficient 1 first."""
+    terms = [(c, f"x[n{p} + {component}]") for p, c in enumerate(pair) if c]
+    terms.sort(key=lambda term: term[0] != 1.0)
+    text = ""
+    for c, position in terms:
+        if text:
+            text += " + " if c > 0 else " - "
+        elif c < 0:
+            text += "-"
+        text += position if abs(c) == 1.0 else f"{abs(c)!r} * {position}"
+    return text
 
 
 def _identifier(node: Expr) -> str:
+    """Return the name of a symbol or flag in the source."""
     if node.op == "flag":
         return str(node.value)
     kind, *rest = node.value
@@ -174,6 +221,7 @@ def _identifier(node: Expr) -> str:
         return "h"
     if kind == "p":
         column, name = rest[2], rest[0]
+        # the column keeps names apart that are equal to others of the source
         return f"p{column}_{name}" if name.isascii() else f"p{column}"
     if kind == "w":
         return "w" + "xyz"[rest[1]]

@@ -1,12 +1,14 @@
 """What an energy's formula says about its element Hessian, found in the expression graph.
 
-*Pair.* If the positions enter only through one combination w = Σ_p c_p x_p (a spring: x₁ - x₀; anything on one particle: x₀),
-the element Hessian is (c cᵀ) ⊗ B with one 3×3 block B = ∂²V/∂w². Kernels then store one vector and one block per element.
+*Pair.* If the positions enter only through one combination w = Σ_p c_p x_p (a spring: x₁ - x₀;
+anything on one particle: x₀), the element Hessian is (c cᵀ) ⊗ B with one 3×3 block B = ∂²V/∂w².
+Kernels then store one vector and one block per element.
 
 *Central.* If w in turn enters only through n = |w + b|, V = F(n), then with u = (w + b)/n
     B = F''·u uᵀ + (F'/n)·(I - u uᵀ),
-whose eigenvalues are F'' and F'/n (twice): clamping them at zero is the exact projection onto the positive semi-definite
-matrices. For a Hookean spring that is the clamp of 1 - l₀/l. At n = 0 the block is F''(0)·I.
+whose eigenvalues are F'' and F'/n (twice): clamping them at zero is the exact projection onto the
+positive semi-definite matrices. For a Hookean spring that is the clamp of 1 - l₀/l. At n = 0 the
+block is F''(0)·I.
 """
 
 from __future__ import annotations
@@ -14,20 +16,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from taut.formula.differentiate import gradient
-from taut.formula.expression import Expr, reachable, symbols
+from taut.formula.expression import Expr, reachable, substitute, symbols
 
-Linear = dict[tuple[int, int], float]  # (particle, component) → coefficient
+Coefficients = dict[tuple[int, int], float]  # by (particle, component)
 
 
 @dataclass(frozen=True)
 class Derivatives:
-    """An energy and its first two derivatives by stored vectors (see `pair`), as expressions."""
+    """An energy and its first two derivatives by the stored vectors, as expressions.
+
+    gradient : [vector][component]
+    hessian : [block][row][column], the blocks of the upper triangle row by row
+    pair : coefficients c_p if w is the one stored vector, or None: one vector per particle
+    closed_form : whether the expressions project themselves, where the flag "project" is set
+    """
 
     value: Expr
-    gradient: list[list[Expr]]  # [vector][component]
-    hessian: list[list[list[Expr]]]  # [block][row][column]; the blocks of the upper triangle, row by row
-    pair: tuple[float, ...] | None  # c_p, or None: one vector per particle
-    closed_form: bool  # whether the expressions carry their own projection (by the flag "project")
+    gradient: list[list[Expr]]
+    hessian: list[list[list[Expr]]]
+    pair: tuple[float, ...] | None
+    closed_form: bool
 
     @property
     def hessian_kind(self) -> str:
@@ -35,12 +43,12 @@ class Derivatives:
         entries = [e for block in self.hessian for row in block for e in row]
         if all(e.op == "const" and e.value == 0.0 for e in entries):
             return "zero"
-        moving = any(n.op == "symbol" and n.value[0] in ("x", "w") for n in reachable(entries))
-        return "varying" if moving else "constant"
+        depends = any(n.op == "symbol" and n.value[0] in ("x", "w") for n in reachable(entries))
+        return "varying" if depends else "constant"
 
 
 def is_linear(value: Expr) -> bool:
-    """Whether the gradient by the positions is the same everywhere, as that of gravity: there is no Hessian then.
+    """Whether the gradient by the positions is the same everywhere, as that of gravity.
 
     >>> from taut.formula.graph import Graph
     >>> g = Graph()
@@ -52,47 +60,64 @@ def is_linear(value: Expr) -> bool:
 
 
 def derive(value: Expr, particles: int) -> Derivatives:
-    """Differentiate an energy twice by the positions of its particles, using what structure there is."""
-    pair = _pair(value, particles)
+    """Differentiate an energy twice by the positions, using what structure there is."""
+    pair = _find_pair(value, particles)
     if pair is None:
-        return _general(value, particles)
-    reduced = _in_terms_of_w(value, pair)
-    central = _central(reduced)
-    return _from_central(reduced, pair, *central) if central else _from_pair(reduced, pair)
+        return _derive_general(value, particles)
+    reduced = _express_by_w(value, pair)
+    central = _find_central(reduced)
+    if central is None:
+        return _derive_pair(reduced, pair)
+    norm, signs = central
+    return _derive_central(reduced, pair, norm, signs)
 
 
-def _pair(value: Expr, particles: int) -> tuple[float, ...] | None:
-    """The coefficients c if every maximal linear subexpression is a multiple of one component of Σ c_p x_p, plus a constant."""
-    linear = _linear_parts(value, "x")
-    leaves, stack, seen = [], [value], set()
+def _find_pair(value: Expr, particles: int) -> tuple[float, ...] | None:
+    """Return the coefficients c if positions enter only through Σ c_p x_p, else None.
+
+    They do if every maximal linear subexpression is a multiple of one component of Σ c_p x_p, plus
+    a constant.
+    """
+    linear = _find_linear(value, "x")
+    maximal: list[Coefficients] = []
+    stack, seen = [value], set()
     while stack:
         node = stack.pop()
         if node in seen:
             continue
         seen.add(node)
-        parts = linear[node]
-        if parts:
-            leaves.append(parts)
-        elif parts is None:
+        coefficients = linear[node]
+        if coefficients:
+            maximal.append(coefficients)
+        elif coefficients is None:
             stack.extend(node.args)
-    if not leaves:
+    if not maximal:
         return None
     rows = []
-    for parts in leaves:
-        if len({k for _, k in parts}) != 1:
-            return None
-        rows.append([next((v for (p, _), v in parts.items() if p == particle), 0.0) for particle in range(particles)])
-    pivot = next((p for p, c in enumerate(rows[0]) if c == 1.0), next(p for p, c in enumerate(rows[0]) if c))
-    scaled = {tuple(c / row[pivot] for c in row) if row[pivot] else None for row in rows}
-    return scaled.pop() if len(scaled) == 1 and None not in scaled else None
+    for coefficients in maximal:
+        if len({k for _, k in coefficients}) != 1:
+            return None  # it mixes components
+        row = [0.0] * particles
+        for (p, _), c in coefficients.items():
+            row[p] = c
+        rows.append(row)
+    # A particle with coefficient 1, if there is one: then no rounding is needed to scale by it.
+    pivot = next(p for p, c in enumerate(rows[0]) if c)
+    if 1.0 in rows[0]:
+        pivot = rows[0].index(1.0)
+    if any(row[pivot] == 0.0 for row in rows):
+        return None
+    scaled = {tuple(c / row[pivot] for c in row) for row in rows}
+    return scaled.pop() if len(scaled) == 1 else None
 
 
-def _linear_parts(value: Expr, kind: str) -> dict[Expr, Linear | None]:
-    """For each node: its coefficients if it is linear (plus a constant) in symbols of this kind, with numbers as coefficients.
+def _find_linear(value: Expr, kind: str) -> dict[Expr, Coefficients | None]:
+    """Return the coefficients of every node that is linear in symbols of a kind, plus a constant.
 
-    An empty dictionary means independent of them, None means not linear.
+    No coefficients mean independent of the symbols; None means not linear, or linear with
+    coefficients that are not numbers.
     """
-    found: dict[Expr, Linear | None] = {}
+    found: dict[Expr, Coefficients | None] = {}
     for node in reachable([value]):
         args = [found[a] for a in node.args]
         if node.op == "symbol" and node.value[0] == kind:
@@ -119,17 +144,21 @@ def _linear_parts(value: Expr, kind: str) -> dict[Expr, Linear | None]:
     return found
 
 
-def _in_terms_of_w(value: Expr, pair: tuple[float, ...]) -> Expr:
-    """The energy as a function of w: put w on the particle whose coefficient is 1 and zero on the others."""
+def _express_by_w(value: Expr, pair: tuple[float, ...]) -> Expr:
+    """Write the energy as a function of w: x = w at the particle of coefficient 1, else x = 0."""
     g = value.graph
     pivot = pair.index(1.0)
-    replace = {g.symbol("x", p, k): g.symbol("w", 0, k) if p == pivot else g.const(0.0) for p in range(len(pair)) for k in range(3)}
-    return g.substitute(value, replace)
+    replacements: dict[Expr, Expr] = {}
+    for p in range(len(pair)):
+        for k in range(3):
+            position = g.symbol("x", p, k)
+            replacements[position] = g.symbol("w", 0, k) if p == pivot else g.const(0.0)
+    return substitute(value, replacements)
 
 
-def _central(value: Expr) -> tuple[Expr, list[float]] | None:
-    """The node n = |w + b| through which alone w enters, and the signs of w in its arguments."""
-    linear = _linear_parts(value, "w")
+def _find_central(value: Expr) -> tuple[Expr, list[float]] | None:
+    """Return the node n = |w + b| if w enters only through it, and the signs of w in its parts."""
+    linear = _find_linear(value, "w")
     for node in reachable([value]):
         if node.op != "norm" or len(node.args) != 3:
             continue
@@ -145,29 +174,36 @@ def _central(value: Expr) -> tuple[Expr, list[float]] | None:
     return None
 
 
-def _from_central(value: Expr, pair: tuple[float, ...], n: Expr, signs: list[float]) -> Derivatives:
+def _derive_central(
+    value: Expr, pair: tuple[float, ...], n: Expr, signs: list[float]
+) -> Derivatives:
     g = value.graph
     zero = g.const(0.0)
     f1 = gradient(value, [n], last=False)[0]
     f2 = gradient(f1, [n])[0]
-    across = g.ratio(f1, n, f2)
+    f1_over_n = g.ratio(f1, n, f2)
     u = [g.mul(g.const(signs[k]), g.mul(n.args[k], g.inv0(n))) for k in range(3)]
-    force = [[g.mul(f1, u[k]) for k in range(3)]]
+    slope = [[g.mul(f1, u[k]) for k in range(3)]]
     project = g.flag("project")
-    along, across = (g.where(project, g.where(g.combine("lt", e, zero), zero, e), e) for e in (f2, across))
+
+    def clamp(eigenvalue: Expr) -> Expr:
+        positive = g.where(g.combine("lt", eigenvalue, zero), zero, eigenvalue)
+        return g.where(project, positive, eigenvalue)
+
+    along, across = clamp(f2), clamp(f1_over_n)
     excess = g.sub(along, across)
     block = [[g.mul(excess, g.mul(u[i], u[j])) for j in range(3)] for i in range(3)]
     for k in range(3):
         block[k][k] = g.add(across, block[k][k])
-    return Derivatives(value, force, [block], pair, closed_form=True)
+    return Derivatives(value, slope, [block], pair, closed_form=True)
 
 
-def _from_pair(value: Expr, pair: tuple[float, ...]) -> Derivatives:
+def _derive_pair(value: Expr, pair: tuple[float, ...]) -> Derivatives:
     w = [value.graph.symbol("w", 0, k) for k in range(3)]
     return Derivatives(value, [gradient(value, w)], _blocks(value, w), pair, closed_form=False)
 
 
-def _general(value: Expr, particles: int) -> Derivatives:
+def _derive_general(value: Expr, particles: int) -> Derivatives:
     x = [value.graph.symbol("x", p, k) for p in range(particles) for k in range(3)]
     first = gradient(value, x)
     vectors = [first[3 * p : 3 * p + 3] for p in range(particles)]
@@ -175,7 +211,10 @@ def _general(value: Expr, particles: int) -> Derivatives:
 
 
 def _blocks(value: Expr, variables: list[Expr]) -> list[list[list[Expr]]]:
-    """The Hessian's upper triangle in 3×3 blocks; each entry is derived once and mirrored, so symmetry is exact."""
+    """Return the Hessian's upper triangle in 3×3 blocks.
+
+    Each entry is derived once and mirrored, so that symmetry is exact.
+    """
     size = len(variables)
     first = gradient(value, variables, last=False)
     entry: dict[tuple[int, int], Expr] = {}

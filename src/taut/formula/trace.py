@@ -1,6 +1,8 @@
-"""Run a law's Python function on symbols and collect what it computes.
+"""Run a law's Python function on symbols and collect the expression that it computes.
 
-Whatever goes wrong inside the function becomes a `LawError` that names the law, the file, the line and the formula there.
+Whatever goes wrong inside the function becomes a `LawError` that names the law, the file, the line
+and the formula there. The forms of a law at the end derive from a traced expression what is
+evaluated for each element.
 """
 
 from __future__ import annotations
@@ -15,112 +17,131 @@ from typing import Any
 import numpy as np
 
 from taut.errors import LawError
-from taut.formula.array import Array, as_array
+from taut.formula._array import Array, as_array
 from taut.formula.differentiate import gradient
-from taut.formula.expression import Expr, reachable, symbols
+from taut.formula.expression import Expr, reachable, substitute, symbols
 from taut.formula.graph import Graph
 
-PACKAGE = str(Path(__file__).resolve().parents[1])
+_PACKAGE = str(Path(__file__).resolve().parents[1])
+Widths = Mapping[str, int | None]  # components of each vector parameter, None for a scalar
 
 
-def trace(name: str, formula: Callable[..., Any], particles: int, widths: Mapping[str, int | None]) -> Expr:
-    """The scalar expression a formula returns for `particles` particles.
-
-    A width of None makes a parameter a scalar, a number makes it a vector of that many components.
-    """
+def trace(name: str, formula: Callable[..., Any], particles: int, widths: Widths) -> Expr:
+    """Return the scalar that a formula computes for elements of `particles` particles."""
     graph = Graph()
-    result = _run(name, formula, graph, particles, _parameters(graph, widths))
+    result = _run(name, formula, graph, particles, _parameter_symbols(graph, widths))
+    place = _locate(name, formula)
     if isinstance(result, Array):
-        raise LawError(f"{_whose(name, formula)} returns an array of shape {result.shape}; an energy is one scalar")
+        raise LawError(f"{place} must return one scalar, got an array of shape {result.shape}")
     if not isinstance(result, Expr) or result.is_boolean:
-        kind = "a comparison" if isinstance(result, Expr) else "nothing (is `return` missing?)" if result is None else repr(result)
-        raise LawError(f"{_whose(name, formula)} returns {kind}; an energy is one scalar that depends on the positions")
+        got = repr(result)
+        if isinstance(result, Expr):
+            got = "a comparison"
+        elif result is None:
+            got = "nothing (is `return` missing?)"
+        raise LawError(f"{place} must return one scalar that depends on the positions, got {got}")
     if result.graph is not graph:
-        raise LawError(f"{_whose(name, formula)} returns a quantity of another formula")
+        raise LawError(f"{place} returns a quantity of another formula")
     if not symbols(result, "x"):
-        raise LawError(f"{_whose(name, formula)} does not depend on the positions of its particles")
+        raise LawError(f"{place} does not depend on the positions of its particles")
     unused = set(range(particles)) - {s.value[1] for s in symbols(result, "x")}
     if unused:
         raise LawError(
-            f"{_whose(name, formula)} never uses x[{min(unused)}], but its elements have {particles} particles each: "
-            "elements have shape (m, s)"
+            f"{place} never uses x[{min(unused)}], but its elements have {particles} particles "
+            "each: elements have the shape (m, s)"
         )
     return result
 
 
-def trace_load(name: str, formula: Callable[..., Any], particles: int, widths: Mapping[str, int | None]) -> list[Expr]:
-    """The components of the forces that a load's formula returns, three for each particle in turn."""
+def trace_load(
+    name: str, formula: Callable[..., Any], particles: int, widths: Widths
+) -> list[Expr]:
+    """Return the components of the forces of a load, three for each particle in turn."""
     graph = Graph()
-    arguments = {"v": _vectors(graph, "v", particles), **_parameters(graph, widths)}
+    arguments = {"v": _vectors(graph, "v", particles), **_parameter_symbols(graph, widths)}
     result = _run(name, formula, graph, particles, arguments)
+    place = _locate(name, formula)
     if any(n.op == "rate" for n in graph.nodes):
-        raise LawError(f"{_whose(name, formula)} uses rate(…); a load has the velocities v")
+        raise LawError(f"{place} uses rate(…); a load has the velocities v")
     if any(n.op == "total" for n in graph.nodes):
-        raise LawError(f"{_whose(name, formula)} uses total(…), which has no meaning in a load")
+        raise LawError(f"{place} uses total(…), which has no meaning in a load")
+    expected = f"{place} must return a force for each of its particles, shape ({particles}, 3)"
     try:
         forces = as_array(result)
     except LawError as error:
-        raise LawError(f"{_whose(name, formula)} returns {result!r}; a load is a force for each of its particles") from error
+        raise LawError(f"{expected}, got {result!r}") from error
     if forces.shape != (particles, 3):
-        raise LawError(
-            f"{_whose(name, formula)} returns an array of shape {forces.shape}; a load is a force for each of its particles, "
-            f"shape ({particles}, 3)"
-        )
-    return [graph.lift(item) for item in forces.items]
+        raise LawError(f"{expected}, got shape {forces.shape}")
+    return [graph.as_node(item) for item in forces.items]
 
 
-def _parameters(graph: Graph, widths: Mapping[str, int | None]) -> dict[str, Any]:
-    """Symbols for parameters, scalars or vectors."""
-    arguments: dict[str, Any] = {}
-    column = 0
-    for p, w in widths.items():
-        components = [graph.symbol("p", p, j, column + j) for j in range(w or 1)]
-        arguments[p] = components[0] if w is None else Array(components, (w,))
-        column += len(components)
-    return arguments
-
-
-def trace_measure(name: str, formula: Callable[..., Any], particles: int) -> tuple[list[Expr], bool]:
-    """The components of a rest measure (a function of x alone) and whether it is a vector."""
+def trace_measure(
+    name: str, formula: Callable[..., Any], particles: int
+) -> tuple[list[Expr], bool]:
+    """Return the components of a rest value, a function of x alone, and whether it is a vector."""
     graph = Graph()
     result = _run(name, formula, graph, particles, {})
+    place = _locate(name, formula)
     if any(n.op == "rate" for n in graph.nodes):
-        raise LawError(f"{_whose(name, formula)} uses rate(…); a rest value is measured where nothing moves")
+        raise LawError(f"{place} uses rate(…); a rest value is measured where nothing moves")
     if isinstance(result, (Array, list, tuple, np.ndarray)):
         vector = as_array(result)
         if len(vector.shape) != 1:
             raise LawError(
-                f"{_whose(name, formula)} returns an array of shape {vector.shape}; a rest value is a scalar or a vector"
+                f"{place} must return a scalar or a vector, got an array of shape {vector.shape}"
             )
-        return [graph.lift(item) for item in vector.items], True
-    if not isinstance(result, (Expr, int, float)) or (isinstance(result, Expr) and result.is_boolean):
-        raise LawError(f"{_whose(name, formula)} returns {result!r}; a rest value is a scalar or a vector")
-    return [graph.lift(result)], False
+        return [graph.as_node(item) for item in vector.items], True
+    is_comparison = isinstance(result, Expr) and result.is_boolean
+    if is_comparison or not isinstance(result, (Expr, int, float)):
+        raise LawError(f"{place} must return a scalar or a vector, got {result!r}")
+    return [graph.as_node(result)], False
 
 
-class _Positions(Array):
-    """The positions of an element's particles, which says what to do if there are too few of them."""
+def _parameter_symbols(graph: Graph, widths: Widths) -> dict[str, Any]:
+    """Return a symbol, or a vector of symbols, for each parameter."""
+    arguments: dict[str, Any] = {}
+    column = 0
+    for name, width in widths.items():
+        components = [graph.symbol("p", name, j, column + j) for j in range(width or 1)]
+        arguments[name] = components[0] if width is None else Array(components, (width,))
+        column += len(components)
+    return arguments
+
+
+class _Particles(Array):
+    """Vectors of an element's particles, with an error of its own if there are too few of them."""
 
     def __getitem__(self, index: Any) -> Any:
         if hasattr(type(index), "__index__") and not -len(self) <= int(index) < len(self):
             each = "1 particle" if len(self) == 1 else f"{len(self)} particles"
-            raise LawError(f"the formula uses x[{index}], but its elements have {each} each: elements have shape (m, s)")
+            raise LawError(
+                f"the formula uses x[{index}], but its elements have {each} each: "
+                "elements have the shape (m, s)"
+            )
         return super().__getitem__(index)
 
 
-def _vectors(graph: Graph, kind: str, particles: int) -> _Positions:
-    return _Positions([graph.symbol(kind, p, k) for p in range(particles) for k in range(3)], (particles, 3))
+def _vectors(graph: Graph, kind: str, particles: int) -> _Particles:
+    components = [graph.symbol(kind, p, k) for p in range(particles) for k in range(3)]
+    return _Particles(components, (particles, 3))
 
 
-def _run(name: str, formula: Callable[..., Any], graph: Graph, particles: int, arguments: Mapping[str, Any]) -> Any:
+def _run(
+    name: str,
+    formula: Callable[..., Any],
+    graph: Graph,
+    particles: int,
+    arguments: Mapping[str, Any],
+) -> Any:
     try:
         return formula(_vectors(graph, "x", particles), **arguments)
-    except Exception as error:
+    except Exception as error:  # the formula is the user's, and may raise anything
         what = str(error) if isinstance(error, LawError) else _explain(error)
-        raise LawError(f"{_whose(name, formula)}{_at(error)}: {what}") from error
+        raise LawError(f"{_locate(name, formula)}{_locate_line(error)}: {what}") from error
 
 
 def _explain(error: Exception) -> str:
+    """Return what an error of Python or numpy means in a formula."""
     if isinstance(error, NameError):
         return f"{error}: it is neither a parameter nor a function of taut.formula"
     if isinstance(error, TypeError) and ("ufunc" in str(error) or "loop of ufunc" in str(error)):
@@ -128,70 +149,76 @@ def _explain(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _at(error: Exception) -> str:
-    """The innermost line outside taut that the error passed through."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not str(Path(f.filename).resolve()).startswith(PACKAGE)]
-    if not frames:
-        return ""
-    line = frames[-1].line or linecache.getline(frames[-1].filename, frames[-1].lineno or 0).strip()
-    return f", line {frames[-1].lineno} `{line}`" if line else f", line {frames[-1].lineno}"
-
-
-def _whose(name: str, formula: Callable[..., Any]) -> str:
+def _locate(name: str, formula: Callable[..., Any]) -> str:
+    """Return the law, file and line of a formula in words."""
     code = inspect.unwrap(formula).__code__
     return f"the formula of {name} ({code.co_filename}:{code.co_firstlineno})"
 
 
+def _locate_line(error: Exception) -> str:
+    """Return the innermost line outside of taut that an error passed through, in words."""
+    frames = []
+    for frame in traceback.extract_tb(error.__traceback__):
+        if not str(Path(frame.filename).resolve()).startswith(_PACKAGE):
+            frames.append(frame)
+    if not frames:
+        return ""
+    last = frames[-1]
+    line = last.line or linecache.getline(last.filename, last.lineno or 0).strip()
+    return f", line {last.lineno} `{line}`" if line else f", line {last.lineno}"
+
+
 def energy_form(root: Expr) -> Expr:
-    """What is evaluated for each element: an energy as it stands, or the share of a total."""
+    """Return what is evaluated for each element: the energy, or the element's part of a total."""
     if any(n.op == "rate" for n in reachable([root])):
         raise LawError("rate(…) has no meaning in an energy: write a @taut.dissipation")
-    totals = totalled(root)
+    totals = find_totals(root)
     return totals[0].args[0] if totals else root
 
 
-def totalled(root: Expr) -> list[Expr]:
-    """The nodes total(…) of an expression."""
+def find_totals(root: Expr) -> list[Expr]:
+    """Return the nodes total(…) of an expression."""
     return [n for n in reachable([root]) if n.op == "total"]
 
 
 def rate_form(root: Expr) -> Expr:
-    """A dissipation as a function of the velocity (symbols x) at frozen positions (symbols y)."""
+    """Return a dissipation as a function of velocities (symbols x) at frozen positions (y)."""
     g = root.graph
     x = symbols(root, "x")
-    back = {s: g.symbol("y", *s.value[1:]) for s in x}
-    replace = dict(back)
-    for node in _rates(root):
+    frozen = {s: g.symbol("y", *s.value[1:]) for s in x}
+    replacements = dict(frozen)
+    for node in _find_rates(root):
         slopes = gradient(node.args[0], x)
         total = g.const(0.0)
         for velocity, slope in zip(x, slopes, strict=True):
-            total = g.add(total, g.mul(g.substitute(slope, back), velocity))
-        replace[node] = total
-    return g.substitute(root, replace)
+            total = g.add(total, g.mul(substitute(slope, frozen), velocity))
+        replacements[node] = total
+    return substitute(root, replacements)
 
 
 def increment_form(root: Expr) -> Expr:
-    """A dissipation as what it adds to the objective of an implicit step: h·Ψ with rate(m) = (m(x) - m(y))/h.
+    """Return what a dissipation adds to the objective of an implicit step.
 
-    x are the new positions, y the old; positions outside of rate(…) are frozen at the old ones.
+    That is h·Ψ with rate(m) = (m(x) - m(y))/h. x are the new positions, y the old; positions
+    outside of rate(…) are the old ones.
     """
     g = root.graph
     h = g.symbol("h")
-    back = {s: g.symbol("y", *s.value[1:]) for s in symbols(root, "x")}
-    replace = dict(back)
-    for node in _rates(root):
+    frozen = {s: g.symbol("y", *s.value[1:]) for s in symbols(root, "x")}
+    replacements = dict(frozen)
+    for node in _find_rates(root):
         measure = node.args[0]
-        replace[node] = g.div(g.sub(measure, g.substitute(measure, back)), h)
-    return g.mul(h, g.substitute(root, replace))
+        replacements[node] = g.div(g.sub(measure, substitute(measure, frozen)), h)
+    return g.mul(h, substitute(root, replacements))
 
 
-def _rates(root: Expr) -> list[Expr]:
-    if totalled(root):
+def _find_rates(root: Expr) -> list[Expr]:
+    if find_totals(root):
         raise LawError("total(…) has no meaning in a dissipation")
-    found = [n for n in reachable([root]) if n.op == "rate"]
-    if not found:
-        raise LawError("a dissipation depends on at least one rate(…) of the positions")
-    for node in found:
+    rates = [n for n in reachable([root]) if n.op == "rate"]
+    if not rates:
+        raise LawError("a dissipation must depend on at least one rate(…) of the positions")
+    for node in rates:
         if any(n.op == "rate" for n in reachable(node.args)):
             raise LawError("rate(…) cannot be nested")
-    return found
+    return rates

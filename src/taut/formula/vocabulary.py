@@ -1,16 +1,18 @@
-"""The words a formula may use besides ordinary arithmetic.
+"""The functions that a formula may use besides ordinary arithmetic.
 
-Each function takes scalars or arrays of the formula (or plain numbers) and gives the same. Singular states have a defined,
-finite answer where the table says so; anywhere else a value that is not finite becomes a `SingularState` error that names the
-element.
+Each takes scalars or arrays of the formula, or plain numbers, and returns the same. Three singular
+states have a defined, finite answer:
 
-=====================  =====================================================================================
-norm(v) at v = 0       0; its gradient is 0. The Hessian of f(norm(v)) is f''(0)·I there: exact where f is smooth
-                       in v (f'(0) = 0), a convention where it has a cusp (a Hookean spring of zero length: k·I)
-unit(v) at v = 0       the zero vector
-atan2(0, 0)            0, with zero derivatives
-sqrt(0), acos(±1)…     no finite derivative: SingularState. Write norm(v), not sqrt(dot(v, v))
-=====================  =====================================================================================
+| state | answer |
+|---|---|
+| norm(v) at v = 0 | 0, with gradient 0; the Hessian of F(norm(v)) is F''(0)·I |
+| unit(v) at v = 0 | the zero vector, with zero derivatives |
+| atan2(0, 0) | 0, with zero derivatives |
+
+The Hessian of the first is exact where F is smooth in v, F'(0) = 0, and a convention where it has a
+cusp: a Hookean spring of zero length has k·I. Anywhere else a value that is not finite becomes a
+`SingularState` error that names the element. sqrt(0) and acos(±1) have no finite derivative: write
+norm(v) instead of sqrt(dot(v, v)), and an angle with atan2.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from taut.errors import LawError
-from taut.formula.array import Array, add_up, as_array, is_scalar
+from taut.formula._array import Array, add_up, as_array, is_scalar
 from taut.formula.expression import Expr
 from taut.formula.graph import Graph
 
@@ -26,33 +28,41 @@ Vector = Annotated[Any, "three components"]
 """Annotation for a parameter with three components: `def force(x, f: Vector)`."""
 
 
-def _graph(*values: Any) -> Graph | None:
+def _find_graph(*values: Any) -> Graph | None:
+    """Return the graph of the first expression among values; None if all are plain numbers."""
     for value in values:
         if isinstance(value, Expr):
             return value.graph
         if isinstance(value, (Array, list, tuple)):
-            found = _graph(*(value.items if isinstance(value, Array) else value))
-            if found is not None:
-                return found
+            graph = _find_graph(*(value.items if isinstance(value, Array) else value))
+            if graph is not None:
+                return graph
     return None
 
 
 def _scalars(name: str, *values: Any) -> tuple[Graph, list[Expr]]:
-    """The values as nodes; plain numbers alone get a graph of their own, so that constants fold to a number."""
+    """Return scalars as nodes, and their graph.
+
+    Plain numbers alone get a graph of their own, in which operations on constants are carried out.
+    """
     for value in values:
         if not is_scalar(value):
-            raise LawError(f"{name} takes scalars, not {type(value).__name__}: apply it to each component")
-    graph = _graph(*values) or Graph()
-    return graph, [graph.number(v) for v in values]
+            raise LawError(
+                f"{name} must be given scalars, got {type(value).__name__}: "
+                "apply it to each component"
+            )
+    graph = _find_graph(*values) or Graph()
+    return graph, [graph.as_number(v) for v in values]
 
 
-def _plain(node: Expr) -> Any:
+def _unwrap(node: Expr) -> Any:
+    """Return a constant as a plain number, any other node as it is."""
     return node.value if node.op == "const" else node
 
 
 def _call(name: str, a: Any) -> Any:
     graph, (node,) = _scalars(name, a)
-    return _plain(graph.call(name, node))
+    return _unwrap(graph.call(name, node))
 
 
 def sqrt(a: Any) -> Any:
@@ -103,41 +113,50 @@ def tanh(a: Any) -> Any:
 def atan2(y: Any, x: Any) -> Any:
     """The angle [rad] of the point (x, y), in (-π, π]."""
     graph, (b, a) = _scalars("atan2", y, x)
-    return _plain(graph.atan2(b, a))
+    return _unwrap(graph.atan2(b, a))
 
 
 def where(condition: Any, a: Any, b: Any) -> Any:
-    """`a` where the condition holds, else `b`. The side not taken is never evaluated.
+    """Return `a` where the condition holds, else `b`. The side not taken is never evaluated.
 
-    The condition is a comparison, or several joined with & | ~. `a` and `b` are scalars, arrays of one shape, or one of each.
+    condition : a comparison, or several joined with & | ~
+    a, b : scalars, arrays of one shape, or one of each
+
+    At the border between the two sides they should agree in value and slope.
     """
-    graph = _graph(condition, a, b)
+    graph = _find_graph(condition, a, b)
     if graph is None or not isinstance(condition, Expr):
-        raise LawError("where(condition, a, b) needs a comparison of the formula as its condition")
+        raise LawError(
+            "the condition of where(condition, a, b) must be a comparison of the formula"
+        )
     if is_scalar(a) and is_scalar(b):
-        return _plain(graph.where(condition, graph.number(a), graph.number(b)))
+        return _unwrap(graph.where(condition, graph.as_number(a), graph.as_number(b)))
     if is_scalar(a):
-        return as_array(b)._with(a, lambda q, p: where(condition, p, q))
-    return as_array(a)._with(b, lambda p, q: where(condition, p, q))
+        return as_array(b).combine(a, lambda q, p: where(condition, p, q))
+    return as_array(a).combine(b, lambda p, q: where(condition, p, q))
 
 
 def minimum(a: Any, b: Any) -> Any:
-    """The smaller of two scalars."""
+    """The smaller of two scalars. At a tie its derivative is that of the second."""
     graph, (p, q) = _scalars("minimum", a, b)
-    return min(p.value, q.value) if p.op == q.op == "const" else _plain(graph.where(p < q, p, q))
+    if p.op == q.op == "const":
+        return min(p.value, q.value)
+    return _unwrap(graph.where(p < q, p, q))
 
 
 def maximum(a: Any, b: Any) -> Any:
-    """The larger of two scalars."""
+    """The larger of two scalars. At a tie its derivative is that of the second."""
     graph, (p, q) = _scalars("maximum", a, b)
-    return max(p.value, q.value) if p.op == q.op == "const" else _plain(graph.where(q < p, p, q))
+    if p.op == q.op == "const":
+        return max(p.value, q.value)
+    return _unwrap(graph.where(q < p, p, q))
 
 
 def dot(a: Any, b: Any) -> Any:
     """Scalar product of two vectors."""
     p, q = as_array(a), as_array(b)
     if p.shape != q.shape:
-        raise LawError(f"dot of arrays with shapes {p.shape} and {q.shape}")
+        raise LawError(f"dot needs two vectors of one length, got shapes {p.shape} and {q.shape}")
     return add_up([x * y for x, y in zip(p.items, q.items, strict=True)])
 
 
@@ -145,24 +164,26 @@ def cross(a: Any, b: Any) -> Array:
     """Vector product of two vectors of three components."""
     p, q = as_array(a), as_array(b)
     if p.shape != (3,) or q.shape != (3,):
-        raise LawError(f"cross needs two vectors of three components, not shapes {p.shape} and {q.shape}")
+        raise LawError(
+            f"cross needs two vectors of three components, got shapes {p.shape} and {q.shape}"
+        )
     (a0, a1, a2), (b0, b1, b2) = p.items, q.items
     return Array([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], (3,))
 
 
 def norm(v: Any) -> Any:
-    """Length of a vector (of a matrix: the Frobenius norm), safe at zero: see the table in this module."""
+    """Length of a vector, or Frobenius norm of a matrix; safe at zero, where its gradient is 0."""
     parts = as_array(v).items
-    graph = _graph(*parts) or Graph()
-    return _plain(graph.norm([graph.number(p) for p in parts]))
+    graph = _find_graph(*parts) or Graph()
+    return _unwrap(graph.norm([graph.as_number(p) for p in parts]))
 
 
 def unit(v: Any) -> Array:
-    """The vector divided by its length; the zero vector stays zero."""
+    """A vector divided by its length; the zero vector stays zero, with zero derivatives."""
     array = as_array(v)
-    graph = _graph(array) or Graph()
-    scale = graph.inv0(graph.lift(norm(array)))
-    return Array([_plain(graph.mul(graph.lift(p), scale)) for p in array.items], array.shape)
+    graph = _find_graph(array) or Graph()
+    scale = graph.inv0(graph.as_node(norm(array)))
+    return Array([_unwrap(graph.mul(graph.as_node(p), scale)) for p in array.items], array.shape)
 
 
 def det(m: Any) -> Any:
@@ -173,26 +194,28 @@ def det(m: Any) -> Any:
         return a * d - b * c
     if matrix.shape == (3, 3):
         return dot(matrix[0], cross(matrix[1], matrix[2]))
-    raise LawError(f"det needs a 2×2 or 3×3 matrix, not shape {matrix.shape}")
+    raise LawError(f"det needs a 2×2 or 3×3 matrix, got shape {matrix.shape}")
 
 
 def total(quantity: Any) -> Any:
-    """The sum of a quantity over all elements of the law; only in a `@taut.energy`, once, and in rest values.
+    """Sum of a quantity over all elements of the law.
 
-    An energy of a total is one for all elements together, such as that of the gas in a closed surface: outside of `total(…)` it
-    has no positions, and its parameters there are the same for all elements.
+    It may occur once in the formula of a `@taut.energy`, and in rest values. An energy of a total
+    is one number for all elements together, such as that of the gas in a closed surface: outside of
+    `total(…)` there are no positions, and parameters are the same for all elements.
     """
     if not isinstance(quantity, Expr) or quantity.is_boolean:
-        raise LawError(f"total takes a scalar of the positions, not {quantity!r}")
+        raise LawError(f"total needs a scalar of the positions, got {quantity!r}")
     return quantity.graph.node("total", (quantity,))
 
 
 def rate(quantity: Any) -> Any:
     """Rate of change of a quantity of the positions [per second]; only in a `@taut.dissipation`.
 
-    `rate(x[0])` is a velocity, `rate(norm(x[1] - x[0]))` how fast a spring lengthens. Where only the present state is known it
-    is the exact derivative along the velocity; in an implicit step it is (new - old)/h, so that a damping written on an
-    invariant of rigid motion keeps momentum and angular momentum exactly.
+    `rate(x[0])` is a velocity, `rate(norm(x[1] - x[0]))` the speed at which a spring lengthens. In
+    an implicit step it is (new - old)/h, so that a damping of quantities that rigid motion leaves
+    unchanged conserves momentum and angular momentum exactly. Elsewhere it is the exact derivative
+    along the velocity.
     """
     if not is_scalar(quantity):
         array = as_array(quantity)
@@ -200,5 +223,5 @@ def rate(quantity: Any) -> Any:
     if not isinstance(quantity, Expr):
         return 0.0
     if quantity.is_boolean:
-        raise LawError("rate takes a quantity, not a comparison")
+        raise LawError("rate needs a quantity, got a comparison")
     return quantity.graph.node("rate", (quantity,))

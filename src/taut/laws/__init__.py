@@ -1,4 +1,14 @@
-"""The catalogue: what stores or dissipates energy, one law per small file."""
+"""The catalogue: laws that store or dissipate energy or apply forces, one per file.
+
+Along lines      spring, zero_length_spring, cable, stiffening_spring, discrete_shell_edge,
+                 rod_bending, planar_rod_bending, rod_clamp, rod_hinge
+Sheets           shell_bending, bridson_bending, discrete_shell_bending, area,
+                 discrete_shell_area, surface_tension
+Volumes          volume, pressure, gas, enclosed_volume
+External forces  gravity, force, wind, pin; attachment joins bodies
+Damping          spring_damping, bridson_damping, drag, rayleigh
+_geometry        lengths, angles, areas and volumes that several of them share
+"""
 
 from taut.laws.area import area
 from taut.laws.attachment import attachment
@@ -30,8 +40,32 @@ from taut.laws.wind import wind
 from taut.laws.zero_length_spring import zero_length_spring
 
 __all__ = [
-    "area", "attachment", "bridson_bending", "bridson_damping", "cable", "discrete_shell_area", "discrete_shell_bending",
-    "discrete_shell_edge", "drag", "enclosed_volume", "force", "gas", "gravity", "pin", "planar_rod_bending", "pressure",
-    "rayleigh", "rod_bending", "rod_clamp", "rod_hinge", "shell_bending", "spring", "spring_damping", "stiffening_spring",
-    "surface_tension", "volume", "wind", "zero_length_spring",
-]  # fmt: skip
+    "area",
+    "attachment",
+    "bridson_bending",
+    "bridson_damping",
+    "cable",
+    "discrete_shell_area",
+    "discrete_shell_bending",
+    "discrete_shell_edge",
+    "drag",
+    "enclosed_volume",
+    "force",
+    "gas",
+    "gravity",
+    "pin",
+    "planar_rod_bending",
+    "pressure",
+    "rayleigh",
+    "rod_bending",
+    "rod_clamp",
+    "rod_hinge",
+    "shell_bending",
+    "spring",
+    "spring_damping",
+    "stiffening_spring",
+    "surface_tension",
+    "volume",
+    "wind",
+    "zero_length_spring",
+]

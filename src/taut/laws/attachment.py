@@ -1,13 +1,13 @@
-"""Attachment of a particle to a point of an edge, triangle or tetrahedron, V = ½ k |Σ wᵢ (x₀ - xᵢ)|²/(Σ wᵢ)²."""
+"""Attachment of a particle to a point of a simplex, V = ½ k |Σ wᵢ (x₀ - xᵢ)|²/(Σ wᵢ)²."""
 
+from taut.binding.decorators import energy
 from taut.errors import LawError
 from taut.formula import cross, dot, norm, where
-from taut.formula.law import energy
-from taut.laws.geometry import fullness, roundness, sized, tet_volume
+from taut.laws._geometry import area_ratio, require_particles, tet_volume, volume_ratio
 
 
 def _weights(x):
-    """Barycentric coordinates of x[0] in the simplex x[1:], of its foot there if it lies beside an edge or a triangle."""
+    """Barycentric coordinates of x[0], projected onto an edge or triangle, in the simplex x[1:]."""
     p, corners = x[0], [x[i] for i in range(1, len(x))]
     if len(corners) == 2:
         a, b = corners
@@ -21,18 +21,22 @@ def _weights(x):
         return [1 - v - w, v, w]
     a, b, c, d = corners
     size = tet_volume(a, b, c, d)
-    parts = [tet_volume(a, p, c, d) / size, tet_volume(a, b, p, d) / size, tet_volume(a, b, c, p) / size]
+    parts = [
+        tet_volume(a, p, c, d) / size,
+        tet_volume(a, b, p, d) / size,
+        tet_volume(a, b, c, p) / size,
+    ]
     return [1 - parts[0] - parts[1] - parts[2], *parts]
 
 
 def _extent(x):
-    """How far the corners are from being in one point, line or plane, without unit."""
+    """Extent of the corners [1]: zero where they lie in one point, line or plane."""
     corners = [x[i] for i in range(1, len(x))]
     if len(corners) == 2:
         a, b = corners
         every = norm(b - a) + norm(x[0] - a) + norm(x[0] - b)
         return norm(b - a) / where(every > 0, every, 1.0)
-    return fullness(corners) if len(corners) == 3 else roundness(corners) ** 2
+    return area_ratio(corners) if len(corners) == 3 else volume_ratio(corners) ** 2
 
 
 @energy(
@@ -40,23 +44,30 @@ def _extent(x):
     invariant="rigid motion",
     limits={"k": ">= 0"},
     proper={"is attached to a cell without extent": _extent},
-    check=sized(3, 4, 5),
+    check=require_particles(3, 4, 5),
 )
 def attachment(x, k, weights):
-    """Spring of rest length zero from a particle to a point of an edge, triangle or tetrahedron: V = ½ k |x₀ - Σ wᵢ xᵢ/Σ wᵢ|².
+    """Spring of length zero from a particle to a point of a cell: V = ½ k |x₀ - Σ wᵢ xᵢ/Σ wᵢ|².
 
     k : stiffness [N/m]
-    weights : wᵢ of the corners [1], shape (m, corners), each divided by their sum (default: those of the particle's place, or of
-        its foot, at rest)
+    weights : wᵢ of the corners [1], shape (m, corners), divided by their sum (default: barycentric
+        coordinates of the particle's position at rest, projected onto an edge or triangle)
 
-    Elements are (particle, corners…): three, four or five particles. It joins a body to another where the other has no particle;
-    `taut.mesh.embed` finds the cells and the weights of many points. Where it has one, `zero_length_spring` is simpler. The
-    reaction is shared out to the corners by the weights, so momentum and angular momentum are kept. Derived in
+    Elements are (particle, corners…) with the 2, 3 or 4 corners of an edge, triangle or
+    tetrahedron. It joins a body to a point of another where the other has no particle;
+    `taut.mesh.embed` finds cells and weights of many points. From particle to particle
+    `zero_length_spring` is simpler. The weights distribute the reaction to the corners, so that
+    momentum and angular momentum are conserved. Derived in
     docs/theory/06-areas-volumes-pressure.md.
     """
     if len(weights) != len(x) - 1:
-        raise LawError(f"weights has one number for each of the {len(x) - 1} corners of an element, not {len(weights)}")
-    gap, whole = weights[0] * (x[0] - x[1]), weights[0]
+        raise LawError(
+            f"weights must have one number for each of the {len(x) - 1} corners of an element, "
+            f"got {len(weights)}"
+        )
+    gap = weights[0] * (x[0] - x[1])
+    total_weight = weights[0]
     for i in range(2, len(x)):
-        gap, whole = gap + weights[i - 1] * (x[0] - x[i]), whole + weights[i - 1]
-    return k / 2 * dot(gap, gap) / whole**2
+        gap = gap + weights[i - 1] * (x[0] - x[i])
+        total_weight = total_weight + weights[i - 1]
+    return k / 2 * dot(gap, gap) / total_weight**2

@@ -1,17 +1,18 @@
 """Given forces, V = -f·x."""
 
+from taut.binding.decorators import energy
 from taut.formula import Vector, dot
-from taut.formula.law import energy
 
 
 @energy(load=True)
 def force(x, f: Vector):
-    """A given force on each particle: V = -f·x. On some particles a point force; with no particles given, uniform on all.
-    The ledger books its work.
+    """Given force on each particle: V = -f·x. The ledger books its work.
 
-    f : [N], a vector for each element alike, one per element (m, 3), or a function of time
+    f : [N], one vector for all elements, one per element (m, 3), or a function of time
 
-    For loads that do not depend on the motion: hands, hung weights, an end load. Weight itself is `gravity`, the pressure on a
-    closed surface `pressure`, and a force that follows from positions and velocities a load of your own (`taut.load`).
+    A point force on the particles given, or a uniform one on all. For loads that do not depend on
+    the motion: hands, hung weights, end loads. For weight use `gravity`, for the pressure in a
+    closed surface `pressure`, and for a force that depends on positions and velocities write a
+    load (`taut.load`).
     """
     return -dot(f, x[0])

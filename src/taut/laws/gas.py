@@ -1,28 +1,30 @@
-"""Gas sealed in a closed surface, V = -P v₀ ln(v/v₀) + Pₐ (v - v₀), v the enclosed volume."""
+"""Gas sealed in a closed surface, V = -(p + pₐ) v₀ ln(v/v₀) + pₐ (v - v₀)."""
 
+from taut.binding.decorators import energy
 from taut.formula import log, total
-from taut.formula.law import energy
-from taut.laws.geometry import SURFACE_FAULTS, cone, unclosed
+from taut.laws._geometry import SURFACE_FAULTS, check_closed, cone_volume
 
 
 @energy(
-    rest={"volume0": lambda x: total(cone(x))},
+    rest={"volume0": lambda x: total(cone_volume(x))},
     invariant="rigid motion",
     limits={"p": ">= -ambient", "volume0": "> 0", "ambient": ">= 0"},
     proper=SURFACE_FAULTS,
-    check=unclosed,
+    check=check_closed,
 )
 def gas(x, p, volume0, ambient=101325.0):
-    """Gas sealed in a closed surface that faces outwards: V = -(p + pₐ) v₀ ln(v/v₀) + pₐ (v - v₀), v the enclosed volume.
+    """Gas sealed in a closed surface of volume v: V = -(p + pₐ) v₀ ln(v/v₀) + pₐ (v - v₀).
 
-    p : pressure inside less outside [Pa] when the volume is v₀
+    p : pressure difference, inside minus outside [Pa], at the volume v₀
     volume0 : v₀ [m³] (default: enclosed by the rest shape)
-    ambient : pressure of the air outside pₐ [Pa]; default 101325
+    ambient : pressure outside pₐ [Pa]; default 101325
 
-    The pressure inside is (p + pₐ) v₀/v, as at constant temperature (Boyle): a ball that springs back, a balloon that keeps its
-    air. One energy for all triangles together: it joins every particle with every other, which the solvers take into account
-    without a full matrix. For a pressure that stays what it is use `pressure`, for a body full of water `enclosed_volume`. If one
-    of its triangles leaves because an edge broke, all leave: it bursts. Derived in docs/theory/06-areas-volumes-pressure.md.
+    Elements are the triangles of a closed surface that faces outwards. The pressure inside is
+    (p + pₐ) v₀/v, as at constant temperature (Boyle): a ball that bounces, a balloon that keeps its
+    air. There is one energy for all triangles together, which couples every particle with every
+    other; the solvers handle this without a full matrix. For constant pressure use `pressure`, for
+    a body full of water `enclosed_volume`. If one of its triangles leaves because an edge broke,
+    all leave: it bursts. Derived in docs/theory/06-areas-volumes-pressure.md.
     """
-    v = total(cone(x))
+    v = total(cone_volume(x))
     return ambient * (v - volume0) - (p + ambient) * volume0 * log(v / volume0)

@@ -1,17 +1,17 @@
 """Gravity, V = -m g·x."""
 
+from taut.binding.decorators import energy
 from taut.formula import Vector, dot
-from taut.formula.law import energy
 
 
 @energy
 def gravity(x, mass, g: Vector = (0.0, -9.81, 0.0)):
-    """Weight of every particle (or of those given): V = -m g·x.
+    """Weight in a uniform field: V = -m g·x.
 
     g : acceleration [m/s²], a vector; default (0, -9.81, 0)
-    mass : [kg] (default: the particles' own)
+    mass : [kg] (default: that of the particles)
 
-    The uniform field near the ground, stored as an energy. For a weight that is not the particles' own use `force`; leave it out
-    where only the shape at rest without load is wanted.
+    On all particles, or those given. Its energy is stored. For a weight other than that of the
+    particles use `force`; leave gravity out to find the shape without load.
     """
     return -mass * dot(g, x[0])

@@ -1,18 +1,20 @@
-"""Constant pressure inside a closed surface, V = -p v."""
+"""Constant pressure in a closed surface, V = -p v."""
 
+from taut.binding.decorators import energy
 from taut.formula import total
-from taut.formula.law import energy
-from taut.laws.geometry import SURFACE_FAULTS, cone, unclosed
+from taut.laws._geometry import SURFACE_FAULTS, check_closed, cone_volume
 
 
-@energy(load=True, invariant="rigid motion", proper=SURFACE_FAULTS, check=unclosed)
+@energy(load=True, invariant="rigid motion", proper=SURFACE_FAULTS, check=check_closed)
 def pressure(x, p):
-    """Pressure on the triangles of a closed surface that faces outwards: V = -p v, v the enclosed volume, Σ x₀·(x₁×x₂)/6.
+    """Constant pressure in a closed surface: V = -p v, v = Σ x₀·(x₁×x₂)/6 the enclosed volume.
 
-    p : [Pa], inside less outside; a number for all triangles alike, or a function of time to inflate with
+    p : pressure difference, inside minus outside [Pa]: one number for all triangles, or a function
+        of time for inflating
 
-    The pressure stays what it is however large the body grows, as with a pump or a chimney: the ledger books its work. For a
-    sealed body, whose pressure falls as it grows, use `gas`. Take `Mesh.triangles` of a closed surface, or of `taut.mesh.surface`
-    of a solid. Derived in docs/theory/06-areas-volumes-pressure.md.
+    Elements are the triangles of a closed surface that faces outwards: `Mesh.triangles`, or of a
+    solid those of `taut.mesh.surface`. The pressure does not depend on the volume, as with a pump:
+    the ledger books its work. For a sealed body, whose pressure falls as it grows, use `gas`.
+    Derived in docs/theory/06-areas-volumes-pressure.md.
     """
-    return -p * total(cone(x))
+    return -p * total(cone_volume(x))

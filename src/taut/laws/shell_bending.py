@@ -1,30 +1,38 @@
 """Bending of a shell over an edge, V = ½ c |ē|²/(Ā₁ + Ā₂) (θ - θ₀)²."""
 
-from taut.formula.law import energy
-from taut.laws.geometry import HINGE_FAULTS, SIGNED_TURN, fold, sized, slenderness
+from taut.binding.decorators import energy
+from taut.laws._geometry import (
+    HINGE_FAULTS,
+    SIGNED_ANGLE_LIMITS,
+    edge_area_ratio,
+    fold_angle,
+    require_particles,
+)
 
 
 @energy(
-    rest={"theta0": fold, "ratio": lambda x: 2 * slenderness(x)},
+    rest={"theta0": fold_angle, "ratio": lambda x: 2 * edge_area_ratio(x)},
     invariant="rigid motion",
-    limits={"c": ">= 0", "ratio": "> 0", "theta0": SIGNED_TURN},
+    limits={"c": ">= 0", "ratio": "> 0", "theta0": SIGNED_ANGLE_LIMITS},
     proper=HINGE_FAULTS,
-    check=sized(4),
+    check=require_particles(4),
 )
 def shell_bending(x, c, ratio, theta0):
-    """Bending of two triangles over their common edge (`Mesh.hinges`): V = ½ c |ē|²/(Ā₁ + Ā₂) (θ - θ₀)².
+    """Bending of two triangles about their common edge: V = ½ c |ē|²/(Ā₁ + Ā₂) (θ - θ₀)².
 
-    c : bending rigidity [J]: that of a sheet of equilateral triangles; other meshes have one that depends on the direction
+    c : bending rigidity [J] of a sheet of equilateral triangles; other meshes have one that depends
+        on the direction
     ratio : |ē|²/(Ā₁ + Ā₂) [1], of the edge and the areas (default: measured on the rest shape)
     theta0 : rest angle θ₀ [rad], from -π to π (default: measured on the rest shape)
 
-    Elements are (c, d, a, b) with the edge from a to b as it runs in the first triangle. Seen from the side from which a, b, c run
-    counterclockwise, θ > 0 is a ridge: c and d go back, behind the edge, as on a closed surface that faces outwards. θ < 0 is a
-    valley.
+    Elements are `Mesh.hinges`, rows (c, d, a, b) with the edge from a to b in its direction in the
+    first triangle. Seen from the side from which a, b, c are counterclockwise, θ > 0 is a ridge,
+    with c and d behind the edge, and θ < 0 a valley.
 
-    The bending energy of cloth and shells of any triangle mesh. A plate has c = E t³/12/(1 - ν²) in mind, but the hinges have a
-    Poisson's ratio of their own: -1/3 on equilateral triangles, where a free strip has EI/b = 8c/9; on grids 0.8c.
-    `taut.materials` calibrates c for the mesh at hand. Where a hinge folds flat onto itself, at θ = ±π, its moment turns over,
-    and V jumps if θ₀ is not 0. Derived in docs/theory/05-cloth-and-shells.md.
+    The bending energy of cloth and shells on any triangle mesh. A plate has the rigidity
+    E t³/12/(1 - ν²), but hinges have a Poisson's ratio of their own: -1/3 on equilateral triangles,
+    where a free strip has EI/b = 8c/9; on grids 0.8c. `taut.materials` calibrates c for a given
+    mesh. Where a hinge folds flat onto itself, at θ = ±π, its moment changes sign, and V jumps if
+    θ₀ is not 0. Derived in docs/theory/05-cloth-and-shells.md.
     """
-    return c / 2 * ratio * (fold(x) - theta0) ** 2
+    return c / 2 * ratio * (fold_angle(x) - theta0) ** 2

@@ -1,4 +1,20 @@
-"""Moduli in, springs out: stiffness and mass of springs for a material on a mesh, and a short table of materials."""
+"""Moduli in, springs out: springs and masses that represent a material on a mesh.
+
+springs : stiffness, mass and bending for a material, fitted on the mesh itself
+moduli : Young's modulus and Poisson's ratio of given springs
+bending : stiffness of hinges for a rigidity of the sheet
+table : published numbers of a few real materials
+
+_arguments : checks of all keywords
+_cells : cells of the mesh with their volumes, axes and mean gradients
+_lattice : which points springs join, and a first guess of their stiffness
+_fit : the fit of stiffness to the material's tensor
+_stretch_test : the compliance of springs under a uniform stress
+_patches : flat patches of a curved surface
+_body : mesh, lattice and axes together
+_tensors : elasticity tensors as matrices
+_report : what was asked for and what was reached, in words
+"""
 
 from taut.materials.bending import bending
 from taut.materials.moduli import Moduli, moduli

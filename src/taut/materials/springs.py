@@ -1,42 +1,42 @@
 """Moduli in, springs out.
 
-The pairs and a first guess (`lattice`), a fit on the mesh itself (`fit`), and a factor for which the stretch test (`stretch`)
-measures the modulus that was asked for. A line of cross-section A is a spring by itself, k = E A/l. Each cell gives equal parts of
-its mass to its corners.
+The pairs and a first guess (`_lattice`), a fit on the mesh itself (`_fit`), and a factor for which
+the stretch test (`_stretch_test`) measures the modulus that was asked for. A line of cross-section
+A is a spring by itself, k = E A/l. Each cell gives equal parts of its mass to its corners.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from taut.materials.arguments import a_mesh
-from taut.materials.bending import Hinges, hinges_of
-from taut.materials.body import Body
-from taut.materials.cells import Cells, cells_of
+from taut.arrays import Float, Int
+from taut.materials._arguments import Specification, check_mesh, check_specification
+from taut.materials._body import Body
+from taut.materials._cells import Cells, collect_cells
+from taut.materials._report import format_table, list_limits
+from taut.materials.bending import HingeFit, calibrate_hinges
 from taut.materials.moduli import Moduli
-from taut.materials.report import limits, table
-from taut.materials.wanted import Wanted, wanted
-from taut.mesh.measure import to_corners
+from taut.mesh.measure import share_among_corners
 from taut.mesh.mesh import Mesh
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Springs:
-    """Springs for a mesh: `laws.spring(s.pairs, k=s.k)` with the masses `s.mass`. Printed: what was asked for and what was reached.
+    """Springs for a mesh: `laws.spring(s.pairs, k=s.k)` with the masses `s.mass`.
+
+    Printed, it shows what was asked for and what was reached.
 
     pairs : the particles they join, shape (m, 2)
     k : stiffness [N/m], shape (m,)
     mass : of the particles [kg], shape (n,); None without a density
-    bending : c of the hinges of a sheet [J], for `laws.shell_bending(mesh.hinges, c=s.bending)`; None without a thickness.
-        Strips of the sheet bend as beams with E t³/12, in the mean over their directions; `limits` says if directions differ
-    reached : the moduli measured on these springs [Pa], of a sheet without a thickness [N/m]; None for lines, which have theirs
+    bending : c of the hinges of a sheet [J], for `laws.shell_bending(mesh.hinges, c=s.bending)`;
+        None without a thickness. Strips of the sheet bend as beams with E t³/12, in the mean over
+        their directions; `limits` says if directions differ
+    reached : the moduli measured on these springs [Pa], of a sheet without a thickness [N/m]; None
+        for lines, whose modulus is exact
     limits : what springs do not reach of what was asked for, in words
 
     >>> import taut
@@ -73,78 +73,112 @@ def springs(
     warp: ArrayLike | None = None,
     fit: bool = True,
 ) -> Springs:
-    """Springs and masses for a material on the solids of a mesh; on its faces if it has none; on its lines if it has neither.
+    """Make springs and masses that represent a material on a mesh.
+
+    On its solids; on its faces if it has none; on its lines if it has neither.
 
     young : Young's modulus [Pa]; of a sheet also a pair, along the warp and along the weft
     thickness : of a sheet [m]
     area : cross-section of lines [m²]
     density : [kg/m³]
-    membrane : of a sheet, in place of `young`: its product with the thickness [N/m], as it is measured on cloth; one or a pair
+    membrane : of a sheet, in place of `young`: its product with the thickness [N/m], as it is
+        measured on cloth; one or a pair
     areal_density : of a sheet, in place of `density` [kg/m²]
-    poisson : Poisson's ratio of the material. Springs have their own, as `limits` will say, and strips bend without it
-    shear : shear modulus of a sheet [Pa], with `membrane` [N/m]; without one it follows from the moduli
+    poisson : Poisson's ratio of the material. Springs have their own, as `limits` will say, and
+        strips bend without it
+    shear : shear modulus of a sheet [Pa], with `membrane` [N/m]; without one it follows from the
+        moduli
     warp : direction of the warp (3,), for a pair of moduli or a shear modulus
     fit : False for the formula of Van Gelder alone, neither fitted nor scaled
 
-    A flat or inverted cell is a `MeshError` that names it, a number that makes no sense a `ModelError`.
+    A flat or inverted cell is a `MeshError` that names it, an impossible number a `ModelError`.
 
     >>> import taut
-    >>> rubber = springs(taut.mesh.block(3, 3, 3, size=0.1), young=1.5e6, density=950.0, poisson=0.49)
-    >>> rubber.k.shape, round(float(rubber.mass.sum()), 6), rubber.limits
-    ((360,), 0.95, ('ν = 0.49: isotropic springs that strain evenly have ν = 1/4 in a solid',))
+    >>> block = taut.mesh.block(3, 3, 3, size=0.1)
+    >>> rubber = springs(block, young=1.5e6, density=950.0, poisson=0.49)
+    >>> rubber.k.shape, round(float(rubber.mass.sum()), 6)
+    ((360,), 0.95)
+    >>> rubber.limits
+    ('ν = 0.49: isotropic springs that strain evenly have ν = 1/4 in a solid',)
     >>> round(rubber.reached.young), round(rubber.reached.poisson, 6)
     (1500000, 0.25)
     """
-    cells = cells_of(a_mesh(mesh))
-    given: dict[str, Any] = {
-        "young": young, "thickness": thickness, "area": area, "density": density, "membrane": membrane,
-        "areal_density": areal_density, "poisson": poisson, "shear": shear, "warp": warp,
-    }  # fmt: skip
-    asked = wanted(cells.dimension, given)
-    mass = None if asked.density is None else _masses(mesh, cells, asked.density)
+    cells = collect_cells(check_mesh(mesh))
+    asked = check_specification(
+        cells.dimension,
+        {
+            "young": young,
+            "thickness": thickness,
+            "area": area,
+            "density": density,
+            "membrane": membrane,
+            "areal_density": areal_density,
+            "poisson": poisson,
+            "shear": shear,
+            "warp": warp,
+        },
+    )
+    mass = None
+    if asked.density is not None:
+        mass = _lump_mass(mesh, cells, asked.density)
     if cells.dimension == 1:
-        pairs, length = mesh.edges, mesh.lengths
-        return _made(pairs, asked.stiffness[0] / length, mass, None, None, (), asked)
-    body = Body.of(mesh, cells, asked.warp)
-    unit = asked.mean  # of stiffness: numbers stay near 1 until the end
-    tensor = asked.tensor(cells.dimension) / unit
+        return _make_springs(mesh.edges, asked.stiffness[0] / mesh.lengths, mass, None, None, asked)
+    body, k, reached = _represent(Body.build(mesh, cells, asked.warp), asked, fit)
+    hinges = None
+    if asked.thickness is not None and len(mesh.hinges):
+        # A strip of a plate has EI/b = E t³/12, and E t is the stiffness asked for.
+        hinges = calibrate_hinges(mesh, asked.mean_stiffness * asked.thickness**2 / 12)
+    return _make_springs(body.lattice.pairs, k, mass, hinges, reached, asked)
+
+
+def _represent(body: Body, asked: Specification, fit: bool) -> tuple[Body, Float, Moduli]:
+    """Return the body, which may have more springs, their stiffnesses and what they reach."""
+    unit = asked.mean_stiffness  # numbers stay near 1 until the end
+    tensor = asked.tensor(body.cells.dimension) / unit
     if not fit:
-        k = body.guess(tensor)
-        reached = body.measured(k, tensor)
+        k = body.guess_stiffness(tensor)
+        return body, k * unit, body.measure(k, tensor).times(unit)
+    body, fitted = body.fit(tensor)
+    k = fitted.k
+    if not asked.is_isotropic:
+        moduli = (asked.stiffness[0] / unit, asked.stiffness[-1] / unit)
+        k = body.match_warp_and_weft(k, moduli, fitted.u)
+    reached = body.measure(k, tensor, fitted.u)
+    if asked.is_isotropic:
+        factor = 1 / reached.young
     else:
-        body, found = body.fitted(tensor)
-        k = found.k if asked.even else body.turned_to(found.k, (asked.stiffness[0] / unit, asked.stiffness[-1] / unit), found.u)
-        reached = body.measured(k, tensor, found.u)
-        factor = 1 / (reached.young if asked.even else float(np.sqrt(reached.warp * reached.weft)))
-        k, reached = k * factor, reached.times(factor)
-    k, reached = k * unit, reached.times(unit)
-    hinges = _hinges(mesh, asked)
-    return _made(body.lattice.pairs, k, mass, hinges, reached, limits(asked, reached, hinges), asked)
+        factor = 1 / float(np.sqrt(reached.warp * reached.weft))
+    return body, k * factor * unit, reached.times(factor).times(unit)
 
 
-def _made(
-    pairs: Int, k: Float, mass: Float | None, hinges: Hinges | None, reached: Moduli | None, said: tuple[str, ...], asked: Wanted
+def _make_springs(
+    pairs: Int,
+    k: Float,
+    mass: Float | None,
+    hinges: HingeFit | None,
+    reached: Moduli | None,
+    asked: Specification,
 ) -> Springs:
+    """Assemble the result. reached : in Pa of a solid, in N/m of a sheet, None of lines."""
     c = None if hinges is None else hinges.c
-    printed = table(reached, asked, len(pairs), None if mass is None else float(mass.sum()), c)
-    moduli = reached if reached is None or asked.thickness is None else reached.times(1 / asked.thickness)
+    total_mass = None if mass is None else float(mass.sum())
+    printed = format_table(reached, asked, len(pairs), total_mass, c)
+    limits: tuple[str, ...] = ()
+    if reached is not None:
+        limits = list_limits(asked, reached, hinges)
+        if asked.thickness is not None:
+            reached = reached.times(1 / asked.thickness)
     for array in (pairs, k, mass):
         if array is not None:
             array.setflags(write=False)
-    return Springs(pairs, k, mass, c, moduli, said, printed)
+    return Springs(pairs, k, mass, c, reached, limits, printed)
 
 
-def _masses(mesh: Mesh, cells: Cells, density: float) -> Float:
-    """The mass of each point [kg], shape (n,), for a density by volume (area, length) of the cells."""
+def _lump_mass(mesh: Mesh, cells: Cells, density: float) -> Float:
+    """Return the mass of each point [kg], (n,), for a density per volume, area or length."""
     mass, start = np.zeros(mesh.n), 0
     for _, corners in cells.blocks:
-        mass += to_corners(density * cells.volume[start : start + len(corners)], corners, mesh.n)
+        volume = cells.volume[start : start + len(corners)]
+        mass += share_among_corners(density * volume, corners, mesh.n)
         start += len(corners)
     return mass
-
-
-def _hinges(mesh: Mesh, asked: Wanted) -> Hinges | None:
-    """The hinges of a plate: E t³/12 for a strip."""
-    if asked.thickness is None or not len(mesh.hinges):
-        return None
-    return hinges_of(mesh, asked.mean * asked.thickness**2 / 12)

@@ -1,4 +1,18 @@
-"""Geometry in: the Mesh, its generators, readers, writers, cleaning, filling and embedding."""
+"""Geometry: the Mesh, its generators, file formats, selections, cleaning, filling and embedding.
+
+mesh, kinds, parts     the Mesh; kinds of cell; checks of what a mesh is built from
+topology, measure      edges, hinges and boundaries; lengths, areas and volumes
+cleaning, orient       meshes repaired on request; faces and solids turned consistently
+faces, triangulate     faces of solids, polygons cut into triangles
+shapes/                generators: sheet, disc, sphere, block, ball, bunny, rope, net, truss, …
+files/                 one reader and writer for each file format
+selection/             points by index, mask, name or expression
+filling/               tetrahedra inside a closed surface
+embedding/             fine points that follow a coarse mesh
+directions             angle between edges and a direction
+sketch                 small SVG drawings for notebooks
+isolated               calls in a child process, for libraries that may crash
+"""
 
 from taut.mesh.cleaning import Cleaned, clean
 from taut.mesh.directions import along
@@ -10,14 +24,37 @@ from taut.mesh.mesh import Mesh
 from taut.mesh.orient import oriented
 from taut.mesh.parts import UV
 from taut.mesh.reading import read
-from taut.mesh.shapes.boxes import block
 from taut.mesh.shapes.nets import lattice, net, ring, rope, truss
-from taut.mesh.shapes.solids import ball, bunny
+from taut.mesh.shapes.solids import ball, block, bunny
 from taut.mesh.shapes.surfaces import cylinder, disc, sheet, sphere, torus
 from taut.mesh.writing import write
 
 __all__ = [
-    "UV", "Cleaned", "Embedding", "Mesh", "along", "ball", "block", "bunny", "clean", "cylinder", "disc", "embed", "fill",
-    "lattice", "net", "oriented", "read", "ring", "rope", "sheet", "sphere", "stuff", "surface", "torus", "triangulated",
-    "truss", "write",
-]  # fmt: skip
+    "UV",
+    "Cleaned",
+    "Embedding",
+    "Mesh",
+    "along",
+    "ball",
+    "block",
+    "bunny",
+    "clean",
+    "cylinder",
+    "disc",
+    "embed",
+    "fill",
+    "lattice",
+    "net",
+    "oriented",
+    "read",
+    "ring",
+    "rope",
+    "sheet",
+    "sphere",
+    "stuff",
+    "surface",
+    "torus",
+    "triangulated",
+    "truss",
+    "write",
+]

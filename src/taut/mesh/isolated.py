@@ -1,7 +1,8 @@
-"""A function run in a child interpreter, so that its crash is an error and not the end of ours.
+"""Calls in a child interpreter, so that a crash there is an error here.
 
-Foreign libraries abort, fill the memory or never return. Here a call of theirs runs in a fresh Python. Arrays and options go there
-and come back through files that hold no code (no pickle); whatever it prints, or writes to its folder, stays there.
+Third-party libraries may abort, exhaust memory or never return. Their calls run in a fresh Python
+process. Arrays and options are exchanged through files that cannot hold code (no pickle); what the
+child prints or writes stays in its temporary folder.
 """
 
 from __future__ import annotations
@@ -23,24 +24,38 @@ from numpy.typing import NDArray
 from taut.errors import MeshError
 
 Arrays = dict[str, NDArray[Any]]
-_ARRAYS, _FACTS, _CALL, _ERRORS, _DONE = "arrays.npz", "facts.json", "call.json", "stderr.txt", "done"
+_ARRAYS, _FACTS, _CALL, _ERRORS, _DONE = (
+    "arrays.npz",
+    "facts.json",
+    "call.json",
+    "stderr.txt",
+    "done",
+)
 
 
 def isolated(
-    function: str, arrays: Mapping[str, NDArray[Any]], options: Mapping[str, Any], *, what: str, timeout: float
+    function: str,
+    arrays: Mapping[str, NDArray[Any]],
+    options: Mapping[str, Any],
+    *,
+    what: str,
+    timeout: float,
 ) -> tuple[Arrays, dict[str, Any]]:
-    """Call `function(arrays, **options)` in a child interpreter, and return the arrays and the facts that it returns.
+    """Call `function(arrays, **options)` in a child interpreter and return (arrays, facts).
 
-    function : "module:name", of a function at the top of an importable module, which returns (arrays, facts)
+    function : "module:name", of a function at the top of an importable module, which returns
+        (arrays, facts)
     arrays : numpy arrays by name, none of objects
     options : what JSON can hold
-    what : what is being done, the beginning of the error message
-    timeout : after so many seconds the child is ended
+    what : the action, which begins the error message
+    timeout : seconds after which the child is killed
 
-    A crash, an error, a timeout or a missing result is a `MeshError`. The child works in a folder of its own, which is removed, so
-    paths among the options must be absolute. Its address space is limited to the memory of the machine, where that can be done.
+    A crash, an error, a timeout or a missing result is a `MeshError`. The child works in a folder
+    of its own, which is removed, so paths among the options must be absolute. Where the operating
+    system allows it, its address space is limited to the memory of the machine.
 
-    >>> isolated("taut.mesh.isolated:echo", {"x": np.arange(3)}, {"unit": "m"}, what="trying it out", timeout=60)
+    >>> arrays = {"x": np.arange(3)}
+    >>> isolated("taut.mesh.isolated:echo", arrays, {"unit": "m"}, what="an echo", timeout=60)
     ({'x': array([0, 1, 2])}, {'unit': 'm'})
     """
     with TemporaryDirectory(prefix="taut-") as name:
@@ -49,25 +64,39 @@ def isolated(
         (folder / "out").mkdir()
         _save(folder / "in", arrays, dict(options))
         (folder / _CALL).write_text(json.dumps(function))
-        path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path)  # the child finds what we find
-        command = [sys.executable, "-P", "-c", "from taut.mesh.isolated import _child; _child()", str(folder)]
+        path = os.pathsep.join(
+            os.path.abspath(entry) for entry in sys.path
+        )  # the child finds what we find
+        command = [
+            sys.executable,
+            "-P",
+            "-c",
+            "from taut.mesh.isolated import _child; _child()",
+            str(folder),
+        ]
         with (folder / _ERRORS).open("wb") as errors:
             try:
                 run = subprocess.run(
-                    command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
-                    env={**os.environ, "PYTHONPATH": path}, timeout=timeout, check=False,
-                )  # fmt: skip
+                    command,
+                    cwd=folder,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=errors,
+                    env={**os.environ, "PYTHONPATH": path},
+                    timeout=timeout,
+                    check=False,
+                )
             except subprocess.TimeoutExpired:
-                raise MeshError(f"{what}: it was ended after {timeout:g} s without a result") from None
+                raise MeshError(f"{what}: killed after {timeout:g} s without a result") from None
             except OSError as error:
-                raise MeshError(f"{what}: no child interpreter could be started ({error})") from None
+                raise MeshError(f"{what}: cannot start a child interpreter ({error})") from None
         if run.returncode != 0 or not (folder / _DONE).exists():
             raise MeshError(f"{what}: {_why(run.returncode, _last_line(folder / _ERRORS))}")
         return _load(folder / "out")
 
 
 def echo(arrays: Arrays, **options: Any) -> tuple[Arrays, dict[str, Any]]:
-    """What it was given, for trying out `isolated`.
+    """Return the arguments: for tests of `isolated`.
 
     >>> echo({}, a=1)
     ({}, {'a': 1})
@@ -76,7 +105,7 @@ def echo(arrays: Arrays, **options: Any) -> tuple[Arrays, dict[str, Any]]:
 
 
 def _child() -> None:
-    """What the child runs: the function named in the folder of its first argument."""
+    """Entry point of the child: run the function that is named in the folder of its argument."""
     _limit_memory()
     folder = Path(sys.argv[1])
     module, _, name = json.loads((folder / _CALL).read_text()).partition(":")
@@ -92,17 +121,25 @@ def _limit_memory() -> None:
 
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (memory if hard == resource.RLIM_INFINITY else min(memory, hard), hard))
-    except (ImportError, ValueError, OSError):  # Windows has no such limit, and some systems refuse it
+        resource.setrlimit(
+            resource.RLIMIT_AS,
+            (memory if hard == resource.RLIM_INFINITY else min(memory, hard), hard),
+        )
+    except (
+        ImportError,
+        ValueError,
+        OSError,
+    ):  # Windows has no such limit, and some systems refuse it
         return
 
 
 def _save(folder: Path, arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> None:
     for name, array in arrays.items():
         if np.asarray(array).dtype.hasobject:
-            raise MeshError(f"the array '{name}' holds Python objects, which are not passed between interpreters")
-    held: dict[str, Any] = {f"array {name}": array for name, array in arrays.items()}  # savez has parameters such as 'file'
-    np.savez(folder / _ARRAYS, **held)
+            raise MeshError(f"the array '{name}' must not hold Python objects")
+    # Prefixed, because savez takes arrays as keyword arguments and has parameters such as `file`.
+    prefixed: dict[str, Any] = {f"array {name}": array for name, array in arrays.items()}
+    np.savez(folder / _ARRAYS, **prefixed)
     (folder / _FACTS).write_text(json.dumps(dict(facts)))
 
 
@@ -114,7 +151,8 @@ def _load(folder: Path) -> tuple[Arrays, dict[str, Any]]:
 
 def _last_line(path: Path) -> str:
     with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - 2000))  # it may have said much
+        # Only the end is read: a library may have printed megabytes.
+        file.seek(max(0, path.stat().st_size - 2000))
         lines = file.read().decode(errors="replace").split("\n")
     return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
@@ -123,5 +161,7 @@ def _why(code: int, last_line: str) -> str:
     said = f": {last_line}" if last_line else ""
     if code < 0:
         known = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
-        return f"it crashed with {known}{said}"
-    return f"it ended with exit code {code}{said}" if code else "it ended without a result"
+        return f"the child crashed with {known}{said}"
+    if code:
+        return f"the child ended with exit code {code}{said}"
+    return "the child ended without a result"

@@ -1,7 +1,8 @@
 """The kinds of cell: how many corners, which pairs are edges, which cycles are faces.
 
-Corners are numbered as Gmsh and VTK number them. Faces of solids run anticlockwise seen from outside when the volume is positive.
-A polygon with n > 4 corners is of the kind "polygon" followed by n, such as "polygon5".
+Corners are numbered as Gmsh and VTK number them. Faces of solids run anticlockwise seen from
+outside when the volume is positive. A polygon with n > 4 corners is of the kind "polygon" followed
+by n, such as "polygon5".
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ Corners = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of cell; dimension 1 is a line, 2 a face, 3 a solid."""
+    """A kind of cell: dimension 1 is a line, 2 a face, 3 a solid."""
 
     name: str
     size: int
@@ -26,14 +27,31 @@ class Kind:
     mirror: Corners = ()  # the same cell with the opposite orientation
 
 
-def _solid(name: str, size: int, faces: tuple[Corners, ...], mirror: Corners, body_diagonals: tuple[Corners, ...] = ()) -> Kind:
-    pairs = {tuple(sorted(pair)) for face in faces for pair in zip(face, face[1:] + face[:1], strict=True)}
+def _solid(
+    name: str,
+    size: int,
+    faces: tuple[Corners, ...],
+    mirror: Corners,
+    body_diagonals: tuple[Corners, ...] = (),
+) -> Kind:
+    pairs = {
+        tuple(sorted(pair))
+        for face in faces
+        for pair in zip(face, face[1:] + face[:1], strict=True)
+    }
     return Kind(name, size, 3, tuple(sorted(pairs)), faces, body_diagonals, mirror)
 
 
 def _face(name: str, size: int) -> Kind:
     around = tuple(range(size))
-    return Kind(name, size, 2, tuple((i, (i + 1) % size) for i in around), (around,), mirror=(0, *around[:0:-1]))
+    return Kind(
+        name,
+        size,
+        2,
+        tuple((i, (i + 1) % size) for i in around),
+        (around,),
+        mirror=(0, *around[:0:-1]),
+    )
 
 
 _FIXED = {
@@ -43,8 +61,18 @@ _FIXED = {
         _face("triangle", 3),
         _face("quad", 4),
         _solid("tet", 4, ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)), (0, 2, 1, 3)),
-        _solid("pyramid", 5, ((0, 3, 2, 1), (0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)), (0, 3, 2, 1, 4)),
-        _solid("wedge", 6, ((0, 2, 1), (3, 4, 5), (0, 1, 4, 3), (1, 2, 5, 4), (2, 0, 3, 5)), (0, 2, 1, 3, 5, 4)),
+        _solid(
+            "pyramid",
+            5,
+            ((0, 3, 2, 1), (0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)),
+            (0, 3, 2, 1, 4),
+        ),
+        _solid(
+            "wedge",
+            6,
+            ((0, 2, 1), (3, 4, 5), (0, 1, 4, 3), (1, 2, 5, 4), (2, 0, 3, 5)),
+            (0, 2, 1, 3, 5, 4),
+        ),
         _solid(
             "hex",
             8,
@@ -57,19 +85,20 @@ _FIXED = {
 NAMES = (*_FIXED, "polygon5, polygon6, …")
 
 
-@lru_cache(maxsize=64)  # few kinds are met, but a hostile file may name many
+# Bounded, because a hostile file may name any number of polygon sizes.
+@lru_cache(maxsize=64)
 def kind(name: str) -> Kind | None:
-    """The kind of this name, or None."""
+    """The kind with this name, or None."""
     if name in _FIXED:
         return _FIXED[name]
     many = re.fullmatch(r"polygon([1-9]\d{0,5})", name)
     return _face(name, int(many[1])) if many and int(many[1]) > 4 else None
 
 
-def known(name: str) -> Kind:
-    """The kind of a name that is one.
+def get_kind(name: str) -> Kind:
+    """The kind with a name that is known to be valid.
 
-    >>> known("wedge").size, known("wedge").dimension
+    >>> get_kind("wedge").size, get_kind("wedge").dimension
     (6, 3)
     """
     found = kind(name)
@@ -77,15 +106,15 @@ def known(name: str) -> Kind:
     return found
 
 
-def polygon(size: int) -> str:
-    """The name of the kind of face with this many corners.
+def face_name(size: int) -> str:
+    """The name of the kind of face with `size` corners.
 
-    >>> polygon(3), polygon(4), polygon(7)
+    >>> face_name(3), face_name(4), face_name(7)
     ('triangle', 'quad', 'polygon7')
     """
     return {3: "triangle", 4: "quad"}.get(size, f"polygon{size}")
 
 
-def rank(name: str) -> tuple[int, int]:
-    """The order in which kinds are listed: lines, faces, solids, each by size."""
-    return known(name).dimension, known(name).size
+def sort_key(name: str) -> tuple[int, int]:
+    """Sort key of kinds: lines, faces, solids, each by size."""
+    return get_kind(name).dimension, get_kind(name).size

@@ -1,26 +1,30 @@
 """Lengths, areas and volumes of cells.
 
-A face with corners p₀…p_{k-1} has the area of its vector area ½ Σ pᵢ × pᵢ₊₁ (for a triangle or a planar polygon the area itself).
-A solid has V = ⅓ Σ over its faces of c · A, c the mean of the corners of a face and A its vector area: exact for a tetrahedron,
-and for a hexahedron with bilinear faces. It is negative for an inverted cell.
+A face with corners p₀…p_{k-1} has the area of its vector area ½ Σ pᵢ × pᵢ₊₁ (for a triangle or a
+planar polygon the area itself). A solid has V = ⅓ Σ over its faces of c · A, c the mean of the
+corners of a face and A its vector area: exact for a tetrahedron, and for a hexahedron with bilinear
+faces. It is negative for an inverted cell.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from taut.arrays import Float, Int
 from taut.mesh.kinds import Kind
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
-EXACT = 1e-9  # of the size of a mesh: positions are known to that, and what differs by less is the same
-FLAT = 1e-12  # of the square (cube) of its longest side: a face (solid) with less area (volume) has none worth the name
+# Relative to the size of the mesh: positions closer than this are the same. The rounding of decimal
+# input, such as 0.1 * 3, stays well below it.
+POSITION_TOLERANCE = 1e-9
+# Relative to the square (cube) of its longest side: a face (solid) with less area (volume) is
+# degenerate.
+DEGENERATE_TOLERANCE = 1e-12
 
 
 def vector_areas(x: Float, faces: Int) -> Float:
-    """[m²], shape (m, 3), along the normal of each face; x is (n, 3), faces (m, k)."""
-    p = x[faces] - x[faces[:, :1]]  # from the first corner: far coordinates cost no digits
+    """Vector areas [m²], shape (m, 3), along the normals; x is (n, 3), faces (m, k)."""
+    # Relative to the first corner, so that a mesh far from the origin loses no digits.
+    p = x[faces] - x[faces[:, :1]]
     total = np.zeros((len(faces), 3))
     for i in range(1, faces.shape[1] - 1):
         total += np.cross(p[:, i], p[:, i + 1])
@@ -28,7 +32,7 @@ def vector_areas(x: Float, faces: Int) -> Float:
 
 
 def unit_normals(x: Float, faces: Int) -> Float:
-    """Shape (m, 3), zero for a face without area; x is (n, 3), faces (m, k)."""
+    """Unit normals, shape (m, 3), zero for a face without area; x is (n, 3), faces (m, k)."""
     area = vector_areas(x, faces)
     length = np.linalg.norm(area, axis=1, keepdims=True)
     return np.divide(area, length, out=np.zeros_like(area), where=length > 0)
@@ -51,14 +55,16 @@ def measures(x: Float, cells: Int, kind: Kind) -> Float:
     return volume / 3
 
 
-def to_corners(amount: Float, cells: Int, n: int) -> Float:
-    """Equal parts of what each cell has (m,) for its corners (m, k), summed at each of the n points."""
+def share_among_corners(amount: Float, cells: Int, n: int) -> Float:
+    """Split the amount of each cell (m,) equally among its corners (m, k); sums at the n points."""
     k = cells.shape[1]
-    return np.bincount(cells.ravel(), weights=np.repeat(amount / k, k), minlength=n).astype(np.float64)
+    return np.bincount(cells.ravel(), weights=np.repeat(amount / k, k), minlength=n).astype(
+        np.float64
+    )
 
 
 def enclosed_volume(x: Float, triangles: Int) -> float:
-    """The volume [m³] inside closed triangles that face outwards, (m, 3); x is (n, 3)."""
+    """The volume [m³] inside a closed surface of triangles (m, 3) facing outwards; x is (n, 3)."""
     used = np.unique(triangles)
     p = x[triangles] - (x[used].mean(axis=0) if len(used) else 0.0)
     return float(np.einsum("ij,ij->", p[:, 0], np.cross(p[:, 1], p[:, 2])) / 6)

@@ -1,7 +1,7 @@
-"""Who is next to whom: edges, hinges, boundaries and components, from index arrays alone.
+"""Connectivity from index arrays alone: edges, hinges, boundaries, components.
 
-Cells come as blocks of equal shape, (m, s) each. An undirected edge {a, b} is one integer, min·n + max, so that sorting
-integers does all the matching.
+Cells come as blocks of equal shape, (m, s) each. An undirected edge {a, b} is encoded as one
+integer, min·n + max, so that matching edges is a sort of integers.
 """
 
 from __future__ import annotations
@@ -9,17 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Int = NDArray[np.int64]
+from taut.arrays import Float, Int, Mask
+
 GRID_VALENCE = 6  # a point of a regular grid has at most six edges: two in each direction
 LINE_VALENCE = 26  # a point of a lattice with all its diagonals has as many lines
-STRAIGHT, FORWARD = 0.7071, 0.01  # cosines of the turns that two lines may make: where many meet, and where two do
+# Cosine of the largest turn between two lines that continue each other: 45° where several lines
+# meet; nearly 90° where only two do, since there is no other candidate.
+CROSSING_COSINE = 0.7071
+JOINT_COSINE = 0.01
 
 
 def pairs(blocks: Iterable[tuple[Int, tuple[tuple[int, ...], ...]]]) -> Int:
-    """All pairs of corners named by local pairs, in the order of cells, shape (k, 2)."""
-    found = [cells[:, np.array(local, dtype=np.int64)].reshape(-1, 2) for cells, local in blocks if len(local)]
+    """Pairs of corners given by local corner numbers, in the order of cells, shape (k, 2)."""
+    found = [
+        cells[:, np.array(local, dtype=np.int64)].reshape(-1, 2)
+        for cells, local in blocks
+        if len(local)
+    ]
     return np.concatenate(found) if found else np.empty((0, 2), np.int64)
 
 
@@ -29,22 +36,22 @@ def keys(pair: Int, n: int) -> Int:
 
 
 def unique_pairs(pair: Int, n: int) -> Int:
-    """Each undirected pair once, the smaller index first, sorted; a pair of one point with itself is none."""
+    """Each undirected pair once, smaller index first, sorted; loops (a, a) are dropped."""
     found = np.unique(keys(pair[pair[:, 0] != pair[:, 1]], n))
     return np.column_stack([found // n, found % n]) if n else np.empty((0, 2), np.int64)
 
 
-def without(pair: Int, taken: Int, n: int) -> Int:
-    """The unique pairs that are not among `taken`."""
+def exclude(pair: Int, taken: Int, n: int) -> Int:
+    """The unique pairs that are not in `taken`."""
     return pair[~np.isin(keys(pair, n), keys(taken, n))] if len(pair) else pair
 
 
 def hinges(triangles: Int, n: int) -> Int:
-    """Pairs of triangles over an edge as (c, d, a, b), shape (k, 4), sorted by edge: the edge a→b as it runs in the first
-    triangle, c opposite it there, d opposite it in the second.
+    """Pairs of triangles that share an edge as (c, d, a, b), shape (k, 4), sorted by edge.
 
-    An edge of two triangles makes one hinge; one of k triangles makes k - 1, between successive ones. Triangles with a repeated
-    corner make none.
+    a→b is the edge, directed as in the first triangle; c is opposite it there, d opposite it in the
+    second. An edge of k triangles makes k - 1 hinges, between successive ones. Triangles with a
+    repeated corner make none.
     """
     a, b, c = triangles.T
     triangles = triangles[(a != b) & (b != c) & (c != a)]
@@ -58,7 +65,7 @@ def hinges(triangles: Int, n: int) -> Int:
 
 
 def rod_hinges(lines: Int, n: int) -> Int:
-    """Successive segments (a, v, b), shape (k, 3): one at each point v where exactly two segments meet, by v."""
+    """Successive segments (a, v, b), shape (k, 3), sorted by v, where exactly two segments meet."""
     segments = unique_pairs(lines, n)
     near, far = _ends(segments)
     start = np.searchsorted(near, np.arange(n + 1))
@@ -69,8 +76,10 @@ def rod_hinges(lines: Int, n: int) -> Int:
 def grid_skips(edges: Int, together: Int, n: int) -> Int:
     """Ends (a, c) of two successive edges a-b, b-c of a grid line, unique, shape (k, 2).
 
-    Two edges at b continue each other if no cell holds both and neither has another such partner. `together` are pairs of points
-    that share a cell.
+    Two edges at b continue each other if no cell contains both and neither has another such
+    partner.
+
+    together : keys of the pairs of points that share a cell
     """
     near, far = _ends(edges)
     start = np.searchsorted(near, np.arange(n + 1))
@@ -90,11 +99,11 @@ def grid_skips(edges: Int, together: Int, n: int) -> Int:
     return unique_pairs(np.concatenate(found), n)
 
 
-def straight_skips(x: NDArray[np.float64], lines: Int, n: int) -> Int:
-    """Ends (a, c) of two lines a-b, b-c that go on in each other's direction, unique, shape (k, 2); x is (n, 3).
+def straight_skips(x: Float, lines: Int, n: int) -> Int:
+    """Ends (a, c) of two lines a-b, b-c that continue each other, unique, shape (k, 2).
 
-    Each must be the other's straightest continuation. Where just two lines meet they may turn by less than a right angle, elsewhere
-    by less than 45°.
+    Each must be the other's straightest continuation. Where only two lines meet they may turn by
+    less than a right angle, elsewhere by less than 45°. x : positions [m], shape (n, 3)
     """
     edges = unique_pairs(lines, n)
     near, far = _ends(edges)
@@ -112,22 +121,32 @@ def straight_skips(x: NDArray[np.float64], lines: Int, n: int) -> Int:
         best = straightness.argmax(axis=2)
         row = np.arange(len(middle))[:, None]
         i = np.arange(v)[None, :]
-        goes_on = (best[row, best] == i) & (i < best) & (straightness[row, i, best] > (STRAIGHT if v > 2 else FORWARD))
-        found.append(np.stack([ring, ring[row, best]], axis=2)[goes_on])
+        least = CROSSING_COSINE if v > 2 else JOINT_COSINE
+        continues = (best[row, best] == i) & (i < best) & (straightness[row, i, best] > least)
+        found.append(np.stack([ring, ring[row, best]], axis=2)[continues])
     return unique_pairs(np.concatenate(found), n)
 
 
 def edge_balance(triangles: Int, n: int) -> tuple[Int, Int, Int]:
-    """Each edge (k, 2), how many triangles have it, and how many more of them run through it forwards than backwards."""
+    """Edges (k, 2), the number of triangles at each, and the number that run forwards minus back.
+
+    On a closed, consistently oriented surface the last is zero everywhere.
+    """
     pair = pairs([(triangles, ((0, 1), (1, 2), (2, 0)))])
     pair = pair[pair[:, 0] != pair[:, 1]]
     key, edge = np.unique(keys(pair, n), return_inverse=True)
-    forwards = np.bincount(edge, weights=np.where(pair[:, 0] < pair[:, 1], 1, -1), minlength=len(key)).astype(np.int64)
-    return np.column_stack([key // n, key % n]) if n else pair, np.bincount(edge, minlength=len(key)), forwards
+    forwards = np.bincount(
+        edge, weights=np.where(pair[:, 0] < pair[:, 1], 1, -1), minlength=len(key)
+    ).astype(np.int64)
+    return (
+        np.column_stack([key // n, key % n]) if n else pair,
+        np.bincount(edge, minlength=len(key)),
+        forwards,
+    )
 
 
 def boundary_edges(faces: Iterable[Int], n: int) -> Int:
-    """Edges of exactly one face, directed as in that face, shape (k, 2), by edge."""
+    """Edges of exactly one face, directed as in that face, shape (k, 2), sorted."""
     edge = pairs((f, tuple((i, (i + 1) % f.shape[1]) for i in range(f.shape[1]))) for f in faces)
     edge = edge[edge[:, 0] != edge[:, 1]]
     _, first, count = np.unique(keys(edge, n), return_index=True, return_counts=True)
@@ -135,12 +154,12 @@ def boundary_edges(faces: Iterable[Int], n: int) -> Int:
 
 
 def boundary_faces(faces: list[Int]) -> list[Int]:
-    """Of blocks of faces of solids, those that occur once, each block keeping its shape and order."""
+    """Faces of solids that occur once, block by block, each in its order."""
     return [block[_occurs_once(np.sort(block, axis=1))] if len(block) else block for block in faces]
 
 
 def components(edges: Int, n: int) -> Int:
-    """The number of the connected component of each point, shape (n,), counted from 0 in the order of their first points."""
+    """Connected component of each point, shape (n,), numbered from 0 by their first points."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -151,16 +170,43 @@ def components(edges: Int, n: int) -> Int:
 
 
 def _ends(edges: Int) -> tuple[Int, Int]:
-    """Both directions of each edge, sorted by where they start, then by where they end."""
-    near, far = np.concatenate([edges[:, 0], edges[:, 1]]), np.concatenate([edges[:, 1], edges[:, 0]])
+    """Both directions of each edge as (tails, heads), sorted by tail, then by head."""
+    near, far = (
+        np.concatenate([edges[:, 0], edges[:, 1]]),
+        np.concatenate([edges[:, 1], edges[:, 0]]),
+    )
     order = np.lexsort((far, near))
     return near[order], far[order]
 
 
-def _occurs_once(rows: Int) -> NDArray[np.bool_]:
-    """Which rows have no equal among the others."""
+def _occurs_once(rows: Int) -> Mask:
+    """Mask of the rows that differ from all others."""
     order = np.lexsort(rows.T[::-1])
     same = (rows[order[1:]] == rows[order[:-1]]).all(axis=1)
     alone = np.ones(len(rows), bool)
     alone[order[1:][same]] = alone[order[:-1][same]] = False
     return alone
+
+
+# Concatenated ranges of different lengths as one array.
+
+
+def count_up(counts: Int) -> Int:
+    """0, 1, … counts[0] - 1, 0, 1, … counts[1] - 1, and so on.
+
+    >>> count_up(np.array([2, 0, 3])).tolist()
+    [0, 1, 0, 1, 2]
+    """
+    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def ranges(starts: Int, counts: Int, strides: Int | int = 1) -> Int:
+    """Concatenate starts[i] + strides[i]·(0 … counts[i] - 1) over i; one stride may serve all.
+
+    >>> ranges(np.array([10, 30]), np.array([2, 3])).tolist()
+    [10, 11, 30, 31, 32]
+    >>> ranges(np.array([10, 30]), np.array([2, 3]), np.array([5, 1])).tolist()
+    [10, 15, 30, 31, 32]
+    """
+    each = strides if isinstance(strides, int) else np.repeat(strides, counts)
+    return np.repeat(starts, counts) + each * count_up(counts)

@@ -1,18 +1,15 @@
 """Faces cut into triangles.
 
-A quad is cut along the diagonal 0-2, or along 1-3 where only that one lies inside it. A polygon is cut in a fan from its first
-corner where that gives no folded triangle, else by cutting off ears.
+A quad is cut along the diagonal 0-2, or along 1-3 where only that one lies inside it. A polygon is
+cut in a fan from its first corner where that gives no folded triangle, else by cutting off ears.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from taut.arrays import Float, Int
 from taut.mesh.measure import vector_areas
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 
 def triangulate(x: Float, faces: list[Int]) -> Int:
@@ -45,13 +42,16 @@ def _along(x: Float, triangles: Int, normal: Float) -> Float:
 
 
 def _ears(x: Float, face: Int, normal: Float) -> Int:
-    """One concave polygon: cut off a convex corner that holds no other, until a triangle is left."""
+    """Cut one concave polygon into triangles by clipping ears."""
     left, found = face.tolist(), []
     while len(left) > 3:
         ring = np.array(left)
         a, b, c = np.roll(ring, 1), ring, np.roll(ring, -1)
         convex = np.flatnonzero(_turn(x, a, b, c, normal) > 0)
-        ear = next((i for i in convex if not _holds(x, a[i], b[i], c[i], ring, normal)), int(convex[0]) if len(convex) else 0)
+        ear = next(
+            (i for i in convex if not _holds(x, a[i], b[i], c[i], ring, normal)),
+            int(convex[0]) if len(convex) else 0,
+        )
         found.append((a[ear], b[ear], c[ear]))
         del left[ear]
     return np.array([*found, left], dtype=np.int64)
@@ -65,5 +65,8 @@ def _turn(x: Float, a: Int, b: Int, c: Int, normal: Float) -> Float:
 def _holds(x: Float, a: int, b: int, c: int, ring: Int, normal: Float) -> bool:
     """Whether another corner lies in the triangle."""
     others = ring[~np.isin(ring, (a, b, c))]
-    sides = [_turn(x, np.full_like(others, i), np.full_like(others, j), others, normal) for i, j in ((a, b), (b, c), (c, a))]
+    sides = [
+        _turn(x, np.full_like(others, i), np.full_like(others, j), others, normal)
+        for i, j in ((a, b), (b, c), (c, a))
+    ]
     return bool(np.logical_and.reduce([s >= 0 for s in sides]).any())

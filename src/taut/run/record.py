@@ -1,59 +1,90 @@
-"""Run a system into a folder, and go on after an interruption, bit for bit.
+"""Run a system into a folder, and continue after an interruption with the same bits.
 
-Frames, reports, ledger and checkpoints are written as the steps are taken (`taut.run.store`), so that memory does not grow with
-the run; what is made of all of them at the end is read back (`taut.run.results`).
+Frames, reports, ledger and checkpoints are written as the steps are taken (`taut.run.writer`), so
+that memory does not grow with the run; the results at the end are computed from the file
+(`taut.run.results`).
 
-A checkpoint is the whole State, and which steps there are was decided at the beginning. So a run that was stopped, or killed, ends
-in the same bits as one that was not: frames after the last good checkpoint are computed again, and must come out as they are.
+A checkpoint is the whole State, and the steps of a run were fixed at its start. So a run that was
+stopped or killed ends in the same bits as one that was not: frames after the last undamaged
+checkpoint are computed again, and must equal those on the disk.
 """
 
 from __future__ import annotations
 
-import logging
 import math
 import os
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
+from typing import Literal
 
 from taut.errors import ModelError, NotConverged, RunError, TautError
-from taut.run.fingerprint import described, fingerprint
-from taut.run.folder import SCENE, absolute, check_names, check_unchanged, cleared, locked, made, put
-from taut.run.header import Header, versions
-from taut.run.ledger import entry_of
-from taut.run.progress import Reached, Recorded
+from taut.run.energy_balance import balance_energy
+from taut.run.metadata import (
+    Metadata,
+    check_same_system,
+    describe_integrator,
+    fingerprint,
+    library_versions,
+)
 from taut.run.results import write_results
-from taut.run.simulate import planned
-from taut.run.store import Row, Store
-from taut.run.summary import Summary
-from taut.step.integrator import Integrator
+from taut.run.run_folder import (
+    SCENE,
+    absolute_folder,
+    check_input_names,
+    check_inputs_unchanged,
+    clear_folder,
+    lock_run,
+    make_folder,
+    write_inputs,
+)
+from taut.run.simulate import TimeSteps, check_arguments
+from taut.run.summary import RunResult, StepProgress, Summary
+from taut.run.writer import RunWriter, StepRow
+from taut.step.integrator import Integrator, seconds
+from taut.step.report import Report
 from taut.system.state import State
 from taut.system.system import System
 
-MOST_ROWS = 1000  # of the steps since the last frame, before they are written with a checkpoint of their own
-Tell = Callable[[Reached], object]
+# steps without a frame or checkpoint after which a checkpoint is written, to bound memory and loss
+MAX_PENDING_ROWS = 1000
+Tell = Callable[[StepProgress], object]
 Stop = Callable[[], bool]
-log = logging.getLogger("taut")
 
 
 def record(
-    folder: str | os.PathLike[str], system: System, integrator: Integrator, *, h: float, until: float, every: int = 1,
-    checkpoint_every: int | None = None, state: State | None = None, scene: str = "", inputs: Mapping[str, bytes] | None = None,
-    tell: Tell | None = None, stop: Stop | None = None, overwrite: bool = False,
-) -> Recorded:  # fmt: skip
-    """Run a system, and keep everything in a folder.
+    folder: str | os.PathLike[str],
+    system: System,
+    integrator: Integrator,
+    *,
+    h: float,
+    until: float,
+    every: int = 1,
+    checkpoint_every: int | None = None,
+    state: State | None = None,
+    scene: str = "",
+    inputs: Mapping[str, bytes] | None = None,
+    tell: Tell | None = None,
+    stop: Stop | None = None,
+    overwrite: bool = False,
+) -> RunResult:
+    """Run a system and record everything in a folder.
 
-    h : step [s]; until : end time [s]. If the span is not a whole number of steps, the last one is shorter
-    every : steps from frame to frame; checkpoint_every : from checkpoint to checkpoint (default: with each frame)
+    h : step [s]
+    until : end time [s]; if the span is not a whole number of steps, the last one is shorter
+    every : steps from frame to frame
+    checkpoint_every : steps from checkpoint to checkpoint (default: one with each frame)
     state : where to begin (default: the system's initial state)
-    scene : text for scene.toml; inputs : files beside it, name → bytes
-    tell : is called with a `Reached` (see `taut.run.progress`) after each step
-    stop : is asked after each step; if it says True, a checkpoint is written and the run ends as "interrupted"
-    overwrite : replace a run that is there
+    scene : text for scene.toml
+    inputs : files beside it, name → bytes
+    tell : called with a `StepProgress` (see `taut.run.summary`) after each step
+    stop : called after each step; if it returns True, a checkpoint is written and the run ends as
+        "interrupted"
+    overwrite : replace an existing run
 
-    RunError if something cannot be written: what was on the disk before stays. NotConverged and its like are raised on, with a
-    checkpoint of the state before the step on the disk.
+    RunError if something cannot be written; what was on the disk before stays. NotConverged and
+    other errors of a step are raised after a checkpoint of the state before the step.
 
     >>> import tempfile, taut
     >>> ball = taut.System([[0, 10, 0]], mass=1.0, energies=[taut.laws.gravity()])
@@ -62,37 +93,65 @@ def record(
     >>> done.outcome, done.steps, round(float(done.state.v[0, 1]), 9)
     ('finished', 10, -9.81)
     """
-    where, files = absolute(folder), dict(inputs or {})
-    plan, start = planned("record", system, integrator, h, until, state)
-    for name, value in (("every", every), ("checkpoint_every", 1 if checkpoint_every is None else checkpoint_every)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ModelError(f"{name} is {value!r}; it must be a positive whole number of steps")
+    path = absolute_folder(folder)
+    files = dict(inputs or {})
+    check_arguments("record", system, integrator, state)
+    start = system.initial_state() if state is None else state
+    end = seconds("end time", until)
+    time_steps = TimeSteps.between(start.t, seconds("step h", h), end)
+    if checkpoint_every is None:
+        checkpoint_every = every
+    _check_count("every", every)
+    _check_count("checkpoint_every", checkpoint_every)
     system.check(start)
-    check_names(where, files)
-    digests = {name: sha256(data).hexdigest() for name, data in files.items()}
-    header = Header(
-        versions(), datetime.now(UTC).isoformat(timespec="seconds"), scene, digests, system.n, start.t, float(until), plan.h,
-        plan.last, plan.steps, every, checkpoint_every or every, described(integrator), _parts(system, start.t, float(until)),
-    )  # fmt: skip
-    made(where)
-    with locked(where):
-        beside = {**files, SCENE: scene.encode()} if scene else files
-        cleared(where, beside, overwrite=overwrite)
-        put(where, beside)
-        return _run(Store.begun(where, header, start), system, integrator, start, 0, tell, stop)
+    check_input_names(path, files)
+    metadata = Metadata(
+        versions=library_versions(),
+        begun=datetime.now(UTC).isoformat(timespec="seconds"),
+        scene=scene,
+        inputs={name: sha256(data).hexdigest() for name, data in files.items()},
+        n=system.n,
+        t0=start.t,
+        until=end,
+        h=time_steps.h,
+        last=time_steps.last,
+        steps=time_steps.steps,
+        every=every,
+        checkpoint_every=checkpoint_every,
+        integrator=describe_integrator(integrator),
+        system=fingerprint(system, start.t, end),
+    )
+    if scene:
+        files[SCENE] = scene.encode()
+    make_folder(path)
+    with lock_run(path):
+        clear_folder(path, files, overwrite=overwrite)
+        write_inputs(path, files)
+        writer = RunWriter.create(path, metadata, start)
+        return _Recording(writer, system, integrator, tell, stop).run(0, start)
+
+
+def _check_count(name: str, value: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ModelError(f"{name} must be a positive whole number of steps, got {value!r}")
 
 
 def resume(
-    folder: str | os.PathLike[str], system: System, integrator: Integrator, *, scene: str | None = None, tell: Tell | None = None,
+    folder: str | os.PathLike[str],
+    system: System,
+    integrator: Integrator,
+    *,
+    scene: str | None = None,
+    tell: Tell | None = None,
     stop: Stop | None = None,
-) -> Recorded:  # fmt: skip
-    """Go on with a run from its last good checkpoint; the end has the same bits as without the interruption.
+) -> RunResult:
+    """Continue a run from its last undamaged checkpoint, to the same bits as without interruption.
 
-    system, integrator : those of the run; others are refused
-    scene : the text the system was made from, if there is one: it must be that of the run
+    system, integrator : must be those of the run
+    scene : the text from which the system was built, if any; must be that of the run
     tell, stop : as in `record`
 
-    RunError if the run is finished, is being written by another process, or does not fit.
+    RunError if the run is finished, is being written by another process, or differs.
 
     >>> import tempfile, taut
     >>> ball = taut.System([[0, 10, 0]], mass=1.0, energies=[taut.laws.gravity()])
@@ -102,86 +161,133 @@ def resume(
     >>> resume(folder, ball, taut.ImplicitEuler()).outcome
     'finished'
     """
-    where = absolute(folder)
-    planned("resume", system, integrator, 1.0, 1.0, system.initial_state() if isinstance(system, System) else None)
-    if not where.is_dir():
-        raise RunError(f"{where}: there is no such folder")
-    with locked(where):
-        store = Store(where)
+    path = absolute_folder(folder)
+    check_arguments("resume", system, integrator, None)
+    if not path.is_dir():
+        raise RunError(f"{path}: there is no such folder")
+    with lock_run(path):
+        writer = RunWriter(path)
         try:
-            _check_same(store, system, integrator, scene)
-            step, state = store.database.last_checkpoint(store.header.n)
+            _check_same_run(writer, system, integrator, scene)
+            step, state = writer.database.read_last_checkpoint(writer.metadata.n)
         except TautError:
-            store.close()
+            writer.close()
             raise
-        return _run(store, system, integrator, state, step, tell, stop)
+        return _Recording(writer, system, integrator, tell, stop).run(step, state)
 
 
-def _parts(system: System, begin: float, end: float) -> dict[str, str]:
-    return fingerprint(system, (begin, 0.5 * (begin + max(begin, end))))
+def _check_same_run(
+    writer: RunWriter, system: System, integrator: Integrator, scene: str | None
+) -> None:
+    """Raise RunError unless scene, system and integrator are those the run was begun with."""
+    metadata, folder = writer.metadata, writer.folder
+    if writer.status == "finished":
+        raise RunError(f"{folder}: the run is finished; there is nothing to resume")
+    if scene is not None and scene != metadata.scene:
+        raise RunError(
+            f"{folder}: the scene differs from that of the run; a changed scene is a new run"
+        )
+    check_inputs_unchanged(folder, metadata.inputs)
+    if metadata.scene:
+        check_inputs_unchanged(folder, {SCENE: sha256(metadata.scene.encode()).hexdigest()})
+    check_same_system(folder, metadata, system, integrator)
 
 
-def _check_same(store: Store, system: System, integrator: Integrator, scene: str | None) -> None:
-    """Refuse to go on with anything but what the run was begun with."""
-    header = store.header
-    if store.status == "finished":
-        raise RunError(f"{store.folder}: the run is finished; there is nothing to resume")
-    if scene is not None and scene != header.scene:
-        raise RunError(f"{store.folder}: the scene is another one than the run was begun with; a changed scene is a new run")
-    check_unchanged(store.folder, header.inputs)
-    if header.scene:
-        check_unchanged(store.folder, {SCENE: sha256(header.scene.encode()).hexdigest()})
-    if system.n != header.n:
-        raise RunError(f"{store.folder}: the system has {system.n} particles, the run {header.n}")
-    if described(integrator) != header.integrator:
-        raise RunError(f"{store.folder}: the integrator is {described(integrator)}, that of the run {header.integrator}")
-    now = versions()
-    changed = [f"{name} {was} → {now.get(name)}" for name, was in header.versions.items() if now.get(name) != was]
-    found = _parts(system, header.t0, header.until)
-    for part in dict.fromkeys([*header.system, *found]):
-        if found.get(part) != header.system.get(part):
-            has = "differs from that" if part in found and part in header.system else "is there in only one of the system and that"
-            since = f" (since then: {', '.join(changed)})" if changed else ""
-            raise RunError(f"{store.folder}: the system is not that of the run: '{part}' {has} of the run{since}")
-    if changed:
-        log.warning("%s: since the run began: %s; the bits may come out otherwise", store.folder, ", ".join(changed))
+class _Recording:
+    """Takes the steps of a run and writes them."""
 
+    def __init__(
+        self,
+        writer: RunWriter,
+        system: System,
+        integrator: Integrator,
+        tell: Tell | None,
+        stop: Stop | None,
+    ) -> None:
+        self.writer = writer
+        self.system = system
+        self.integrator = integrator
+        self.tell = tell
+        self.stop = stop
+        self.summary = Summary()
 
-def _run(
-    store: Store, system: System, integrator: Integrator, state: State, step: int, tell: Tell | None, stop: Stop | None
-) -> Recorded:
-    """Take the steps that are left."""
-    try:
-        header, plan, summary, rows = store.header, store.header.plan, Summary(), list[Row]()
-        begun, first, kept = time.perf_counter(), step, step
-        paced = begun
-        while step < plan.steps:
+    def run(self, step: int, state: State) -> RunResult:
+        """Take the steps that are left after `step`, write the results and close the file."""
+        try:
+            step, state, is_stopped = self._take_steps(step, state)
+            if is_stopped:
+                return self._result("interrupted", step, state)
+            notes = write_results(self.writer, state)
+            self.writer.finish()
+            return self._result("finished", step, state, notes)
+        finally:
+            self.writer.close()
+
+    def _take_steps(self, step: int, state: State) -> tuple[int, State, bool]:
+        """Take steps to the end or until stopped; return the last one, its state, and whether."""
+        metadata, time_steps = self.writer.metadata, self.writer.metadata.time_steps
+        rows: list[StepRow] = []
+        last_checkpoint = step
+        clock = _Clock(step, time_steps.steps)
+        while step < time_steps.steps:
             try:
-                done = integrator.advance(system, state, plan.length(step))
-                entry = entry_of(system, done)
+                done = self.integrator.advance(self.system, state, time_steps.length(step))
+                entry = balance_energy(self.system, done)
             except TautError as error:
                 status = "not converged" if isinstance(error, NotConverged) else "interrupted"
-                store.save(step, state, rows, checkpoint=step != kept, status=status)
+                has_new = step != last_checkpoint
+                self.writer.save(step, state, rows, checkpoint=has_new, status=status)
                 raise
-            integrator.warn(done.report)
-            summary.add(done.report)
-            state, step = done.state, step + 1
+            self.integrator.warn(done)
+            self.summary.add(done.report)
+            state = done.state
+            step += 1
             rows.append((step, done.report, entry))
-            stopped = stop is not None and stop() and step < plan.steps
-            checkpoint = header.is_checkpoint(step) or stopped or len(rows) >= MOST_ROWS
-            if header.is_frame(step) or checkpoint:
-                store.save(step, state, rows, checkpoint=checkpoint, status="interrupted" if stopped else "running")
-                rows, kept = [], step if checkpoint else kept
-            if tell is not None:
-                now = time.perf_counter()
-                paced = now if step == first + 1 else paced  # the first step may have compiled: it says nothing of the others
-                taken, since = now - begun, step - first - 1
-                left = (now - paced) / since * (plan.steps - step) if since else math.nan
-                tell(Reached(step, plan.steps, state.t, done.report, store.durable, header.is_frame(step), taken, left))
-            if stopped:
-                return Recorded(store.folder, "interrupted", step, plan.steps, state, summary)
-        notes = write_results(store, state)
-        store.finish()
-        return Recorded(store.folder, "finished", step, plan.steps, state, summary, notes)
-    finally:
-        store.close()
+            is_stopped = self.stop is not None and self.stop() and step < time_steps.steps
+            checkpoint = metadata.is_checkpoint(step) or is_stopped or len(rows) >= MAX_PENDING_ROWS
+            if metadata.is_frame(step) or checkpoint:
+                status = "interrupted" if is_stopped else "running"
+                self.writer.save(step, state, rows, checkpoint=checkpoint, status=status)
+                rows = []
+            if checkpoint:
+                last_checkpoint = step
+            if self.tell is not None:
+                self.tell(self._progress(step, state.t, done.report, *clock.read(step)))
+            if is_stopped:
+                return step, state, True
+        return step, state, False
+
+    def _progress(
+        self, step: int, t: float, report: Report, elapsed: float, left: float
+    ) -> StepProgress:
+        metadata, durable = self.writer.metadata, self.writer.durable
+        is_frame = metadata.is_frame(step)
+        return StepProgress(step, metadata.steps, t, report, durable, is_frame, elapsed, left)
+
+    def _result(
+        self,
+        outcome: Literal["finished", "interrupted"],
+        step: int,
+        state: State,
+        notes: tuple[str, ...] = (),
+    ) -> RunResult:
+        writer = self.writer
+        steps = writer.metadata.steps
+        return RunResult(writer.folder, outcome, step, steps, state, self.summary, notes)
+
+
+class _Clock:
+    """Estimates the time to the end of a run from the steps taken since it was started."""
+
+    def __init__(self, first: int, steps: int) -> None:
+        self.first, self.steps = first, steps
+        self.start = self.second = time.perf_counter()
+
+    def read(self, step: int) -> tuple[float, float]:
+        """Return the seconds so far and those left; nan while only the first step is taken."""
+        now = time.perf_counter()
+        if step == self.first + 1:  # it may have compiled: the pace is that of the later steps
+            self.second = now
+            return now - self.start, math.nan
+        pace = (now - self.second) / (step - self.first - 1)
+        return now - self.start, pace * (self.steps - step)

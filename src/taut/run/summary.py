@@ -1,22 +1,42 @@
-"""What a run has cost and how well it was solved: the sum of its reports."""
+"""The cost of a run and how well it was solved; its progress, and how it ended."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
 from taut.step.report import Report
+from taut.system.state import State
+
+_ADDED = (  # fields of a Summary that are sums of the same fields of the reports
+    "substeps",
+    "retries",
+    "iterations",
+    "projections",
+    "restarts",
+    "evaluations",
+    "linear_iterations",
+    "torn",
+    "seconds",
+    "assembling",
+    "solving",
+)
 
 
 @dataclass
 class Summary:
     """Totals over the steps of a run.
 
-    steps : taken; substeps, retries : of adaptive steps
-    iterations, projections, restarts, evaluations, linear_iterations : as in `taut.Report`, all steps together
+    steps : number of steps
+    substeps, retries : of adaptive steps
+    iterations, projections, restarts, evaluations, linear_iterations : as in `taut.Report`
     torn : elements that broke
     floors : steps that ended at the rounding floor
-    worst : the report of the step whose residual came closest to its limit, or None before the first step and for explicit methods
-    seconds : of wall-clock time in the steps; assembling, solving : on forces and stiffness, in the linear solver
+    worst : the report of the step whose residual came closest to its limit; None before the first
+        step and for explicit methods
+    seconds : wall-clock time of the steps
+    assembling, solving : the parts of it spent on forces and stiffness, and in the linear solver
     """
 
     steps: int = 0
@@ -35,28 +55,33 @@ class Summary:
     solving: float = 0.0
 
     def add(self, report: Report) -> None:
-        """Count one step.
+        """Add the report of a step.
 
         >>> s = Summary()
-        >>> s.add(Report("ImplicitEuler", 0.1, 0.1, "converged", residual=1e-9, tolerance=1e-8, iterations=3))
+        >>> s.add(Report("ImplicitEuler", 0.1, 0.1, "converged", iterations=3))
         >>> s.steps, s.iterations
         (1, 3)
         """
         self.steps += 1
-        for name in ("substeps", "retries", "iterations", "projections", "restarts", "evaluations", "linear_iterations",
-                     "torn", "seconds", "assembling", "solving"):  # fmt: skip
+        for name in _ADDED:
             setattr(self, name, getattr(self, name) + getattr(report, name))
         self.floors += report.outcome == "rounding floor"
-        if report.outcome != "explicit" and (self.worst is None or _used(report) > _used(self.worst)):
+        if report.outcome == "explicit":
+            return
+        if self.worst is None or _used_fraction(report) > _used_fraction(self.worst):
             self.worst = report
 
     def __str__(self) -> str:
-        lines = [f"{self.steps} steps in {self.seconds:.3g} s ({self.assembling:.3g} s assembling, {self.solving:.3g} s solving)"]
+        lines = [
+            f"{self.steps} steps in {self.seconds:.3g} s ({self.assembling:.3g} s assembling, "
+            f"{self.solving:.3g} s solving)"
+        ]
         if self.substeps != self.steps or self.retries:
             lines.append(f"{self.substeps} substeps, {self.retries} retries")
         lines.append(
-            f"{self.iterations} iterations, {self.projections} of them projected, {self.linear_iterations} of the linear solver, "
-            f"{self.restarts} restarts, {self.evaluations} evaluations"
+            f"{self.iterations} iterations, {self.projections} of them projected, "
+            f"{self.linear_iterations} of the linear solver, {self.restarts} restarts, "
+            f"{self.evaluations} evaluations"
         )
         if self.torn:
             lines.append(f"{self.torn} elements torn")
@@ -64,12 +89,63 @@ class Summary:
             lines.append("explicit: nothing was solved")
         else:
             lines.append(
-                f"worst residual {self.worst.residual:.2e} N of {self.worst.limit:.2e} N allowed, particle {self.worst.particle} "
-                f"at t = {self.worst.t:g} s; {self.floors} steps at the rounding floor"
+                f"worst residual {self.worst.residual:.2e} N of {self.worst.limit:.2e} N allowed, "
+                f"particle {self.worst.particle} at t = {self.worst.t:g} s; "
+                f"{self.floors} steps at the rounding floor"
             )
         return "\n".join(lines)
 
 
-def _used(report: Report) -> float:
-    """How much of what was allowed the residual takes up."""
+def _used_fraction(report: Report) -> float:
+    """Return the residual as a fraction of its limit."""
     return report.residual / report.limit if report.limit else 0.0
+
+
+@dataclass(frozen=True)
+class StepProgress:
+    """How far a recording is after a step.
+
+    step : number of the step, from 1
+    steps : of the whole run
+    t : end of the step [s]
+    report : its `taut.Report`
+    durable : the last step that is on the disk
+    frame : whether this step has a frame, which then is on the disk
+    seconds : wall-clock time since the run was started or resumed
+    left : estimate of the wall-clock time to the end; nan after the first step, which may have
+        compiled
+
+    >>> StepProgress(5, 20, 0.5, Report("RK4", 0.5, 0.1, "explicit"), 4, False, 1.0, 3.0).durable
+    4
+    """
+
+    step: int
+    steps: int
+    t: float
+    report: Report
+    durable: int
+    frame: bool
+    seconds: float
+    left: float
+
+
+@dataclass(frozen=True, eq=False)
+class RunResult:
+    """How a recording ended.
+
+    folder : the run folder
+    outcome : "finished", or "interrupted": then `taut.run.record.resume` continues after `step`
+    step : the last step on the disk
+    steps : of the whole run
+    state : the State after `step`
+    summary : totals of the steps taken since the run was started or resumed
+    notes : remarks, such as the reason why a picture was not drawn
+    """
+
+    folder: Path
+    outcome: Literal["finished", "interrupted"]
+    step: int
+    steps: int
+    state: State
+    summary: Summary
+    notes: tuple[str, ...] = ()

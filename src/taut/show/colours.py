@@ -1,16 +1,14 @@
 """Numbers as colours: c(s) between the anchors of a table, s = (value - low)/(high - low).
 
-Both tables are told apart by their lightness alone: the sequential one rises with s; the diverging one is lightest in the middle,
-where what has a sign is zero.
+Both tables can be read by lightness alone: in the sequential one it rises with s; the diverging one
+is lightest in the middle, where signed values are zero.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Float = NDArray[np.float64]
-Bytes = NDArray[np.uint8]
+from taut.arrays import Bytes, Float
 
 BODIES = ("#5a92cb", "#d0803c", "#5b9a68", "#b5576e", "#8069a8", "#a08a4f")  # one after the other
 BACKS = ("#c9a77a", "#8aa3bd", "#b9a58c", "#9fb0a3", "#b8b391", "#a3a0bb")  # their other sides
@@ -21,29 +19,36 @@ _SEQUENTIAL = ("#392c76", "#2f4a8a", "#28788f", "#2fa084", "#79c263", "#d3dc4a",
 _DIVERGING = ("#1f4e9c", "#4f86c6", "#a3c4e0", "#dcdad5", "#efb49a", "#d8604d", "#9c1c2b")
 
 
-def bytes_of(colour: str) -> Bytes:
-    """A colour such as "#4a7fb5" as red, green and blue, (3,).
+def parse_colour(colour: str) -> Bytes:
+    """Return red, green and blue of a colour such as "#4a7fb5", (3,).
 
-    >>> bytes_of("#ff8000").tolist()
+    >>> parse_colour("#ff8000").tolist()
     [255, 128, 0]
     """
     return np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)], dtype=np.uint8)
 
 
 def table(*, signed: bool, n: int = 256) -> Bytes:
-    """n colours from the least value to the greatest, (n, 3); `signed`: lightest in the middle.
+    """Return n colours from the least value to the greatest, (n, 3).
+
+    signed : the diverging table, lightest in the middle
 
     >>> table(signed=True, n=3).tolist()
     [[31, 78, 156], [220, 218, 213], [156, 28, 43]]
     """
-    anchors = np.array([bytes_of(colour) for colour in (_DIVERGING if signed else _SEQUENTIAL)], dtype=np.float64)
+    anchors = np.array(
+        [parse_colour(colour) for colour in (_DIVERGING if signed else _SEQUENTIAL)],
+        dtype=np.float64,
+    )
     at = np.linspace(0, len(anchors) - 1, n)
     mixed = [np.interp(at, np.arange(len(anchors)), channel) for channel in anchors.T]
     return np.rint(np.column_stack(mixed)).astype(np.uint8)
 
 
 def coloured(values: Float, low: float, high: float, *, signed: bool) -> Bytes:
-    """The colours of values, (n, 3); those beyond the range have the colours of its ends, nan is grey.
+    """Return the colours of values, (n, 3); nan is grey.
+
+    Values beyond the range have the colours of its ends.
 
     >>> coloured(np.array([-1.0, 0.0, 1.0, 5.0, np.nan]), -1.0, 1.0, signed=True).tolist()
     [[31, 78, 156], [220, 218, 213], [156, 28, 43], [156, 28, 43], [154, 154, 154]]
@@ -53,5 +58,5 @@ def coloured(values: Float, low: float, high: float, *, signed: bool) -> Bytes:
     place = (np.where(known, values, low) - low) / width if width > 0 else np.full(len(values), 0.5)
     at = np.clip(place, 0, 1) * 256
     found = table(signed=signed, n=257)[np.rint(at).astype(np.int64)]
-    found[~known] = bytes_of(UNKNOWN)
+    found[~known] = parse_colour(UNKNOWN)
     return found

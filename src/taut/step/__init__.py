@@ -1,1 +1,13 @@
-"""Time: one integrator per file, each a formula plus its order. Rest: equilibria, their stability and vibrations, forms."""
+"""Time integration: one integrator per file, each a formula plus its order.
+
+implicit : predict, minimise, certify, book; `Implicit.advance` is a step on one page: start here
+implicit_euler, implicit_midpoint, bdf2, tr_bdf2 : implicit integrators
+linearly_implicit_euler : one linear solve per step
+explicit : what explicit integrators share, and their longest stable step
+symplectic_euler, velocity_verlet, rk4 : explicit integrators
+adaptive : steps of another integrator, shortened after failures or to bound the error
+integrator : the base class, certification, breaking of elements
+step_result : the result of a step, with what the ledger needs; report : its certificate
+_objective : the objective of an implicit stage; _combination : sums of explicit stages
+_highest_frequency : what limits an explicit step; step_kernels : compiled loops
+"""

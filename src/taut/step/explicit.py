@@ -1,7 +1,8 @@
-"""What the explicit integrators share: stages of forces, constraints at each, and a warning before they blow up.
+"""Explicit integrators: forces at a few stages, constraints at each, a warning beyond the limit.
 
-An explicit method is a `formula` of the accelerations a(t, q, v). The same formula, applied to x'' = -ω²x - d x', tells how long a
-step may be: the largest h for which no eigenvalue of its 2×2 matrix leaves the unit circle.
+An explicit method is a `formula` of the accelerations a(t, q, v). The same formula, applied to
+x'' = -ω²x - d x', gives its longest stable step: the largest h for which no eigenvalue of its 2×2
+matrix leaves the unit circle.
 """
 
 from __future__ import annotations
@@ -10,66 +11,75 @@ import logging
 import time
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from taut.arrays import Float, Mask
 from taut.errors import EigenError, ModelError, NotConverged, SingularState
-from taut.step.advance import Advance, Stage
-from taut.step.combination import Combination, Course
-from taut.step.fastest import fastest
-from taut.step.integrator import Integrator, Kind
+from taut.step._combination import Combination, StageSums
+from taut.step._highest_frequency import highest_frequency
+from taut.step.integrator import Integrator, Kind, break_elements
 from taut.step.report import Report
-from taut.system.hold import Constraints
-from taut.system.slopes import scaled_slopes
+from taut.step.step_result import Stage, StepResult
+from taut.system.projector import ConstraintProjector
 from taut.system.state import State
 from taut.system.system import System
+from taut.system.workspace import Workspace, workspace_for
 
-Float = NDArray[np.float64]
 Acceleration = Callable[[float, Any, Any], Any]
-LOOK_EVERY = 1000  # steps between two looks at the fastest oscillation
-LONGEST = 8.0  # h·max(ω, d) at which every explicit method is unstable
-SHARES = np.linspace(0.0, 1.0, 33)  # of the damping rate: the fastest oscillation may have any of them
-ROUNDING = 1e-9  # by which an eigenvalue of modulus 1 may be missed
+# Steps between two estimates of the highest frequency: an estimate costs as much as many steps.
+_STEPS_PER_ESTIMATE = 1000
+_MAX_STEP = 8.0  # h·max(ω, d) at which every explicit method here is unstable
+# Shares of the largest damping rate: the fastest oscillation may have any of them.
+_DAMPING_SHARES = np.linspace(0.0, 1.0, 33)
+_ROUNDING = 1e-9  # by which the modulus of an eigenvalue on the unit circle may exceed 1
 log = logging.getLogger("taut")
 
 
 @dataclass
-class _Look:
-    """The last look at the fastest oscillation: at what, the longest step it allows [s], and how many steps ago."""
+class _Estimate:
+    """The last estimate of the highest frequency."""
 
-    system: System
-    active: tuple[tuple[str, bytes], ...]
-    longest: float
-    since: int
+    active: tuple[tuple[str, bytes], ...]  # the masks of active elements at the time
+    max_step: float  # the longest stable step [s]
+    age: int  # in steps
+
+
+class _Memory:
+    """What an explicit integrator keeps between the steps of one system."""
+
+    def __init__(self, system: System, stages: int) -> None:
+        self.scale = -1.0 / system.mass  # [1/kg], (n,)
+        # Accelerations [m/s²]: new memory at each step costs more than what is written to it.
+        self.accelerations = np.empty((stages, system.n, 3))
+        self.estimate: _Estimate | None = None
+        self.last: tuple[State, float] | None = None  # where the last step ended, its length [s]
 
 
 class Explicit(Integrator):
-    """Integrators that only evaluate forces: nothing is solved, a step is cheap, and h is limited by the fastest oscillation."""
+    """Integrators that only evaluate forces: cheap steps, limited by the fastest oscillation."""
 
     stability: ClassVar[Kind] = "conditional"
     needs: ClassVar[tuple[str, ...]] = ("forces",)
     weights: ClassVar[tuple[float, ...]]
-    """Of the accelerations, in the order in which the formula asks for them, in (v' - v)/h."""
+    """Weights of the accelerations in (v' - v)/h, in the order of their evaluation."""
 
     def __init__(self) -> None:
-        self._looked: _Look | None = None
-        self._warned = False
-        self._scale: tuple[System, Float] | None = None  # -1/m [1/kg], (n,), of the system of the last step
-        self._rooms = np.empty((0, 0, 3))  # for accelerations
-        self._ended: tuple[System, State, float] | None = None  # the last step: of what, where it ended, its length [s]
+        self._has_warned = False
 
     @staticmethod
     @abstractmethod
     def formula(a: Acceleration, t: float, q: Any, v: Any, h: float) -> tuple[Any, Any]:
-        """q' and v' after h seconds."""
+        """Return q' and v' after h seconds."""
 
     @classmethod
     def limit(cls, omega: float, rate: float = 0.0) -> float:
-        """The longest step [s] for oscillations up to ω [rad/s] and damping up to a rate [1/s]; infinite if there are none.
+        """Return the longest stable step [s]; infinite if nothing oscillates and nothing is damped.
+
+        omega : the highest frequency [rad/s]; rate : the largest damping rate [1/s]
 
         >>> import taut
         >>> round(taut.SymplecticEuler.limit(100.0), 6), round(taut.RK4.limit(1.0), 6)
@@ -77,13 +87,18 @@ class Explicit(Integrator):
         """
         for what, value in (("omega", omega), ("rate", rate)):
             if not 0.0 <= value < float("inf"):
-                raise ModelError(f"limit: {what} is {value!r}; it must be finite and not negative")
+                raise ModelError(f"limit: {what} must be finite and not negative, got {value!r}")
         fast = max(omega, rate)
-        return _longest(cls, omega / fast, rate / fast) / fast if fast else float("inf")
+        if not fast:
+            return float("inf")
+        return _scaled_limit(cls, omega / fast, rate / fast) / fast
 
     @classmethod
-    def grows(cls, omega: Float, rate: Float, h: Any) -> NDArray[np.bool_]:
-        """Which oscillations, ω and d each of shape (k,), grow over a step of h, a number or (k,)."""
+    def grows(cls, omega: Float, rate: Float, h: Any) -> Mask:
+        """Return which oscillations grow over a step, (k,).
+
+        omega, rate : ω and d of each, (k,); h : the step, a number or (k,)
+        """
         w, d, one = omega[:, None] ** 2, rate[:, None], np.ones((len(omega), 1))
 
         def a(t: Any, x: Float, v: Float) -> Float:
@@ -91,113 +106,151 @@ class Explicit(Integrator):
 
         step: Any = np.reshape(h, (-1, 1))
         matrices = np.stack(cls.formula(a, 0.0, one * [1.0, 0.0], one * [0.0, 1.0], step), axis=1)
-        found: NDArray[np.bool_] = np.abs(np.linalg.eigvals(matrices)).max(axis=1) > 1.0 + ROUNDING
-        return found
+        growing: Mask = np.abs(np.linalg.eigvals(matrices)).max(axis=1) > 1.0 + _ROUNDING
+        return growing
 
-    def move(self, system: System, state: State, h: float) -> Advance:
-        begun = time.perf_counter()
-        last = self._ended
-        goes_on = last is not None and last[0] is system and last[1] is state and last[2] == h
-        if not goes_on:
+    def advance(self, system: System, state: State, h: float) -> StepResult:
+        """Take a step of h seconds: evaluate the formula with constraints at each stage."""
+        started = time.perf_counter()
+        workspace = workspace_for(system).without_ended_constraints(state.t, h)
+        loads = workspace.system.load_forces(state)
+        result = self._evaluate_formula(workspace.with_held_loads(loads), state, h, started)
+        if loads:
+            result = replace(result, loads=loads)
+        return break_elements(workspace, result)
+
+    def _evaluate_formula(
+        self, workspace: Workspace, state: State, h: float, started: float
+    ) -> StepResult:
+        system, projector = workspace.system, workspace.system.projector
+        memory = workspace.memory(self, lambda: _Memory(system, len(self.weights)))
+        # A step that continues from the end of the last one needs no check.
+        last = memory.last
+        continues = last is not None and last[0] is state and last[1] == h
+        if not continues:
             self.check(system, state, h)
-        hold, assembling, note = system.hold, 0.0, ""
         stages: list[Stage] = []
-        if self._rooms.shape[1] != system.n:
-            self._rooms = np.empty((len(self.weights), system.n, 3))  # kept: new memory costs more than what is written to it
-        course = Course(state.q, state.v, self._rooms)
-        if self._scale is None or self._scale[0] is not system:
-            self._scale = (system, -1.0 / system.mass)
-        scale = self._scale[1]
+        sums = StageSums(state.q, state.v, memory.accelerations)
+        assembling, note, t_end = 0.0, "", state.t + h
 
-        def moment(t: float, q: Combination, v: Combination) -> State:
-            """The state at a time within the step, with constrained particles where they belong."""
-            where, speed = course.at(q, v)
-            if goes_on and hold.at_rest and where is state.q and t == state.t:  # placed there by the last step
+        def state_at(t: float, q: Combination, v: Combination) -> State:
+            """The state at a time within the step, with constraints applied."""
+            positions, velocities = sums.evaluate(q, v)
+            # The end of the last step already satisfies static constraints.
+            if continues and projector.is_static and positions is state.q and t == state.t:
                 return state
-            return _constrained(hold, state, h, t, where, speed)
+            return _apply_constraints(projector, state, h, t, positions, velocities)
 
-        def a(t: float, q: Combination, v: Combination) -> Combination:
+        def acceleration(t: float, q: Combination, v: Combination) -> Combination:
             nonlocal assembling
-            at = moment(t, q, v)
+            at = state_at(t, q, v)
             stages.append(Stage(self.weights[len(stages)], t, at.q, at.v, at))
-            mark = time.perf_counter()
-            found = course.room
-            scaled_slopes(system, at, scale, found)
-            found[hold.among] = hold.projected(found[hold.among])
-            assembling += time.perf_counter() - mark
-            return course.acceleration()
+            clock = time.perf_counter()
+            a = sums.next_acceleration
+            workspace.scaled_gradients(at, memory.scale, a)
+            c = projector.constrained_particles
+            a[c] = projector.project_constrained(a[c])
+            assembling += time.perf_counter() - clock
+            return sums.add_acceleration()
 
-        t_end = state.t + h
         try:
-            note = self._watch(system, state, h)
-            new = moment(t_end, *self.formula(a, state.t, *course.start, h))
+            note = self._check_limit(workspace, memory, state, h)
+            new = state_at(t_end, *self.formula(acceleration, state.t, *sums.start, h))
         except SingularState as error:
-            made = Report(type(self).__name__, t_end, h, "not converged", evaluations=len(stages), note=note)
+            name = type(self).__name__
+            report = Report(name, t_end, h, "not converged", evaluations=len(stages), note=note)
+            hint = note or "take a shorter step"
             raise NotConverged(
-                f"{made.integrator} at t = {t_end:g} s: {error}; {note or 'take a shorter step'}", made, state
+                f"{name} at t = {t_end:g} s: {error}; {hint}", report, state
             ) from error
-        self._ended = (system, new, h)
-        made = Report(
-            type(self).__name__, t_end, h, "explicit", evaluations=len(stages), seconds=time.perf_counter() - begun,
-            assembling=assembling, note=note,
-        )  # fmt: skip
-        return Advance(
-            state, new, made,
-            moved=lambda: new.q - state.q,
-            inertia=lambda: system.mass[:, None] * hold.project(new.v - state.v) / h,
+        memory.last = (new, h)
+        report = Report(
+            type(self).__name__,
+            t_end,
+            h,
+            "explicit",
+            evaluations=len(stages),
+            seconds=time.perf_counter() - started,
+            assembling=assembling,
+            note=note,
+        )
+        return StepResult(
+            state,
+            new,
+            report,
+            displacement=lambda: new.q - state.q,
+            inertia=lambda: system.mass[:, None] * projector.project(new.v - state.v) / h,
             residual=lambda: np.zeros((system.n, 3)),
             stages=tuple(stages),
-        )  # fmt: skip
+        )
 
-    def _watch(self, system: System, state: State, h: float) -> str:
-        """Look at the fastest oscillation now and then; what to say if h is beyond the limit."""
-        active = tuple((name, mask.tobytes()) for name, mask in sorted(state.active.items()))
-        known = self._looked
-        if known is None or known.system is not system or known.active != active or known.since >= LOOK_EVERY:
-            if known is None or known.system is not system:
-                self._warned = False
+    def _check_limit(self, workspace: Workspace, memory: _Memory, state: State, h: float) -> str:
+        """Return a warning if h is beyond the longest stable step, or an empty text."""
+        name = type(self).__name__
+        active = tuple((law, mask.tobytes()) for law, mask in sorted(state.active.items()))
+        known = memory.estimate
+        if known is None or known.active != active or known.age >= _STEPS_PER_ESTIMATE:
+            if known is None:
+                self._has_warned = False
             try:
-                longest = self.limit(*fastest(system, state))
+                max_step = self.limit(*highest_frequency(workspace, state))
             except (SingularState, EigenError) as error:
-                return f"the limit of {type(self).__name__} could not be found: {error}"
-            self._looked = known = _Look(system, active, longest, 0)
-        known.since += 1
-        if h <= known.longest:
+                return f"the limit of {name} could not be found: {error}"
+            memory.estimate = known = _Estimate(active, max_step, 0)
+        known.age += 1
+        if h <= known.max_step:
             return ""
-        return f"h = {h:g} s is beyond the limit of {type(self).__name__} for this system; h ≤ {known.longest:.3g} s would do"
+        return (
+            f"h = {h:g} s is beyond the limit of {name} for this system; "
+            f"h ≤ {known.max_step:.3g} s would do"
+        )
 
-    def warn(self, report: Report) -> None:
-        if report.note and not self._warned:
-            self._warned = True
-            log.warning(report.note)
+    def warn(self, result: StepResult) -> None:
+        if result.report.note and not self._has_warned:
+            self._has_warned = True
+            log.warning(result.report.note)
 
 
 @cache
-def _longest(method: type[Explicit], omega: float, rate: float) -> float:
-    """The longest step of a method for oscillations up to ω and damping up to a rate, the larger of which is 1."""
-    w, d = np.unique([(o, rate * share) for o in (omega, 0.0) for share in SHARES], axis=0).T
-    steps = np.linspace(0.0, LONGEST, 401)
-    grown = method.grows(np.tile(w, len(steps)), np.tile(d, len(steps)), np.repeat(steps, len(w))).reshape(len(steps), -1)
-    out = np.append(np.flatnonzero(grown[1:].sum(axis=1)), len(steps) - 1)
-    first = int(out[0]) + 1  # the first exit from the unit circle
+def _scaled_limit(method: type[Explicit], omega: float, rate: float) -> float:
+    """Return the longest stable step if the larger of ω and the damping rate is 1."""
+    w, d = np.unique(
+        [(o, rate * share) for o in (omega, 0.0) for share in _DAMPING_SHARES], axis=0
+    ).T
+    steps = np.linspace(0.0, _MAX_STEP, 401)
+    grown = method.grows(
+        np.tile(w, len(steps)), np.tile(d, len(steps)), np.repeat(steps, len(w))
+    ).reshape(len(steps), -1)
+    unstable = np.append(np.flatnonzero(grown[1:].sum(axis=1)), len(steps) - 1)
+    first = int(unstable[0]) + 1  # the first exit from the unit circle
     low, high = float(steps[first - 1]), float(steps[min(first, len(steps) - 1)])
     while high - low > 1e-12 * high:
         middle = 0.5 * (low + high)
-        low, high = (low, middle) if method.grows(w, d, middle).any() else (middle, high)
+        if method.grows(w, d, middle).any():
+            high = middle
+        else:
+            low = middle
     return low
 
 
-def _constrained(hold: Constraints, start: State, h: float, t: float, q: Float, v: Float) -> State:
-    """The state at time t of a step of h from `start`, from positions and velocities in which constraints are not yet heeded."""
-    if not len(hold.among):
-        return start if q is start.q and t == start.t else State.of_step(t, q, v, start)
-    c = hold.among
-    where, speed = hold.placed(q[c], t), hold.projected(v[c])
-    if hold.scripts:
-        speed += hold.velocities(start.t, h, (t - start.t) / h)[c]
+def _apply_constraints(
+    projector: ConstraintProjector, start: State, h: float, t: float, q: Float, v: Float
+) -> State:
+    """Return the state at time t of a step of h from `start`, from unconstrained q and v.
+
+    It is `start` itself where nothing changes: no array is copied then.
+    """
+    c = projector.constrained_particles
+    if not len(c):
+        return start if q is start.q and t == start.t else State.after_step(t, q, v, start)
+    positions = projector.project_constrained_positions(q[c], t)
+    velocities = projector.project_constrained(v[c])
+    if projector.scripts:
+        velocities += projector.prescribed_velocities(start.t, h, (t - start.t) / h)[c]
     if q is start.q:
-        if t == start.t and np.array_equal(where, q[c]) and np.array_equal(speed, v[c]):
+        same = np.array_equal(positions, q[c]) and np.array_equal(velocities, v[c])
+        if t == start.t and same:
             return start
         q, v = q.copy(), v.copy()
-    q[c], v[c] = where, speed
-    return State.of_step(t, q, v, start)
+    q[c], v[c] = positions, velocities
+    return State.after_step(t, q, v, start)

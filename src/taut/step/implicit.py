@@ -1,32 +1,39 @@
-"""What the implicit integrators share: a stage solved by a minimiser to the stated tolerance, and the report on all stages."""
+"""Implicit integrators: predict, minimise, certify, book. `Implicit.advance` is a step on one page.
+
+An integrator states its stages (`predict`) and what they amount to (`book`); everything else is
+here. Each stage minimises the objective of `taut.step._objective` to the stated tolerance.
+"""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import Literal, get_args
+from abc import abstractmethod
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from taut.arrays import Float
 from taut.errors import ModelError, SingularState, did_you_mean
-from taut.solve.lbfgs import minimise_lbfgs
-from taut.solve.linear import LinearSolver, SolverName, linear_solver
-from taut.solve.minimum import Minimum
-from taut.solve.newton import minimise
-from taut.solve.tolerance import Tolerance
-from taut.step.constant_stiffness import constant_stiffness
-from taut.step.integrator import Integrator
-from taut.step.objective import ImplicitObjective
-from taut.step.prediction import Prediction
-from taut.step.report import Report, of_descent
+from taut.linalg.linear import LinearSolver, SolverName, make_solver
+from taut.optimise.descent import Descent
+from taut.optimise.lbfgs import minimise_lbfgs
+from taut.optimise.newton import minimise
+from taut.optimise.tolerance import Tolerance
+from taut.step._objective import ImplicitObjective, Prediction, constant_stiffness
+from taut.step.integrator import Integrator, break_elements, certify
+from taut.step.report import Report, combine_reports, report_descent
+from taut.step.step_result import StepResult
 from taut.system.state import State
 from taut.system.system import System
+from taut.system.workspace import Workspace, workspace_for
 
-Float = NDArray[np.float64]
 MinimiserName = Literal["newton", "lbfgs"]
 MINIMISERS = get_args(MinimiserName)
-KEPT = 4  # lengths of stage whose factors are kept: whole and half steps, and the last one of a run
+# Lengths of stage whose factors L-BFGS keeps: whole and half steps, and the last one of a run.
+_MAX_FACTORS = 4
 
 
 class LinearImplicit(Integrator):
@@ -39,29 +46,79 @@ class LinearImplicit(Integrator):
     def __init__(self, *, tolerance: Tolerance | None = None, solver: SolverName = "auto") -> None:
         self.tolerance = Tolerance() if tolerance is None else tolerance
         if not isinstance(self.tolerance, Tolerance):
-            raise ModelError(f"tolerance is a taut.Tolerance, not {tolerance!r}")
+            raise ModelError(f"tolerance must be a taut.Tolerance, got {tolerance!r}")
         self.solver_name: SolverName = solver
-        self._solver = linear_solver(solver)  # kept from step to step for what it knows of the pattern
+        make_solver(solver)  # raises if there is no such solver
+
+    def create_solver(self) -> LinearSolver:
+        """Return a new linear solver."""
+        return make_solver(self.solver_name)
+
+    def solver(self, workspace: Workspace) -> LinearSolver:
+        """Return the linear solver that this integrator uses in a workspace."""
+        return workspace.solver(self, self.create_solver)
 
 
 @dataclass(eq=False)
-class Solved:
-    """A stage after its solution: the displacement y, and the report on it."""
+class StageStart:
+    """Where a stage starts, and what its objective needs (see `taut.step._objective`).
 
-    start: Prediction
+    frozen : the state whose geometry damping uses
+    old : y of the old positions [m], (n, 3); the objective never ends above its value there
+    increments : whether damping laws act as increments since `frozen`, rather than as rates
+    """
+
+    prediction: Prediction
+    frozen: State
+    old: Float
+    increments: bool = False
+
+
+@dataclass(eq=False)
+class SolvedStage:
+    """A stage after its solution: y [m], the unbalanced forces left [N], both (n, 3), a report."""
+
+    start: StageStart
     y: Float
-    residual: Float  # the unbalanced forces that are left [N], (n, 3)
+    residual: Float
     report: Report
+
+    @property
+    def t(self) -> float:
+        """The time of the stage [s]."""
+        return self.start.prediction.t
 
     @property
     def q(self) -> Float:
         """Positions at the stage [m], (n, 3)."""
-        return self.start.positions(self.y)
+        return self.start.prediction.positions(self.y)
 
     @property
     def v(self) -> Float:
         """Velocities at the stage [m/s], (n, 3)."""
-        return self.start.velocities(self.y)
+        return self.start.prediction.velocities(self.y)
+
+
+@dataclass(eq=False)
+class _StageMinimum:
+    """The minimum of a stage's objective.
+
+    decrease : how far it lies below the value at the old positions [J]
+    restarts : how often the descent began again from the old positions
+    """
+
+    descent: Descent
+    solver: LinearSolver
+    decrease: float
+    restarts: int
+
+
+@dataclass
+class _Memory:
+    """What an implicit integrator keeps in a workspace between steps."""
+
+    is_compiled: bool = False  # the Hessians have been sent to be compiled
+    factors: dict[tuple[float, bytes], LinearSolver] = field(default_factory=dict)
 
 
 class Implicit(LinearImplicit):
@@ -69,86 +126,158 @@ class Implicit(LinearImplicit):
 
     tolerance : the residual each step must reach (see `taut.Tolerance`)
     solver : "auto", "direct" or "cg"
-    minimiser : "newton", or "lbfgs" with a constant stiffness that is factorised once for each length of step
+    minimiser : "newton", or "lbfgs" with a constant stiffness that is factorised once for each
+        length of step
     """
 
+    stages: ClassVar[int] = 1
+
     def __init__(
-        self, *, tolerance: Tolerance | None = None, solver: SolverName = "auto", minimiser: MinimiserName = "newton"
+        self,
+        *,
+        tolerance: Tolerance | None = None,
+        solver: SolverName = "auto",
+        minimiser: MinimiserName = "newton",
     ) -> None:
         super().__init__(tolerance=tolerance, solver=solver)
         if minimiser not in MINIMISERS:
-            raise ModelError(f"minimiser is 'newton' or 'lbfgs', not {minimiser!r}{did_you_mean(str(minimiser), MINIMISERS)}")
+            hint = did_you_mean(str(minimiser), MINIMISERS)
+            raise ModelError(f"minimiser must be 'newton' or 'lbfgs', got {minimiser!r}{hint}")
         self.minimiser = minimiser
-        self._constant: dict[tuple[float, bytes], LinearSolver] = {}
-        self._constant_of: System | None = None
-        self._begun_with: System | None = None  # the system whose laws have been sent to be compiled
 
-    def solve(
-        self, system: System, state: State, start: Prediction, h: float, *, frozen: State, old: Float, increments: bool = False
-    ) -> Solved:
-        """Minimise the objective of a stage of a step of length h.
+    def advance(self, system: System, state: State, h: float) -> StepResult:
+        """Take a step of h seconds; raise NotConverged if the tolerance is missed."""
+        started = time.perf_counter()
+        # Release: constraints that have ended before this step no longer act.
+        workspace = workspace_for(system).without_ended_constraints(state.t, h)
+        self.check(workspace.system, state, h)
+        # Hold the loads: they have no energy to minimise, so they act as constant forces over the
+        # step, evaluated at its start.
+        loads = workspace.system.load_forces(state)
+        loaded = workspace.with_held_loads(loads)
+        solved: list[SolvedStage] = []
+        for _ in range(self.stages):
+            # Predict: where the stage would end if no force acted.
+            start = self.predict(loaded, state, h, solved)
+            # Minimise: inertia, energies and dissipation, from there or from the old positions.
+            minimum = self._minimise(loaded, state, start)
+            # Certify: the unbalanced force on every particle is below its tolerance.
+            report = self._report(minimum, state, h)
+            certify(report, state, minimum.descent.reason)
+            end = minimum.descent.point
+            solved.append(SolvedStage(start, end.y, end.gradient, report))
+        # Book: the new state, and the stages from which the ledger accounts for every joule.
+        seconds = time.perf_counter() - started
+        report = combine_reports([stage.report for stage in solved], state.t + h, h, seconds)
+        result = self.book(loaded.system, state, h, solved, report)
+        if loads:
+            result = replace(result, loads=loads)
+        # Break: elements strained beyond their breaking strain leave.
+        return break_elements(workspace, result)
 
-        It never ends above its value at `old`, the y of the old positions, beyond rounding (1e-10 of the magnitudes in it).
+    @abstractmethod
+    def predict(
+        self, workspace: Workspace, state: State, h: float, solved: Sequence[SolvedStage]
+    ) -> StageStart:
+        """Return where the next stage starts; `solved` are those before it."""
 
-        frozen, increments : see `taut.step.objective`
+    @abstractmethod
+    def book(
+        self, system: System, state: State, h: float, solved: Sequence[SolvedStage], report: Report
+    ) -> StepResult:
+        """Return the new state and what the ledger needs, from the solved stages."""
+
+    def _minimise(self, workspace: Workspace, state: State, start: StageStart) -> _StageMinimum:
+        """Minimise the objective of a stage.
+
+        It never ends above its value at the old positions, beyond rounding (1e-10 of the
+        magnitudes in it): if a descent from the prediction does, another begins there.
         """
-        entered = time.perf_counter()
-        newton = self.minimiser == "newton"
-        solver = self._solver if newton else self._prefactored(system, state, start.h)
-        if newton and self._begun_with is not system:
-            system.compile_ahead("increments" if increments else "potential")
-            self._begun_with = system
-        begun = time.perf_counter()
-        objective = ImplicitObjective(system, start, frozen, increments=increments)
-        made = time.perf_counter()
-        if newton:
-            solver.analyse(objective.pattern)  # first of all: what it is going to need may be compiled meanwhile
-        analysed = time.perf_counter()
-        at_old = objective.evaluate(old)
-        prepared = time.perf_counter() - analysed + made - begun
-        best: Minimum | None
-        try:
-            best, restarts = self._minimise(objective, np.zeros_like(old), solver), 0
-        except SingularState:
-            best = None  # there is no energy at q̃
-        failed = best is None or best.outcome == "not converged" or best.point.value > at_old.value + at_old.noise
-        if best is None or (failed and not best.unbounded):
-            first, best, restarts = best, self._minimise(objective, old, solver), 1
-            if first is not None:
-                best.add_work_of(first)
-        certificate = of_descent(
-            best,
-            solver,
-            integrator=type(self).__name__,
-            t=state.t + h,
-            h=h,
-            decrease=at_old.value - best.point.value,
-            restarts=restarts,
-            evaluations=best.evaluations + 1,
-            assembling=best.assembling + prepared,
-            solving=best.solving + analysed - made,
-            seconds=time.perf_counter() - entered,
-            why="" if newton or self.solver_name != "auto" else "one constant matrix, solved with again and again",
+        solver = self._prepare_solver(workspace, state, start)
+        clock = time.perf_counter()
+        objective = ImplicitObjective(
+            workspace, start.prediction, start.frozen, increments=start.increments
         )
-        self.certify(certificate, state, best.reason)
-        return Solved(start, best.point.y, best.point.gradient, certificate)
+        assembling = time.perf_counter() - clock
+        clock = time.perf_counter()
+        if self.minimiser == "newton":
+            # Before the first evaluation: kernels that the solver needs compile meanwhile.
+            solver.analyse(objective.pattern)
+        solving = time.perf_counter() - clock
+        clock = time.perf_counter()
+        at_old = objective.evaluate(start.old)
+        assembling += time.perf_counter() - clock
+        first: Descent | None = None
+        # The energy may have no value at the prediction: then only the old positions are left.
+        with suppress(SingularState):
+            first = self._descend(objective, np.zeros_like(start.old), solver)
+        restarts = 0
+        if first is None or self._has_failed(first, at_old.value + at_old.noise):
+            descent, restarts = self._descend(objective, start.old, solver), 1
+            if first is not None:
+                descent.add_work(first)
+        else:
+            descent = first
+        descent.evaluations += 1  # that at the old positions
+        descent.assembling += assembling
+        descent.solving += solving
+        return _StageMinimum(descent, solver, at_old.value - descent.point.value, restarts)
 
-    def _minimise(self, objective: ImplicitObjective, y: Float, solver: LinearSolver) -> Minimum:
+    @staticmethod
+    def _has_failed(descent: Descent, bound: float) -> bool:
+        """Return whether a descent should begin again; one without a minimum would not help."""
+        is_above = descent.point.value > bound
+        return (descent.outcome == "not converged" or is_above) and not descent.unbounded
+
+    def _descend(self, objective: ImplicitObjective, y: Float, solver: LinearSolver) -> Descent:
         if self.minimiser == "newton":
             return minimise(objective, y, solver, self.tolerance)
         return minimise_lbfgs(objective, y, solver, self.tolerance)
 
-    def _prefactored(self, system: System, state: State, h: float) -> LinearSolver:
-        """A solver that holds the factors of the constant matrix for stages of this length; those of the last few are kept."""
-        active = b"".join(name.encode() + mask.tobytes() for name, mask in sorted(state.active.items()))
-        if self._constant_of is not system:
-            self._constant_of, self._constant = system, {}
-        if (h, active) not in self._constant:
-            solver = linear_solver("direct" if self.solver_name == "auto" else self.solver_name)
-            matrix = constant_stiffness(system, state, h)
-            if not solver.factor(matrix):
-                raise ModelError("the constant stiffness for L-BFGS is not positive definite; use minimiser='newton'")
-            while len(self._constant) >= KEPT:
-                del self._constant[next(iter(self._constant))]
-            self._constant[h, active] = solver
-        return self._constant[h, active]
+    def _prepare_solver(
+        self, workspace: Workspace, state: State, start: StageStart
+    ) -> LinearSolver:
+        memory = workspace.memory(self, _Memory)
+        if self.minimiser == "lbfgs":
+            return self._factor_constant(workspace, state, start.prediction.h, memory.factors)
+        if not memory.is_compiled:
+            workspace.compile_hessians("increments" if start.increments else "potential")
+            memory.is_compiled = True
+        return self.solver(workspace)
+
+    def _factor_constant(
+        self,
+        workspace: Workspace,
+        state: State,
+        h: float,
+        factors: dict[tuple[float, bytes], LinearSolver],
+    ) -> LinearSolver:
+        """Return a solver with the factors of the constant matrix for stages of length h [s]."""
+        masks = sorted(state.active.items())
+        active = b"".join(name.encode() + mask.tobytes() for name, mask in masks)
+        if (h, active) not in factors:
+            solver = make_solver("direct" if self.solver_name == "auto" else self.solver_name)
+            if not solver.factor(constant_stiffness(workspace, state, h)):
+                raise ModelError(
+                    "the constant stiffness for L-BFGS must be positive definite and is not; "
+                    "use minimiser='newton'"
+                )
+            while len(factors) >= _MAX_FACTORS:
+                del factors[next(iter(factors))]
+            factors[h, active] = solver
+        return factors[h, active]
+
+    def _report(self, minimum: _StageMinimum, state: State, h: float) -> Report:
+        why = ""
+        if self.minimiser == "lbfgs" and self.solver_name == "auto":
+            why = "one constant matrix, factorised once for many solves"
+        return report_descent(
+            minimum.descent,
+            minimum.solver,
+            why=why,
+            integrator=type(self).__name__,
+            t=state.t + h,
+            h=h,
+            decrease=minimum.decrease,
+            restarts=minimum.restarts,
+        )

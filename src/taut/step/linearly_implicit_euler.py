@@ -3,34 +3,57 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from taut.solve.linear import Solution
-from taut.solve.minimum import Outcome
-from taut.solve.tolerance import rounding_floors
-from taut.step.advance import Advance, Linear, Stage
+from taut.arrays import Float
+from taut.linalg.blocks import BlockMatrix, row_norms, row_norms_l1
+from taut.linalg.linear import LinearSolver, Solution
+from taut.optimise.descent import Outcome
+from taut.optimise.tolerance import estimate_rounding_floors
+from taut.step._objective import Prediction, extrapolate
 from taut.step.implicit import LinearImplicit
-from taut.step.integrator import Kind
-from taut.step.prediction import Prediction
-from taut.step.report import report
-from taut.system.blocks import BlockMatrix, lengths, magnitudes
+from taut.step.integrator import Kind, break_elements, certify
+from taut.step.report import Report, report_worst
+from taut.step.step_result import Linearisation, Stage, StepResult
 from taut.system.state import State
 from taut.system.system import System
 from taut.system.terms import Inputs
+from taut.system.workspace import Workspace, workspace_for
 
-Float = NDArray[np.float64]
+
+@dataclass(eq=False)
+class _LinearStep:
+    """The linear system A y = b of a step for y = h(v' - ṽ), and its solution.
+
+    matrix : A = M/h² + D/h + K [N/m]; right : b [N], (n, 3)
+    gross : Σ of magnitudes of the forces in b [N], (n,), in the free directions; all_gross : in all
+    project : whether K is projected
+    """
+
+    matrix: BlockMatrix
+    right: Float
+    gross: Float
+    all_gross: Float
+    project: bool
+    solution: Solution | None = None
+    assembling: float = 0.0  # wall-clock time [s]
+    solving: float = 0.0
 
 
 class LinearlyImplicitEuler(LinearImplicit):
-    """One linear solve per step: forces are linearised at the old state (time-dependent parameters are taken at the new time).
+    """One linear solve per step: forces are linearised at the old state.
 
-    Cheap and stable in practice, but the energy of a nonlinear system may grow over a step; use `ImplicitEuler` for the
-    guarantee. The stiffness is projected, each element's by itself and the same on both sides: with the true one, a spring under
-    compression may leave the matrix nearly singular, and a single step without a line search would then throw particles far away.
-    (An energy of a total has no elements that could be projected without giving up momentum: its true stiffness is tried first.)
+    Time-dependent parameters are those of the new time.
+
+    Cheap and stable in practice, but the energy of a nonlinear system may grow over a step; use
+    `ImplicitEuler` for the guarantee. The stiffness is projected, each element's by itself and the
+    same on both sides: with the true one, a spring under compression may leave the matrix nearly
+    singular, and a single step without a line search would then throw particles far away. (An
+    energy of a total has no elements that could be projected without giving up momentum: its true
+    stiffness is tried first.)
 
     tolerance, solver : see `taut.Tolerance`; "auto", "direct" or "cg"
 
@@ -43,94 +66,158 @@ class LinearlyImplicitEuler(LinearImplicit):
     stability: ClassVar[Kind] = "L"
     needs: ClassVar[tuple[str, ...]] = ("forces", "stiffness")
 
-    def move(self, system: System, state: State, h: float) -> Advance:
-        begun = time.perf_counter()
-        self.check(system, state, h)
-        start = Prediction.of(system, state.t + h, np.array(state.q), np.array(state.v), h)
-        hold, solver = system.hold, self._solver
-        rayleigh = system.rayleigh_matrix(state) if system.rayleigh is not None else None
-        together = any(placed.together for placed in system.placed.values())
+    def advance(self, system: System, state: State, h: float) -> StepResult:
+        """Take a step of h seconds; raise NotConverged if the tolerance is missed."""
+        started = time.perf_counter()
+        workspace = workspace_for(system).without_ended_constraints(state.t, h)
+        self.check(workspace.system, state, h)
+        loads = workspace.system.load_forces(state)
+        loaded = workspace.with_held_loads(loads)
+        q, v = np.array(state.q), np.array(state.v)
+        prediction = extrapolate(loaded.system, state.t + h, q, v, h)
+        step = self._solve(loaded, state, prediction)
+        y, report = self._report(step, self.solver(loaded), loaded.system, prediction, started)
+        certify(report, state, "the linear solver stopped short of the tolerance")
+        result = self._book(loaded.system, state, prediction, y, step, report)
+        if loads:
+            result = replace(result, loads=loads)
+        return break_elements(workspace, result)
+
+    def _solve(self, workspace: Workspace, state: State, prediction: Prediction) -> _LinearStep:
+        system, solver = workspace.system, self.solver(workspace)
+        rayleigh = None if system.rayleigh is None else workspace.rayleigh_matrix(state)
+        energies = system.placed_energies.values()
+        attempts: tuple[bool, ...] = (True,)
+        if any(placed.couples_all_elements for placed in energies):
+            attempts = (False, True)
         assembling = solving = 0.0
-        solution: Solution | None = None
-        for project in (False, True) if together else (True,):
-            mark = time.perf_counter()
-            matrix, b, gross, full = self._linearised(system, state, start, rayleigh, project=project)
-            b = hold.project(b)
-            targets = self.tolerance.targets(gross)
-            hold.constrain(matrix)
+        step: _LinearStep | None = None
+        for project in attempts:
+            clock = time.perf_counter()
+            is_first = step is None or step.solution is None
+            step = self._linearise(workspace, state, prediction, rayleigh, project=project)
+            step.right = system.projector.project(step.right)
+            targets = self.tolerance.targets(step.gross)
+            workspace.apply_constraints(step.matrix)
             assembled = time.perf_counter()
-            if solution is None:
-                solver.analyse(matrix.pattern)
-            solution = solver.solve(b, targets) if solver.factor(matrix) else None
-            assembling, solving = assembling + assembled - mark, solving + time.perf_counter() - assembled
-            if solution is not None and solution.definite:
+            if is_first:
+                solver.analyse(step.matrix.pattern)
+            if solver.factor(step.matrix):
+                step.solution = solver.solve(step.right, targets)
+            assembling += assembled - clock
+            solving += time.perf_counter() - assembled
+            if step.solution is not None and step.solution.definite:
                 break
-        solved = solution is not None and solution.definite
-        y = hold.project(solution.x) if solution is not None and solved else np.zeros_like(b)
-        residuals = solution.residuals if solution is not None and solved else lengths(b)
-        outcome: Outcome = "converged" if solved and (residuals <= targets).all() else "not converged"
+        assert step is not None
+        step.assembling, step.solving = assembling, solving
+        return step
+
+    def _report(
+        self,
+        step: _LinearStep,
+        solver: LinearSolver,
+        system: System,
+        prediction: Prediction,
+        started: float,
+    ) -> tuple[Float, Report]:
+        """Return y [m], (n, 3), and the report on how well it was solved for."""
+        solution = step.solution
+        targets = self.tolerance.targets(step.gross)
         floors = np.zeros_like(targets)
-        if solved and outcome != "converged":
-            floors = rounding_floors(full, matrix, y)
-            outcome = "rounding floor" if (residuals <= np.maximum(targets, floors)).all() else "not converged"
-        certificate = report(
+        outcome: Outcome = "not converged"
+        y, residuals = np.zeros_like(step.right), row_norms(step.right)
+        if solution is not None and solution.definite:
+            y, residuals = system.projector.project(solution.x), solution.residuals
+            if (residuals <= targets).all():
+                outcome = "converged"
+            else:
+                floors = estimate_rounding_floors(step.all_gross, step.matrix, y)
+                if (residuals <= np.maximum(targets, floors)).all():
+                    outcome = "rounding floor"
+        energies = system.placed_energies.values()
+        tried_twice = step.project and any(placed.couples_all_elements for placed in energies)
+        report = report_worst(
             residuals,
             targets,
             floors,
             integrator=type(self).__name__,
-            t=start.t,
-            h=h,
+            t=prediction.t,
+            h=prediction.h,
             outcome=outcome,
             iterations=1,
-            projections=int(project),
-            evaluations=1 + (together and project),
+            projections=int(step.project),
+            evaluations=1 + tried_twice,
             solver=solver.name,
-            why=solver.why,
+            why=solver.reason,
             linear_iterations=0 if solution is None else solution.iterations,
-            seconds=time.perf_counter() - begun,
-            assembling=assembling,
-            solving=solving,
+            seconds=time.perf_counter() - started,
+            assembling=step.assembling,
+            solving=step.solving,
         )
-        self.certify(certificate, state, "the linear solver stopped short of the tolerance")
-        new = start.ended(y, state)
-        moved, faster = h * new.v, new.v - state.v
-        old_q, old_v = np.array(state.q), np.array(state.v)
-        stage = Stage(1.0, start.t, old_q, old_v, state, linear=Linear(moved, faster, project))
-        inertia, residual = system.mass[:, None] * faster / h, matrix.times(y) - b
-        return Advance(state, new, certificate, moved, inertia, residual, (stage,))
+        return y, report
 
-    def _linearised(
-        self, system: System, state: State, start: Prediction, rayleigh: BlockMatrix | None, *, project: bool
-    ) -> tuple[BlockMatrix, Float, Float, Float]:
-        """M/h² + D/h + K, the right-hand side for y = h(v' - ṽ) [N], (n, 3), and the gross forces in it [N], (n,),
-        in the free directions and in all.
+    def _book(
+        self,
+        system: System,
+        state: State,
+        prediction: Prediction,
+        y: Float,
+        step: _LinearStep,
+        report: Report,
+    ) -> StepResult:
+        h = prediction.h
+        new = prediction.end_state(y, state)
+        displacement, velocity_change = h * new.v, new.v - state.v
+        linear = Linearisation(displacement, velocity_change, step.project)
+        q, v = np.array(state.q), np.array(state.v)
+        return StepResult(
+            state,
+            new,
+            report,
+            displacement,
+            inertia=system.mass[:, None] * velocity_change / h,
+            residual=step.matrix.multiply(y) - step.right,
+            stages=(Stage(1.0, prediction.t, q, v, state, linear=linear),),
+        )
 
-        ṽ is the predicted velocity: v where a particle is free, so that the right-hand side is f(q, v) - hK v there; where it is
-        not, the difference v - ṽ acts on its neighbours through D.
+    def _linearise(
+        self,
+        workspace: Workspace,
+        state: State,
+        prediction: Prediction,
+        rayleigh: BlockMatrix | None,
+        *,
+        project: bool,
+    ) -> _LinearStep:
+        """Return the linear system for y = h(v' - ṽ), before constraints.
+
+        ṽ is the predicted velocity: v where a particle is free, so that b is f(q, v) - hK v there;
+        where it is not, the difference v - ṽ acts on its neighbours through D.
         """
-        h = start.h
-        jump = np.array(state.v) - start.v
-        energies = system.assembly("potential", state)
-        at = [Inputs.at(state, start.t)] * len(energies.terms)
+        system, h = workspace.system, prediction.h
+        jump = np.array(state.v) - prediction.v
+        energies = workspace.assembly("potential", state)
+        at = [Inputs.at(state, prediction.t)] * len(energies.terms)
         energies.hessian(at, np.zeros(system.n), project=project)
         _, gradient, sizes = energies.sums()
-        gross, full = energies.free_gross(system.hold), magnitudes(sizes)
-        loads = [gradient, h * energies.matrix.times(start.v)]
+        gross = energies.projected_gross_force(system.projector)
+        all_gross = row_norms_l1(sizes)
+        forces = [gradient, h * energies.matrix.multiply(prediction.v)]
         matrices, factors = [energies.matrix], [1.0]
         if system.placed_damping:
-            damping = system.assembly("damping", state)
-            at = [Inputs.rates(state, start.t)] * len(damping.terms)
+            damping = workspace.assembly("damping", state)
+            at = [Inputs.rates(state, prediction.t)] * len(damping.terms)
             damping.hessian(at, np.zeros(system.n), project=False)
-            loads += [damping.sums()[1], -damping.matrix.times(jump)]
+            forces += [damping.sums()[1], -damping.matrix.multiply(jump)]
             matrices.append(damping.matrix)
             factors.append(1.0 / h)
         if rayleigh is not None:
-            loads.append(rayleigh.times(start.v))
+            forces.append(rayleigh.multiply(prediction.v))
             matrices.append(rayleigh)
             factors.append(1.0 / h)
-        total = system.union([m.pattern for m in matrices]).sum(matrices, factors)
+        total = workspace.union([m.pattern for m in matrices]).sum(matrices, factors)
         total.data[total.pattern.diagonal] += (system.mass / h**2)[:, None, None] * np.eye(3)
-        for load in loads[1:]:
-            gross += magnitudes(system.hold.project(load))
-            full += magnitudes(load)
-        return total, -np.sum(loads, axis=0), gross, full
+        for force in forces[1:]:
+            gross += row_norms_l1(system.projector.project(force))
+            all_gross += row_norms_l1(force)
+        return _LinearStep(total, -np.sum(forces, axis=0), gross, all_gross, project)

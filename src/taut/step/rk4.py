@@ -8,9 +8,10 @@ from taut.step.explicit import Acceleration, Explicit
 
 
 class RK4(Explicit):
-    """Fourth order, four evaluations of the forces a step; the energy falls slowly while h·ω < 2√2, and grows beyond.
+    """Fourth order, four evaluations of the forces per step.
 
-    The method for reference solutions of smooth problems.
+    The energy falls slowly while h·ω < 2√2, and grows beyond. The method for reference solutions of
+    smooth problems.
 
     >>> import taut
     >>> taut.RK4().order

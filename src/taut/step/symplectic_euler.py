@@ -10,7 +10,8 @@ from taut.step.explicit import Acceleration, Explicit
 class SymplecticEuler(Explicit):
     """v' = v + h M⁻¹f(q, v, t), q' = q + h v'.
 
-    First order, one evaluation of the forces a step; keeps an energy close to the true one for ever while h·ω < 2.
+    First order, one evaluation of the forces a step; keeps an energy close to the true one for ever
+    while h·ω < 2.
 
     >>> import taut
     >>> taut.SymplecticEuler().order, taut.SymplecticEuler.stability

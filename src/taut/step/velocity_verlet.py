@@ -8,9 +8,10 @@ from taut.step.explicit import Acceleration, Explicit
 
 
 class VelocityVerlet(Explicit):
-    """Second order, two evaluations of the forces a step; keeps an energy close to the true one for ever while h·ω < 2.
+    """Second order, two evaluations of the forces per step.
 
-    Damping at the end of the step sees the velocity v + h a, which is good to second order.
+    Keeps an energy close to the true one for ever while h·ω < 2. Damping at the end of the step
+    uses the velocity v + h a, which is good to second order.
 
     >>> import taut
     >>> taut.VelocityVerlet().order

@@ -1,1 +1,13 @@
-"""Particles and masses, constraints q = Pᵀq̂ + b(t), the sparsity pattern, assembly of V, f, K and D."""
+"""The System (a description), the State, and the Workspace that evaluates them.
+
+system : particles, laws and constraints; never changes after it is built
+state : t, q, v, active elements, and an integrator's history
+workspace : every buffer and cache, one for each thread and system
+assembly : sums of laws into energies, forces and stiffness; terms : one law on active elements
+projector : all constraints of a system by projection; reduction : its free coordinates
+tearing : which elements a state breaks
+members : table of the forces and strains of members
+building : masses of cells, prestressed rest lengths, joined bodies
+gather_kernels : compiled sums in a fixed order
+_arguments : checks what a System is built from; _notebook : a System as HTML
+"""

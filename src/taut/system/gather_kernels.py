@@ -1,8 +1,9 @@
-"""Sum what elements contribute to particles and to blocks, in an order that does not depend on the number of threads.
+"""Sums of element results at particles and blocks, in an order independent of the thread count.
 
-Each sum belongs to one thread, which adds its terms in the order of a list made once; so one thread and two give the same bits.
-An entry of a list says which vector or block is added and which of a few coefficients it is multiplied by. Vectors and blocks are
-added four numbers at a time, by vector instructions that round as single ones do.
+Each sum belongs to one thread, which adds its terms in the order of a list made once; so one thread
+and two give the same bits. An entry of a list says which vector or block is added and which of a
+few coefficients it is multiplied by. Vectors and blocks are added four numbers at a time, by vector
+instructions that round as single ones do.
 """
 
 from math import isfinite
@@ -12,10 +13,23 @@ from numba import int64, njit, prange, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from taut.system.lanes import DOUBLE, I32, I64, add, everywhere, four, loop, numbers_of, places, put_four, three, vector
+from taut.linalg.simd import (
+    DOUBLE,
+    I32,
+    I64,
+    accumulate,
+    accumulators,
+    address_of,
+    broadcast,
+    first_three,
+    for_range,
+    load4,
+    store4,
+    vector_type,
+)
 
 CHUNK = 256  # rows a thread takes at a time
-FOUR = vector()
+FOUR = vector_type()
 
 
 def _entry(builder, source, code, table, e):
@@ -27,28 +41,41 @@ def _entry(builder, source, code, table, e):
 
 @intrinsic
 def _vector_sum(typing, source, code, table, vectors, first, last, gross):
-    """Σ c·v over entries, and Σ |c·v| if `gross` (else zero): three numbers each. The number after a vector is read, not used."""
+    """Σ c·v over entries, and Σ |c·v| if `gross` (else zero): three numbers each.
+
+    The number after a vector is read, and not used.
+    """
     signature = types.UniTuple(types.float64, 6)(source, code, table, vectors, first, last, gross)
 
     def emit(context, builder, signature, arguments):
         kinds = signature.args
-        source, code, table, vectors = (numbers_of(context, builder, k, a) for k, a in zip(kinds[:4], arguments[:4], strict=True))
+        source, code, table, vectors = (
+            address_of(context, builder, k, a)
+            for k, a in zip(kinds[:4], arguments[:4], strict=True)
+        )
         first, last, gross = arguments[4:]
-        total, magnitude = places(builder, 2, FOUR)
-        absolute = cgutils.get_or_insert_function(builder.module, ir.FunctionType(FOUR, [FOUR]), "llvm.fabs.v4f64")
+        total, magnitude = accumulators(builder, 2, FOUR)
+        absolute = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(FOUR, [FOUR]), "llvm.fabs.v4f64"
+        )
 
         def term(e):
             s, c = _entry(builder, source, code, table, e)
-            value = builder.fmul(everywhere(builder, c), four(builder, vectors, builder.mul(s, I64(3))))
-            add(builder, total, value)
+            value = builder.fmul(
+                broadcast(builder, c), load4(builder, vectors, builder.mul(s, I64(3)))
+            )
+            accumulate(builder, total, value)
             return value
 
         with builder.if_else(gross) as (wanted, unwanted):
-            with wanted, loop(builder, first, last) as (e, _):
-                add(builder, magnitude, builder.call(absolute, [term(e)]))
-            with unwanted, loop(builder, first, last) as (e, _):
+            with wanted, for_range(builder, first, last) as (e, _):
+                accumulate(builder, magnitude, builder.call(absolute, [term(e)]))
+            with unwanted, for_range(builder, first, last) as (e, _):
                 term(e)
-        found = [*three(builder, builder.load(total)), *three(builder, builder.load(magnitude))]
+        found = [
+            *first_three(builder, builder.load(total)),
+            *first_three(builder, builder.load(magnitude)),
+        ]
         return context.make_tuple(builder, signature.return_type, found)
 
     return signature, emit
@@ -58,13 +85,13 @@ def _block(builder, data, index):
     """A 3×3 block as four numbers, four, and one."""
     at = builder.mul(index, I64(9))
     last = builder.load(builder.gep(data, [builder.add(at, I64(8))]))
-    return four(builder, data, at), four(builder, data, builder.add(at, I64(4))), last
+    return load4(builder, data, at), load4(builder, data, builder.add(at, I64(4))), last
 
 
 def _put_block(builder, data, index, block):
     at = builder.mul(index, I64(9))
     for k in range(2):
-        put_four(builder, data, builder.add(at, I64(4 * k)), block[k])
+        store4(builder, data, builder.add(at, I64(4 * k)), block[k])
     builder.store(block[2], builder.gep(data, [builder.add(at, I64(8))]))
 
 
@@ -75,26 +102,31 @@ def _transposed(builder, block):
 
 
 def _block_places(builder):
-    return *places(builder, 2, FOUR), *places(builder, 1, DOUBLE)
+    return *accumulators(builder, 2, FOUR), *accumulators(builder, 1, DOUBLE)
 
 
 @intrinsic
 def _block_sum(typing, source, code, table, blocks, first, last, shift, data, slot, mirror):
-    """data[slot] = Σ c·B + shift·I over entries (Bᵀ where the source is negative); data[mirror] = its transpose if mirror ≥ 0."""
+    """data[slot] = Σ c·B + shift·I over entries (Bᵀ where the source is negative).
+
+    data[mirror] = its transpose if mirror ≥ 0.
+    """
     signature = types.void(source, code, table, blocks, first, last, shift, data, slot, mirror)
 
     def emit(context, builder, signature, arguments):
         kinds = signature.args
-        source, code, table, blocks, data = (numbers_of(context, builder, kinds[k], arguments[k]) for k in (0, 1, 2, 3, 7))
+        source, code, table, blocks, data = (
+            address_of(context, builder, kinds[k], arguments[k]) for k in (0, 1, 2, 3, 7)
+        )
         first, last, shift, slot, mirror = (arguments[k] for k in (4, 5, 6, 8, 9))
         straight, turned = _block_places(builder), _block_places(builder)
 
         def put(sums, index, c):
-            b, same = _block(builder, blocks, index), everywhere(builder, c)
+            b, same = _block(builder, blocks, index), broadcast(builder, c)
             for place, value, factor in zip(sums, b, (same, same, c), strict=True):
-                add(builder, place, builder.fmul(factor, value))
+                accumulate(builder, place, builder.fmul(factor, value))
 
-        with loop(builder, first, last) as (e, _):
+        with for_range(builder, first, last) as (e, _):
             s, c = _entry(builder, source, code, table, e)
             with builder.if_else(builder.icmp_signed(">=", s, I64(0))) as (plain, negative):
                 with plain:
@@ -117,19 +149,24 @@ def _block_sum(typing, source, code, table, blocks, first, last, shift, data, sl
 
 @njit(
     "i8(i4[::1], i4[::1], u2[::1], f8[::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1], b1)",
-    parallel=True, cache=True, error_model="numpy", nogil=True,
-)  # fmt: skip
+    parallel=True,
+    cache=True,
+    error_model="numpy",
+    nogil=True,
+)
 def gather_vectors(start, source, code, table, vectors, scale, out, gross, wanted):
-    """out[i] = scale[i] Σ c·v over the entries of particle i; if wanted, gross[i] = Σ |c·v|, component by component.
+    """out[i] = scale[i] Σ c·v over the entries of particle i; if wanted, gross[i] = Σ |c·v|.
 
-    The memory of `vectors` holds one more number than they have. Returns how many particles have sums that are not finite, or
-    nearly so.
+    The memory of `vectors` holds one more number than they have. Returns how many particles have
+    sums that are not finite, or nearly so.
     """
     n = out.shape[0]
     wrong = 0
     for chunk in prange((n + CHUNK - 1) // CHUNK):
         for i in range(CHUNK * chunk, min(n, CHUNK * chunk + CHUNK)):
-            a, b, c, p, q, r = _vector_sum(source, code, table, vectors, int64(start[i]), int64(start[i + 1]), wanted)
+            a, b, c, p, q, r = _vector_sum(
+                source, code, table, vectors, int64(start[i]), int64(start[i + 1]), wanted
+            )
             f = scale[i]
             out[i, 0], out[i, 1], out[i, 2] = f * a, f * b, f * c
             if wanted:
@@ -139,20 +176,29 @@ def gather_vectors(start, source, code, table, vectors, scale, out, gross, wante
 
 
 @njit(
-    "void(i4[::1], i4[::1], i4[::1], u2[::1], f8[::1], f8[:, :, ::1], f8[::1], i4[::1], i4[::1], f8[:, :, ::1])",
-    parallel=True, cache=True, error_model="numpy", nogil=True,
-)  # fmt: skip
+    "void(i4[::1], i4[::1], i4[::1], u2[::1], f8[::1], f8[:, :, ::1], f8[::1], i4[::1], i4[::1], "
+    "f8[:, :, ::1])",
+    parallel=True,
+    cache=True,
+    error_model="numpy",
+    nogil=True,
+)
 def gather_blocks(row, start, source, code, table, blocks, shift, slot, mirror, data):
-    """data[slot] = Σ c·B (Bᵀ where source is negative, counted from -1) for the upper blocks, and their mirror.
+    """data[slot] = Σ c·B (Bᵀ where source is negative, counted from -1), and their mirror.
 
-    `row[i]` is where particle i's blocks begin in `slot`; the first of them is its diagonal block, to which shift[i]·I is added,
-    and whose mirror is -1.
+    `row[i]` is where particle i's blocks begin in `slot`; the first of them is its diagonal block,
+    to which shift[i]·I is added, and whose mirror is -1.
     """
     n = row.shape[0] - 1
     for chunk in prange((n + CHUNK - 1) // CHUNK):
         for i in range(CHUNK * chunk, min(n, CHUNK * chunk + CHUNK)):
             extra = shift[i]
             for u in range(row[i], row[i + 1]):
-                begin, end, d, m = int64(start[u]), int64(start[u + 1]), int64(slot[u]), int64(mirror[u])
+                begin, end, d, m = (
+                    int64(start[u]),
+                    int64(start[u + 1]),
+                    int64(slot[u]),
+                    int64(mirror[u]),
+                )
                 _block_sum(source, code, table, blocks, begin, end, extra, data, d, m)
                 extra = 0.0

@@ -1,7 +1,7 @@
 """Members: the forces, lengths and strains of whatever joins two particles.
 
-The force of a member is N = dV/dl, positive in tension: with u the direction from its first particle to its second,
-N = u·∂V/∂x₁. The strain is l/l₀ - 1 where the law has a rest length l₀.
+The force of a member is N = dV/dl, positive in tension: with u the direction from its first
+particle to its second, N = u·∂V/∂x₁. The strain is l/l₀ - 1 where the law has a rest length l₀.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from taut.arrays import Float, Int, Mask
+from taut.binding.placed_law import PlacedLaw
 from taut.errors import ModelError
-from taut.formula.placed import Placed
 from taut.system.state import State
-from taut.system.tables import aligned, write_csv
+from taut.system.workspace import workspace_for
+from taut.tables import format_table, write_csv
 
 if TYPE_CHECKING:
     from taut.system.system import System
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
-SHOWN = 10  # rows that a table prints
-APART = 1e-6  # of the rest length: how far apart ends that meet are moved to see whether they push
+_PRINTED_ROWS = 10
+# Part of the rest length by which coincident ends are moved apart to see whether they repel.
+_SEPARATION = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +33,16 @@ class Members:
     """A table of members, one row each, as columns of shape (m,).
 
     law : name of the law; element : its number there; i, j : the two particles
-    length, rest_length : [m], the latter nan where the law has none; strain : length/rest_length - 1, or nan
-    force : [N], tension positive; nan where the ends meet and the member pushes them apart, in no direction
+    length, rest_length : [m], the latter nan where the law has none; strain : length/rest_length -
+        1, or nan
+    force : [N], tension positive; nan where the ends meet and the member pushes them apart, in no
+        direction
     slack : True where the member is shorter than its rest length and carries nothing
 
     >>> import taut
     >>> from taut import laws
-    >>> system = taut.System([[0, 0, 0], [2, 0, 0]], mass=1.0, energies=[laws.cable([[0, 1]], k=50.0, l0=1.6)])
+    >>> cable = laws.cable([[0, 1]], k=50.0, l0=1.6)
+    >>> system = taut.System([[0, 0, 0], [2, 0, 0]], mass=1.0, energies=[cable])
     >>> print(system.members())
     law    element  i  j  length [m]  rest length [m]  strain  force [N]  slack
     cable        0  0  1           2              1.6    0.25         20     no
@@ -52,88 +56,165 @@ class Members:
     rest_length: Float
     strain: Float
     force: Float
-    slack: NDArray[np.bool_]
+    slack: Mask
 
     def __len__(self) -> int:
         return len(self.law)
 
     def __str__(self) -> str:
-        table = aligned(_HEADINGS, self._rows(SHOWN))
-        return f"{table}\n… and {len(self) - SHOWN} more" if len(self) > SHOWN else table
+        table = format_table(_HEADINGS, self._rows(_PRINTED_ROWS))
+        return (
+            f"{table}\n… and {len(self) - _PRINTED_ROWS} more"
+            if len(self) > _PRINTED_ROWS
+            else table
+        )
 
     def _rows(self, count: int) -> list[tuple[object, ...]]:
         columns = [getattr(self, f.name)[:count].tolist() for f in fields(self)]
         return list(zip(*columns, strict=True))
 
     def write_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the table, whole or not at all; a rest length or strain that is not there is left empty.
+        """Write the table as CSV; a law without rest length leaves its cells empty.
 
         >>> import pathlib, tempfile, taut
         >>> from taut import laws
-        >>> system = taut.System([[0, 0, 0], [2, 0, 0]], mass=1.0, energies=[laws.zero_length_spring([[0, 1]], k=3.0)])
+        >>> spring = laws.zero_length_spring([[0, 1]], k=3.0)
+        >>> system = taut.System([[0, 0, 0], [2, 0, 0]], mass=1.0, energies=[spring])
         >>> file = pathlib.Path(tempfile.mkdtemp()) / "members.csv"
         >>> system.members().write_csv(file)
         >>> print(file.read_text().splitlines()[1])
         zero_length_spring,0,0,1,2.0,,,6.0,0
         """
-        header = [f"{f.name}_{_UNITS[f.name]}" if f.name in _UNITS else f.name for f in fields(self)]
+        header = [
+            f"{f.name}_{_UNITS[f.name]}" if f.name in _UNITS else f.name for f in fields(self)
+        ]
         write_csv(path, header, self._rows(len(self)))
 
 
-_HEADINGS = ["law", "element", "i", "j", "length [m]", "rest length [m]", "strain", "force [N]", "slack"]
+_HEADINGS = [
+    "law",
+    "element",
+    "i",
+    "j",
+    "length [m]",
+    "rest length [m]",
+    "strain",
+    "force [N]",
+    "slack",
+]
 _UNITS = {"length": "m", "rest_length": "m", "force": "N"}
 
 
-def state_of(system: System, state: State | None, caller: str) -> State:
-    """The state (default: the initial one), if it is one of the system; the error names the caller."""
+def resolve_state(system: System, state: State | None, caller: str) -> State:
+    """Return the state (default: the initial one) if it fits the system; errors name the caller."""
     if state is not None and not isinstance(state, State):
         raise ModelError(f"{caller}: {state!r} is not a State")
     state = system.initial_state() if state is None else state
-    system.assembly("potential", state)  # refuses a state, or a mask of elements, of another system
+    workspace_for(system).assembly(
+        "potential", state
+    )  # refuses a state, or a mask of elements, of another system
     return state
 
 
 def members(system: System, state: State | None = None) -> Members:
-    """The table of all members: the active elements of every energy law on two particles, at a state (default: the initial one).
+    """Return the table of all members: active elements of every energy law on two particles.
+
+    state : default: the initial one
 
     >>> import taut
     >>> from taut import laws
     >>> points = [[0, 0, 0], [3, 0, 0], [3, 4, 0]]
-    >>> system = taut.System(points, mass=1.0, energies=[laws.spring([[0, 1], [0, 2]], k=10.0, l0=4.0)])
+    >>> springs = laws.spring([[0, 1], [0, 2]], k=10.0, l0=4.0)
+    >>> system = taut.System(points, mass=1.0, energies=[springs])
     >>> table = members(system)
     >>> table.force, table.strain
     (array([-10.,  10.]), array([-0.25,  0.25]))
     """
-    state = state_of(system, state, "members")
+    state = resolve_state(system, state, "members")
     parts = [
-        _of_law(name, placed, state, np.flatnonzero(state.active.get(name, np.ones(len(placed.elements), dtype=bool))))
-        for name, placed in system.placed.items()
+        _tabulate_law(
+            name,
+            placed,
+            state,
+            np.flatnonzero(state.active.get(name, np.ones(len(placed.elements), dtype=bool))),
+        )
+        for name, placed in system.placed_energies.items()
         if placed.particles == 2
     ]
-    empty = Members(np.empty(0, dtype=np.str_), *(np.empty(0, dtype=np.int64),) * 3, *(np.empty(0),) * 4, np.empty(0, dtype=bool))
-    return Members(*(np.concatenate([getattr(p, f.name) for p in parts or [empty]]) for f in fields(Members)))
+    empty = Members(
+        np.empty(0, dtype=np.str_),
+        *(np.empty(0, dtype=np.int64),) * 3,
+        *(np.empty(0),) * 4,
+        np.empty(0, dtype=bool),
+    )
+    return Members(
+        *(np.concatenate([getattr(p, f.name) for p in parts or [empty]]) for f in fields(Members))
+    )
 
 
-def _of_law(name: str, placed: Placed, state: State, rows: Int) -> Members:
+def joined_pairs(system: System) -> Int:
+    """Return the pairs of particles that energies join, each once, (k, 2).
+
+    They are the elements of two particles; if there are none, the sides of the others.
+
+    >>> import taut
+    >>> from taut import laws
+    >>> triangle = taut.System(
+    ...     [[0, 0, 0], [1, 0, 0], [0, 1, 0]], mass=1.0, energies=[laws.area([[0, 1, 2]], k=1.0)]
+    ... )
+    >>> joined_pairs(triangle).tolist()
+    [[0, 1], [0, 2], [1, 2]]
+    """
+    elements = [placed.elements for placed in system.placed_energies.values()]
+    sides = [e for e in elements if e.shape[1] == 2]
+    if not sides:
+        for e in elements:
+            s = e.shape[1]
+            if s > 2:
+                sides += [e[:, [i, (i + 1) % s]] for i in range(s)]
+    pairs = np.concatenate([np.empty((0, 2), np.int64), *sides])
+    return np.unique(np.sort(pairs, axis=1), axis=0)
+
+
+def _tabulate_law(name: str, placed: PlacedLaw, state: State, rows: Int) -> Members:
     i, j = placed.elements[rows].T
     offset = state.q[j] - state.q[i]
     length = np.sqrt(np.einsum("ij,ij->i", offset, offset))
-    direction = np.divide(offset, length[:, None], out=np.zeros_like(offset), where=length[:, None] > 0.0)
+    direction = np.divide(
+        offset, length[:, None], out=np.zeros_like(offset), where=length[:, None] > 0.0
+    )
     force = np.einsum("ij,ij->i", direction, placed.gradients(np.array(state.q), state.t)[rows, 1])
     rest = np.full(len(rows), np.nan)
-    if placed.widths.get("l0", 1) is None:  # the law has a parameter l0, and it is a scalar
-        rest = placed.packed(state.t)[rows, placed.columns("l0")]
-    met = np.flatnonzero((length == 0.0) & (rest > 0.0))
-    force[met[_pushes(placed, state, rows[met], float(rest[met].min(initial=np.inf)))]] = np.nan
+    if (
+        placed.parameters.widths.get("l0", 1) is None
+    ):  # the law has a parameter l0, and it is a scalar
+        rest = placed.parameters.pack(state.t)[rows, placed.parameters.columns("l0")]
+    coincident = np.flatnonzero((length == 0.0) & (rest > 0.0))
+    force[
+        coincident[
+            _repel(placed, state, rows[coincident], float(rest[coincident].min(initial=np.inf)))
+        ]
+    ] = np.nan
     strain = np.divide(length, rest, out=np.full(len(rows), np.nan), where=rest > 0.0) - 1.0
-    return Members(np.full(len(rows), name), rows, i, j, length, rest, strain, force, (force == 0.0) & (length < rest))
+    return Members(
+        np.full(len(rows), name),
+        rows,
+        i,
+        j,
+        length,
+        rest,
+        strain,
+        force,
+        (force == 0.0) & (length < rest),
+    )
 
 
-def _pushes(placed: Placed, state: State, rows: Int, rest: float) -> NDArray[np.bool_]:
-    """Which of these elements, whose two ends meet, would have a force if they were a little apart."""
+def _repel(placed: PlacedLaw, state: State, rows: Int, rest: float) -> Mask:
+    """Return which of these elements, whose ends coincide, have a force when moved apart."""
     q = np.array(state.q)
     ends = np.unique(placed.elements[rows])
     if not len(ends):
         return np.zeros(0, dtype=bool)
-    q[ends] += (APART * rest * (1 + np.arange(len(ends))) / len(ends))[:, None]  # each its own way: all pairs come apart
+    # Each by its own distance, so that every pair comes apart.
+    q[ends] += (_SEPARATION * rest * (1 + np.arange(len(ends))) / len(ends))[:, None]
     return np.asarray(placed.gradients(q, state.t)[rows, 1].any(axis=1))

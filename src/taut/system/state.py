@@ -8,12 +8,12 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from taut.arrays import Float, Mask
 from taut.errors import ModelError, did_you_mean
-from taut.system.particles import positions
+from taut.system._arguments import to_positions
 
-Float = NDArray[np.float64]
 _NOTHING: Mapping[str, Float] = MappingProxyType({})
 
 
@@ -24,81 +24,117 @@ class State:
     t : time [s]
     q : positions [m], shape (n, 3), read-only
     v : velocities [m/s], shape (n, 3), read-only
-    active : for laws some of whose elements are switched off: name → mask of shape (m,). Left out: all elements
+    active : for laws some of whose elements are switched off: name → mask of shape (m,). Left out:
+        all elements
     history : what an integrator declares it needs from earlier steps: name → array
     """
 
     t: float
     q: Float
     v: Float
-    active: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+    active: Mapping[str, Mask] = field(default_factory=dict)
     history: Mapping[str, Float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.t):
-            raise ModelError(f"the time of a state is {self.t}, not finite")
-        q = positions(self.q, "positions q")
-        v = positions(self.v, "velocities v", len(q))
-        active = {name: _frozen(_mask(name, mask)) for name, mask in self.active.items()}
-        history = {name: _frozen(np.array(value, dtype=np.float64)) for name, value in self.history.items()}
+            raise ModelError(f"the time of a state must be finite, got {self.t}")
+        q = to_positions(self.q, "positions q")
+        v = to_positions(self.v, "velocities v", len(q))
+        active = {name: _frozen(_to_mask(name, mask)) for name, mask in self.active.items()}
+        history = {
+            name: _frozen(np.array(value, dtype=np.float64)) for name, value in self.history.items()
+        }
         for name, value in (("t", float(self.t)), ("q", _frozen(q)), ("v", _frozen(v))):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "active", MappingProxyType(active))
         object.__setattr__(self, "history", MappingProxyType(history))
 
     @staticmethod
-    def of_step(t: float, q: Float, v: Float, before: State) -> State:
-        """The state a step has led to: q and v (n, 3) are new, known to be finite, and given away; elements as they were before.
+    def after_step(t: float, q: Float, v: Float, before: State) -> State:
+        """Return the state after a step, with the active elements of `before`.
+
+        q, v : new, finite arrays (n, 3), which become read-only
 
         >>> s = State(0.0, [[0.0, 1.0, 0.0]], [[0.0, 0.0, 0.0]])
-        >>> State.of_step(0.5, np.ones((1, 3)), np.zeros((1, 3)), s).q.flags.writeable
+        >>> State.after_step(0.5, np.ones((1, 3)), np.zeros((1, 3)), s).q.flags.writeable
         False
         """
         state = object.__new__(State)
-        fields = (("t", float(t)), ("q", _frozen(q)), ("v", _frozen(v)), ("active", before.active), ("history", _NOTHING))
+        fields = (
+            ("t", float(t)),
+            ("q", _frozen(q)),
+            ("v", _frozen(v)),
+            ("active", before.active),
+            ("history", _NOTHING),
+        )
         for name, value in fields:
             object.__setattr__(state, name, value)
         return state
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return State, (self.t, np.array(self.q), np.array(self.v), dict(self.active), dict(self.history))
+        return State, (
+            self.t,
+            np.array(self.q),
+            np.array(self.v),
+            dict(self.active),
+            dict(self.history),
+        )
 
     def __repr__(self) -> str:
         return f"<state of {len(self.q)} particles at t = {self.t:g} s>"
 
-    def with_(self, *, t: float | None = None, q: ArrayLike | None = None, v: ArrayLike | None = None, **maps: Any) -> State:
-        """The same state with some fields changed. An integrator's history goes with the moment it was made for: it is dropped,
-        and the method starts afresh, unless one is given.
+    def with_(
+        self,
+        *,
+        t: float | None = None,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        **maps: Any,
+    ) -> State:
+        """Return the state with some fields changed.
+
+        An integrator's history belongs to one motion: it is dropped unless one is given, and the
+        method starts afresh.
 
         >>> s = State(0.0, [[0.0, 1.0, 0.0]], [[0.0, 0.0, 0.0]])
         >>> s.with_(v=[[1.0, 0.0, 0.0]]).v.tolist()
         [[1.0, 0.0, 0.0]]
         """
-        changes = {name: value for name, value in (("t", t), ("q", q), ("v", v)) if value is not None}
+        changes = {
+            name: value for name, value in (("t", t), ("q", q), ("v", v)) if value is not None
+        }
         for name in maps:
             if name not in ("active", "history"):
-                raise ModelError(f"a state has no '{name}'{did_you_mean(name, ('t', 'q', 'v', 'active', 'history'))}")
+                hint = did_you_mean(name, ("t", "q", "v", "active", "history"))
+                raise ModelError(f"a state has no '{name}'{hint}")
         if changes or maps:
             maps.setdefault("history", {})
         return replace(self, **changes, **maps)  # type: ignore[arg-type]
 
 
-def checked_masks(laws: Mapping[str, Any], masks: Mapping[str, NDArray[np.bool_]]) -> dict[str, NDArray[np.bool_]]:
-    """The masks of active elements, if they fit the placed laws of these names."""
+def check_masks(laws: Mapping[str, Any], masks: Mapping[str, Mask]) -> dict[str, Mask]:
+    """Return the masks of active elements if they fit the placed laws of these names."""
     for name, mask in masks.items():
         if name not in laws:
             raise ModelError(f"active: there is no law '{name}'{did_you_mean(name, laws)}")
         if mask.shape != (len(laws[name].elements),):
-            raise ModelError(f"active: the mask of '{name}' has shape {mask.shape}, not ({len(laws[name].elements)},)")
+            count = len(laws[name].elements)
+            raise ModelError(
+                f"active: the mask of '{name}' must have the shape ({count},), got {mask.shape}"
+            )
         if mask.any() and not mask.all() and getattr(laws[name], "together", False):
-            raise ModelError(f"active: the elements of '{name}' mean something all together only; switch off all or none")
+            raise ModelError(
+                f"active: '{name}' has one energy for all its elements; switch off all or none"
+            )
     return dict(masks)
 
 
-def _mask(name: str, value: Any) -> NDArray[np.bool_]:
+def _to_mask(name: str, value: Any) -> Mask:
     mask = np.array(value)
     if mask.dtype != bool or mask.ndim != 1:
-        raise ModelError(f"active: '{name}' needs a mask, one True or False per element, not {value!r}")
+        raise ModelError(
+            f"active: '{name}' needs a mask, one True or False per element, got {value!r}"
+        )
     return mask
 
 

@@ -1,64 +1,126 @@
-"""One law in one form on its active elements, and what its kernels read."""
+"""Terms of a sum: one law in one form on its active elements, and lists of what is added up."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.formula.outer import Total
-from taut.formula.placed import Placed, raise_if_bad
-from taut.formula.variant import FormName
-from taut.system.blocks import Rank
+from taut.arrays import Float, Int, Mask, Short
+from taut.binding.compiled_law import FormName, OuterValues
+from taut.binding.placed_law import PlacedLaw, raise_if_not_finite
+from taut.errors import ModelError
+from taut.linalg.low_rank import RankOne
 from taut.system.state import State
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
+if TYPE_CHECKING:
+    from taut.system.system import System
+
+
+AssemblyKind = Literal["potential", "damping", "increments"]
+"""Which laws an assembly adds up: the energies (potential), the damping laws as functions of
+velocities (damping), or the energies and what the damping laws add to the objective of an implicit
+step (increments)."""
+
+
+def select_laws(system: System, kind: AssemblyKind) -> list[tuple[str, PlacedLaw, FormName]]:
+    """Return the laws that an assembly of this kind adds up, each in the form it has there."""
+    laws: list[tuple[str, PlacedLaw, FormName]] = []
+    if kind != "damping":
+        laws += [(name, placed, "energy") for name, placed in system.placed_energies.items()]
+    if kind != "potential":
+        form: FormName = "rate" if kind == "damping" else "increment"
+        laws += [(name, placed, form) for name, placed in system.placed_damping.items()]
+    return laws
+
+
+class PackedParameters:
+    """The parameters of a law as its kernels read them, kept until the time changes."""
+
+    def __init__(self, placed: PlacedLaw) -> None:
+        self.placed = placed
+        self._t = 0.0
+        self._packed: Float | None = None
+        self._is_replaced = False
+
+    def at(self, t: float) -> Float:
+        """Return all parameters at time t [s], shape (m, width). Do not write to it."""
+        parameters = self.placed.parameters
+        is_outdated = bool(parameters.time_dependent) and self._t != t
+        if self._packed is None or (is_outdated and not self._is_replaced):
+            self._t, self._packed = t, parameters.pack(t)
+        return self._packed
+
+    def replace(self, values: Mapping[str, Float]) -> None:
+        """Use these values of constant parameters, by name, from now on."""
+        self._packed = self.placed.parameters.pack_with(0.0, values)
+        self._is_replaced = True
 
 
 class Term:
     """One law in one form on its active elements, with its places in the buffers."""
 
-    def __init__(self, name: str, placed: Placed, form: FormName, active: NDArray[np.bool_] | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        placed: PlacedLaw,
+        form: FormName,
+        active: Mask | None,
+        parameters: PackedParameters | None = None,
+    ) -> None:
         self.name, self.placed, self.form = name, placed, form
-        self.variant = placed.variant(form)
+        self._packed = PackedParameters(placed) if parameters is None else parameters
+        self.compiled = placed.forms[form]
         self.active = None if active is None or active.all() else np.flatnonzero(active)
-        self.elements: Int = placed.elements if self.active is None else np.ascontiguousarray(placed.elements[self.active])
-        self._selected: tuple[float, Float] | None = None
-        kernel = self.variant.gradient
-        self.pair: Float | None = None if kernel.pair is None else np.array(kernel.pair)
-        self.vectors, self.blocks = kernel.vectors, kernel.blocks
-        self.outer = self.variant.outer
-        self.rank: Rank | None = None
-        self.total: Total | None = None  # of an energy of a total: what it came to in the last evaluation
-        self.constant = form == "energy" and not self.stiff  # whether its gradient is the same everywhere
-        self.settled: Float | None = None  # if so, the parameters for which it has been computed
+        self.elements: Int = placed.elements
+        if self.active is not None:
+            self.elements = np.ascontiguousarray(placed.elements[self.active])
+        # The rows of the active elements, and the packed array they were taken from.
+        self._selected: tuple[Float, Float] | None = None
+        pair = self.compiled.pair
+        self.pair: Float | None = None if pair is None else np.array(pair)
+        self.vectors, self.blocks = self.compiled.vectors, self.compiled.blocks
+        self.outer = self.compiled.outer
+        self.rank: RankOne | None = None
+        # Of an energy of a total: its values at the last evaluation.
+        self.total: OuterValues | None = None
+        self.has_constant_gradient = form == "energy" and not self.has_hessian
         self.energy = np.zeros(len(self.elements))
 
     @property
-    def stiff(self) -> bool:
-        """Whether it has a Hessian other than zero."""
+    def has_hessian(self) -> bool:
+        """Whether its Hessian is not zero."""
         return self.blocks > 0 or self.outer is not None
 
     def parameters(self, t: float) -> Float:
-        """Of its elements at time t [s], packed, shape (m, width). Not to be written to."""
-        packed = self.placed.packed(t)
+        """Return the parameters of its elements at time t [s], (m, width). Do not write to it."""
+        packed = self._packed.at(t)
         if self.active is None:
             return packed
-        if self._selected is None or (self.placed.timed and self._selected[0] != t):
-            self._selected = (t, np.ascontiguousarray(packed[self.active]))
+        if self._selected is None or self._selected[0] is not packed:
+            self._selected = (packed, np.ascontiguousarray(packed[self.active]))
         return self._selected[1]
 
     def raise_if_bad(self, bad: Int) -> None:
-        """Name the first element whose results were not finite, if there is one, by its number among all of the law."""
-        original = bad if self.active is None else np.where(bad >= 0, self.active[np.maximum(bad, 0)], -1)
-        raise_if_bad(self.name, self.placed.elements, original)
+        """Raise SingularState for the first element whose results are not finite.
+
+        bad : its index among the active elements, or -1
+        """
+        original = bad
+        if self.active is not None:
+            original = np.where(bad >= 0, self.active[np.maximum(bad, 0)], -1)
+        raise_if_not_finite(self.name, self.placed.elements, original)
 
 
 def near_origin(term: Term, x: Float) -> Float:
-    """The positions that a term's kernel reads: those of an energy of a total that no shift changes are taken from their middle, so
-    that shares of it do not grow, and cancel, with the distance from the origin."""
+    """Return the positions that a term's kernel reads, (n, 3).
+
+    Those of a translation-invariant energy of a total are relative to their mean: shares of it
+    would otherwise grow with the distance from the origin, and cancel.
+    """
     if term.outer is None or term.placed.law.invariant is None or not len(term.elements):
         return x
     return x - x[term.elements].mean(axis=(0, 1))
@@ -66,7 +128,7 @@ def near_origin(term: Term, x: Float) -> Float:
 
 @dataclass
 class Inputs:
-    """What the kernels read: the differentiated positions (or velocities), the frozen ones, the step and the time."""
+    """What kernels read: positions or velocities x (the variables), frozen positions y, h and t."""
 
     x: Float
     y: Float
@@ -75,10 +137,38 @@ class Inputs:
 
     @staticmethod
     def at(state: State, t: float | None = None) -> Inputs:
-        """For energies: a state's positions, with parameters at its time or another."""
+        """Inputs of energies: a state's positions, with parameters at its time or another."""
         return Inputs(state.q, state.q, 0.0, state.t if t is None else t)
 
     @staticmethod
     def rates(state: State, t: float | None = None) -> Inputs:
-        """For damping laws as rates: a state's velocities, at its positions."""
+        """Inputs of damping laws as rates: a state's velocities, at its positions."""
         return Inputs(state.v, state.q, 0.0, state.t if t is None else t)
+
+
+Lists = tuple[Short, Short, NDArray[np.uint16], Float]
+"""start, source, code and table: see `group_by_target`."""
+
+
+def group_by_target(
+    target: list[Int], source: list[Int], coefficient: list[float], size: int
+) -> Lists:
+    """Group entries by target, keeping their order within each.
+
+    Returns start (size + 1,), source, code, and the table of coefficients that codes index.
+    """
+    table, codes = np.unique(np.array(coefficient, dtype=np.float64), return_inverse=True)
+    where = np.concatenate([np.empty(0, dtype=np.int64), *target])
+    order = np.argsort(where, kind="stable")
+    start = np.zeros(size + 1, dtype=np.int64)
+    start[1:] = np.cumsum(np.bincount(where, minlength=size))
+    sources = np.concatenate([np.empty(0, dtype=np.int64), *source])[order]
+    code = np.repeat(codes, [len(t) for t in target])[order]
+    return to_int32(start), to_int32(sources), code.astype(np.uint16), table
+
+
+def to_int32(values: Int) -> Short:
+    """Return indices as 32-bit integers: half the memory for kernels to read."""
+    if len(values) and max(values.max(), -values.min()) >= 2**31:
+        raise ModelError(f"a system of {len(values)} entries is too large")
+    return values.astype(np.int32)

@@ -1,1 +1,11 @@
-"""The analytic cases: numbers that formulas from outside of taut give, and what taut gives for them (`taut validate`)."""
+"""Validation: compare results of taut with analytic solutions (`taut validate`).
+
+- `cases`: a case (formula, source, expected numbers, tolerance), its result, and the registry
+- `report`: run cases; table, JSON, and the page `docs/validation.md` with its plots
+- `_bodies`: systems and helpers that several groups share; Richardson extrapolation; stretch test
+- motion: `_oscillators`, `_pendulums`, `_waves`, `_integrators`, `_conservation`, `_energy`
+- lines: `_chains`, `_cables`, `_rods`, `_beams`, `_buckling`
+- sheets and solids: `_lattices`, `_moduli`, `_shells`, `_pressure`, `_forms`
+
+Each of the sixteen last files is one group of cases; its name without the underscore is the group.
+"""

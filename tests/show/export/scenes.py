@@ -1,11 +1,14 @@
-"""A run with all there is to export: faces with texture coordinates and a seam, a rod, tetrahedra, dust, a render mesh."""
+"""A run with all there is to export.
+
+Faces with texture coordinates and a seam, a rod, tetrahedra, dust, a render mesh.
+"""
 
 import numpy as np
 
 import taut
 from taut.mesh import UV, Mesh
 from taut.scene import read_text
-from taut.show.subject import of_run
+from taut.show.visual_model import model_from_run
 
 HEAD = """
 title = "Everything"
@@ -54,20 +57,43 @@ def cloth():
     """Two quads and a pentagon, with a texture that is cut between the quads."""
     points = [[0, 0, 0], [1, 0, 0], [2, 0, 0.1], [0, 1, 0], [1, 1, 0.2], [2, 1, 0], [0.5, 2, 0.1]]
     cells = {"quad": [[0, 1, 4, 3], [1, 2, 5, 4]], "polygon5": [[3, 4, 5, 6, 0]]}
-    coordinates = [[0, 0], [0.3, 0], [0.3, 0.7], [0, 0.7], [0.6, 0.1], [1, 0.1], [1, 0.9], [0.6, 0.9], [0.5, 0.5]]
-    return Mesh(points, cells, uv=UV(coordinates, {"quad": [[0, 1, 2, 3], [4, 5, 6, 7]], "polygon5": [[3, 7, 6, 8, 0]]}))
+    coordinates = [
+        [0, 0],
+        [0.3, 0],
+        [0.3, 0.7],
+        [0, 0.7],
+        [0.6, 0.1],
+        [1, 0.1],
+        [1, 0.9],
+        [0.6, 0.9],
+        [0.5, 0.5],
+    ]
+    return Mesh(
+        points,
+        cells,
+        uv=UV(coordinates, {"quad": [[0, 1, 2, 3], [4, 5, 6, 7]], "polygon5": [[3, 7, 6, 8, 0]]}),
+    )
 
 
 def jelly():
-    """Four tetrahedra around a point inside of a larger one, whose point is the first: no face has it."""
-    corners = np.array([[0.3, 0.3, 0.3], [0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]) + np.array([0, 0, 5])
+    """Four tetrahedra around a point inside of a larger one, whose point is the first.
+
+    No face has it.
+    """
+    corners = np.array([[0.3, 0.3, 0.3], [0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]) + np.array(
+        [0, 0, 5]
+    )
     return Mesh(corners, {"tet": [[0, 2, 3, 4], [1, 0, 3, 4], [1, 2, 0, 4], [1, 2, 3, 0]]})
 
 
 def fine():
     """A finer sheet above the one that is simulated, with texture coordinates."""
     sheet = taut.mesh.sheet(3, 3, size=0.5)
-    return Mesh(sheet.positions + np.array([0, 0, 0.05]), sheet.cells, uv=UV(2 * sheet.points[:, :2], dict(sheet.cells)))
+    return Mesh(
+        sheet.positions + np.array([0, 0, 0.05]),
+        sheet.cells,
+        uv=UV(2 * sheet.points[:, :2], dict(sheet.cells)),
+    )
 
 
 def recorded(folder, bodies=BODIES):
@@ -82,7 +108,10 @@ def recorded(folder, bodies=BODIES):
 
 
 def positions(folder):
-    """Where the points of each body are in each frame [m], by the run itself: a list of frames of lists of bodies."""
+    """Where the points of each body are in each frame [m], by the run itself.
+
+    A list of frames of lists of bodies.
+    """
     with taut.open_run(folder) as run:
-        pieces = of_run(run).pieces
+        pieces = model_from_run(run).pieces
         return [[piece.positions(frame.q) for piece in pieces] for frame in run.frames]

@@ -15,7 +15,9 @@ def test_a_file(command, run, tmp_path):
 
 
 def test_a_sequence(command, run):
-    code, out, err = command("export", run, "-o", "all/x.obj", "--start", 0.02, "--stop", 0.08, "--frames", 2)
+    code, out, err = command(
+        "export", run, "-o", "all/x.obj", "--start", 0.02, "--stop", 0.08, "--frames", 2
+    )
     assert code == 0, err
     assert out == "all/x_0000.obj and all/x_0001.obj: 2 of 6 frames, t = 0.02 s to 0.08 s\n"
 

@@ -15,10 +15,9 @@ import taut
 from taut.errors import MissingExtra, ModelError, RunError
 from taut.run.record import record
 from taut.show.export import export
-from taut.show.export.clip import clip_of
-from taut.show.export.names import distinct
-from taut.show.export.writing import FORMATS
-from taut.show.subject import of_run
+from taut.show.export._animation import make_identifiers, select_frames
+from taut.show.export._formats import FORMATS
+from taut.show.visual_model import model_from_run
 
 
 @pytest.fixture
@@ -32,15 +31,18 @@ def opened(run):
     [
         ({}, [0, 1, 2, 3, 4, 5]),
         ({"every": 4}, [0, 4]),
-        ({"start": 0.02, "stop": 0.08}, [1, 2, 3, 4]),  # both ends, though 0.08 is not 4 * 0.02 to the last bit
+        (
+            {"start": 0.02, "stop": 0.08},
+            [1, 2, 3, 4],
+        ),  # both ends, though 0.08 is not 4 * 0.02 to the last bit
         ({"start": 0.03, "every": 2}, [2, 4]),
-        ({"most": 3}, [0, 2, 5]),
-        ({"most": 1}, [0]),
-        ({"most": 100}, [0, 1, 2, 3, 4, 5]),
+        ({"limit": 3}, [0, 2, 5]),
+        ({"limit": 1}, [0]),
+        ({"limit": 100}, [0, 1, 2, 3, 4, 5]),
     ],
 )
 def test_frames(opened, options, numbers):
-    clip = clip_of(opened, of_run(opened).pieces, **options)
+    clip = select_frames(opened, model_from_run(opened).pieces, **options)
     assert clip.numbers.tolist() == numbers
     assert [frame.t for frame in clip] == pytest.approx(clip.times.tolist(), abs=1e-15)
 
@@ -52,8 +54,8 @@ def test_thinning_is_even_and_keeps_both_ends(tmp_path):
     assert (done.frames, done.recorded, done.thinned) == (100, 251, True)
     assert done.times == pytest.approx((0.0, 2.5), abs=1e-12)  # the run adds h up
     with taut.open_run(tmp_path / "run") as opened:
-        gaps = np.diff(clip_of(opened, of_run(opened).pieces, most=100).numbers)
-        every = clip_of(opened, of_run(opened).pieces)
+        gaps = np.diff(select_frames(opened, model_from_run(opened).pieces, limit=100).numbers)
+        every = select_frames(opened, model_from_run(opened).pieces)
         assert (every.rate, every.codes.tolist()) == (100.0, list(range(251)))
     assert (gaps.min(), gaps.max(), gaps.sum()) == (2, 3, 250)
     assert export(tmp_path / "run", tmp_path / "y.glb", frames=251).frames == 251
@@ -64,16 +66,16 @@ def test_thinning_is_even_and_keeps_both_ends(tmp_path):
     [
         ("x.usdx", {}, "did you mean '.usd"),
         ("x.gltf", {}, "did you mean '.glb'"),
-        ("x", {}, "its ending says what to write"),
-        (".obj", {}, "its ending says what to write"),
-        ("x.glb", {"every": 0}, "every is 0"),
-        ("x.glb", {"every": 1.5}, "every is 1.5; it is a whole number"),
-        ("x.glb", {"frames": 0}, "frames is 0"),
-        ("x.glb", {"fps": 0.0}, "fps is 0.0"),
-        ("x.glb", {"fps": float("nan")}, "fps is nan"),
-        ("x.glb", {"start": 7.0}, "no frame from 7 s to 0.1 s; there are 0 s to 0.1 s"),
+        ("x", {}, "the suffix must be one of"),
+        (".obj", {}, "the suffix must be one of"),
+        ("x.glb", {"every": 0}, "every must be a whole number, at least 1, got 0"),
+        ("x.glb", {"every": 1.5}, "every must be a whole number, at least 1, got 1.5"),
+        ("x.glb", {"frames": 0}, "frames must be a whole number, at least 1, got 0"),
+        ("x.glb", {"fps": 0.0}, "fps must be positive, got 0.0"),
+        ("x.glb", {"fps": float("nan")}, "fps must be positive, got nan"),
+        ("x.glb", {"start": 7.0}, "no frame from 7 s to 0.1 s; the run has 0 s to 0.1 s"),
         ("x.glb", {"start": 0.06, "stop": 0.02}, "no frame from 0.06 s to 0.02 s"),
-        (7, {}, "is a path, not 7"),
+        (7, {}, "must be a path, got 7"),
     ],
 )
 def test_refused(run, tmp_path, path, options, said):
@@ -114,7 +116,7 @@ def test_what_is_there_stays_unless_told(run, tmp_path, suffix):
     assert sorted(path.parent.iterdir()) == sorted(files)  # nothing else is left there
     before = [file.read_bytes() for file in files]
     files[-1].write_bytes(b"mine")
-    with pytest.raises(ModelError, match="already; it is overwritten only if you say so"):
+    with pytest.raises(ModelError, match=r"output exists: .*; --overwrite"):
         export(run, path, tell=lambda *_: pytest.fail("it is refused before the work begins"))
     assert files[-1].read_bytes() == b"mine"
     assert export(run, path, overwrite=True).files == files
@@ -150,8 +152,8 @@ def need(suffix):
 FULL = """
 import resource, signal, sys
 from taut.errors import RunError
-from taut.show.export import export, usd
-usd.PENDING = 1
+from taut.show.export import _usd, export
+_usd.MAX_PENDING = 1
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 for asked in sys.argv[3:]:
     suffix, limit = asked.split("=")
@@ -166,13 +168,18 @@ for asked in sys.argv[3:]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on the size of files")
 def test_a_disk_that_is_full(run, tmp_path):
-    """Files may not grow beyond a limit, wherever it cuts: the error says so and nothing is left. HDF5 by itself would crash."""
+    """Files may not grow beyond a limit, wherever it cuts.
+
+    The error says so and nothing is left. HDF5 by itself would crash.
+    """
     pytest.importorskip("pxr", reason="usd-core is not installed")
     pytest.importorskip("h5py", reason="h5py is not installed")
     asked = []
     for suffix in FORMATS:
         size = max(file.stat().st_size for file in export(run, tmp_path / f"x{suffix}").files)
-        asked += [f"{suffix}={limit}" for limit in [0, *np.linspace(1, size - 1, 6).astype(int).tolist()]]
+        asked += [
+            f"{suffix}={limit}" for limit in [0, *np.linspace(1, size - 1, 6).astype(int).tolist()]
+        ]
     words = [sys.executable, "-c", FULL, str(run), str(tmp_path / "full/x"), *asked]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -183,8 +190,13 @@ def test_a_disk_that_is_full(run, tmp_path):
 
 
 def test_memory_does_not_grow_with_frames(tmp_path):
-    """What a longer clip takes more than a short one is less than one frame: arrays of numpy, as tracemalloc counts them."""
-    dust = taut.System(np.random.default_rng(0).normal(size=(5000, 3)), mass=1.0, energies=[taut.laws.gravity()])
+    """What a longer clip takes more than a short one is less than one frame.
+
+    Arrays of numpy, as tracemalloc counts them.
+    """
+    dust = taut.System(
+        np.random.default_rng(0).normal(size=(5000, 3)), mass=1.0, energies=[taut.laws.gravity()]
+    )
     record(tmp_path / "run", dust, taut.SymplecticEuler(), h=0.01, until=0.4)
     for suffix in (".glb", ".ply", ".pc2", *([".vtkhdf"] if find_spec("h5py") else [])):
         export(tmp_path / "run", tmp_path / f"warm{suffix}", stop=0.1)
@@ -216,8 +228,12 @@ def test_a_link_is_followed_and_permissions_stay(run, tmp_path):
     assert (tmp_path / "real.glb").stat().st_mode & 0o777 == 0o640
 
 
-@pytest.mark.parametrize(("suffix", "module", "name"), [(".usdc", "pxr", "usd"), (".vtkhdf", "h5py", "vtkhdf")])
-def test_a_missing_package_is_named_before_anything_is_done(run, tmp_path, monkeypatch, suffix, module, name):
+@pytest.mark.parametrize(
+    ("suffix", "module", "name"), [(".usdc", "pxr", "usd"), (".vtkhdf", "h5py", "vtkhdf")]
+)
+def test_a_missing_package_is_named_before_anything_is_done(
+    run, tmp_path, monkeypatch, suffix, module, name
+):
     monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.setitem(sys.modules, f"{module}.Usd", None)
     with pytest.raises(MissingExtra, match=rf"pip install 'taut\[{name}\]'"):
@@ -238,7 +254,14 @@ def test_a_run_without_a_scene_is_a_cloud(tmp_path):
 def test_a_run_that_is_going_on(tmp_path):
     ball = taut.System([[0, 10, 0]], mass=1.0, energies=[taut.laws.gravity()])
     steps = iter(range(1, 100))
-    record(tmp_path / "run", ball, taut.SymplecticEuler(), h=0.1, until=1.0, stop=lambda: next(steps) == 4)
+    record(
+        tmp_path / "run",
+        ball,
+        taut.SymplecticEuler(),
+        h=0.1,
+        until=1.0,
+        stop=lambda: next(steps) == 4,
+    )
     assert export(tmp_path / "run", tmp_path / "x.glb").frames == 5
 
 
@@ -251,9 +274,11 @@ def test_positions_too_large_for_singles_are_named(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run"]
 
 
-@pytest.mark.parametrize("hostile", ["../x", "/etc/x", "a/b", "..", "C:\\x", "con\u202e", "x" * 300, "-rf", "%n", "布料"])
+@pytest.mark.parametrize(
+    "hostile", ["../x", "/etc/x", "a/b", "..", "C:\\x", "con\u202e", "x" * 300, "-rf", "%n", "布料"]
+)
 def test_names_that_mean_something_elsewhere(hostile):
-    (plain,) = distinct([hostile])
+    (plain,) = make_identifiers([hostile])
     assert plain.isidentifier()
     assert plain.isascii()
     assert Path(plain).name == plain
@@ -261,7 +286,7 @@ def test_names_that_mean_something_elsewhere(hostile):
 
 
 def test_names_stay_distinct():
-    found = distinct(["a b", "a_b", "a-b", "A_B", "a_b_2", ""])
+    found = make_identifiers(["a b", "a_b", "a-b", "A_B", "a_b_2", ""])
     assert len({name.lower() for name in found}) == 6
 
 

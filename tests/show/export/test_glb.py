@@ -42,7 +42,9 @@ class Parts:
         dtype = {5126: "<f4", 5125: "<u4"}[accessor["componentType"]]
         assert view["byteOffset"] % 4 == 0
         assert view["byteLength"] == 4 * width * accessor["count"]
-        found = np.frombuffer(self.binary, dtype, width * accessor["count"], view["byteOffset"]).reshape(-1, width)
+        found = np.frombuffer(
+            self.binary, dtype, width * accessor["count"], view["byteOffset"]
+        ).reshape(-1, width)
         if "min" in accessor:
             np.testing.assert_array_equal(found.min(axis=0), accessor["min"])
             np.testing.assert_array_equal(found.max(axis=0), accessor["max"])
@@ -70,7 +72,10 @@ def test_the_document_is_what_the_specification_asks_for(parts):
                 accessor = document["accessors"][attributes["POSITION"]]
                 assert {"min", "max"} <= set(accessor)
                 count = document["accessors"][primitive["attributes"]["POSITION"]]["count"]
-                assert all(document["accessors"][number]["count"] == count for number in attributes.values())
+                assert all(
+                    document["accessors"][number]["count"] == count
+                    for number in attributes.values()
+                )
             if "indices" in primitive:
                 assert parts.array(primitive["indices"]).max() < count
 
@@ -81,7 +86,9 @@ def test_the_animation_gives_each_frame_its_moment(parts):
     np.testing.assert_array_equal(parts.array(sampler["input"]), np.float32(0.02 * np.arange(6)))
     np.testing.assert_array_equal(parts.array(sampler["output"]).reshape(6, 5), np.eye(6)[:, 1:])
     assert sampler["interpolation"] == "LINEAR"
-    assert [channel["target"] for channel in animation["channels"]] == [{"node": i, "path": "weights"} for i in range(5)]
+    assert [channel["target"] for channel in animation["channels"]] == [
+        {"node": i, "path": "weights"} for i in range(5)
+    ]
 
 
 @pytest.mark.parametrize("body", range(5))
@@ -92,21 +99,29 @@ def test_base_and_offsets_are_the_nearest_singles(parts, where, body):
     np.testing.assert_array_equal(base[:n], where[0][body].astype(np.float32))
     for frame, target in zip(where[1:], primitive["targets"], strict=True):
         offset = parts.array(target["POSITION"])
-        np.testing.assert_array_equal(offset[:n], (frame[body] - base[:n].astype(float)).astype(np.float32))
+        np.testing.assert_array_equal(
+            offset[:n], (frame[body] - base[:n].astype(float)).astype(np.float32)
+        )
 
 
 def test_points_are_split_along_the_seam_and_nowhere_else(parts, where):
     (primitive,) = parts.document["meshes"][0]["primitives"]
-    points, texture = (parts.array(primitive["attributes"][key]) for key in ("POSITION", "TEXCOORD_0"))
+    points, texture = (
+        parts.array(primitive["attributes"][key]) for key in ("POSITION", "TEXCOORD_0")
+    )
     triangles = parts.array(primitive["indices"]).reshape(-1, 3)
     mesh = cloth()
-    assert len(points) == 7 + 2  # the two points that both quads share; the pentagon agrees with one of them at each point
+    assert (
+        len(points) == 7 + 2
+    )  # the two points that both quads share; the pentagon agrees with one of them at each point
     wanted = {}
     for kind, faces in mesh.cells.items():
         for face, corners in zip(faces.tolist(), mesh.uv.corners[kind].tolist(), strict=True):
             for point, corner in zip(face, corners, strict=True):
                 u, v = mesh.uv.coordinates[corner]
-                wanted.setdefault(tuple(np.float32(mesh.points[point])), set()).add((np.float32(u), np.float32(1 - v)))
+                wanted.setdefault(tuple(np.float32(mesh.points[point])), set()).add(
+                    (np.float32(u), np.float32(1 - v))
+                )
     found = {}
     for corner in triangles.ravel():
         found.setdefault(tuple(points[corner]), set()).add(tuple(texture[corner]))
@@ -125,7 +140,9 @@ def test_normals_are_the_mean_of_the_faces_around(parts, where, body):
         normal = first + (0 if target is None else parts.array(target["NORMAL"]))
         area = np.zeros((len(base), 3))
         for a, b, c in triangles:
-            area[[a, b, c]] += np.cross(frame[body][b] - frame[body][a], frame[body][c] - frame[body][a])
+            area[[a, b, c]] += np.cross(
+                frame[body][b] - frame[body][a], frame[body][c] - frame[body][a]
+            )
         for i in np.unique(parts.array(primitive["indices"])):
             wanted = area[origin[i]] / np.linalg.norm(area[origin[i]])
             np.testing.assert_allclose(normal[i], wanted, rtol=0, atol=1.5e-7)
@@ -136,11 +153,16 @@ def test_trimesh_reads_the_first_frame(path, where):
     scene = trimesh.load(path, process=False)
     assert sorted(scene.geometry) == sorted(NAMES)
     for name, x in zip(NAMES, where[0], strict=True):
-        np.testing.assert_array_equal(np.float32(scene.geometry[name].vertices[: len(x)]), np.float32(x))
+        np.testing.assert_array_equal(
+            np.float32(scene.geometry[name].vertices[: len(x)]), np.float32(x)
+        )
     assert len(scene.geometry["cloth"].faces) == 2 + 2 + 3
-    corners = scene.geometry["cloth"].visual.uv[scene.geometry["cloth"].faces[:2]]  # of the first quad, cut along 0-2
+    corners = scene.geometry["cloth"].visual.uv[
+        scene.geometry["cloth"].faces[:2]
+    ]  # of the first quad, cut along 0-2
     np.testing.assert_array_equal(
-        np.unique(np.float32(corners).reshape(-1, 2), axis=0), np.float32([[0, 0], [0, 0.7], [0.3, 0], [0.3, 0.7]])
+        np.unique(np.float32(corners).reshape(-1, 2), axis=0),
+        np.float32([[0, 0], [0, 0.7], [0.3, 0], [0.3, 0.7]]),
     )
 
 
@@ -182,4 +204,6 @@ def test_one_frame_stands_still(run, where, tmp_path):
     assert "animations" not in parts.document
     (primitive,) = parts.document["meshes"][1]["primitives"]
     assert "targets" not in primitive
-    np.testing.assert_array_equal(parts.array(primitive["attributes"]["POSITION"]), np.float32(where[5][1]))
+    np.testing.assert_array_equal(
+        parts.array(primitive["attributes"]["POSITION"]), np.float32(where[5][1])
+    )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from taut.show.export import export, usd
+from taut.show.export import _usd, export
 from tests.show.export.scenes import PLAIN, cloth, fine, jelly
 
 pxr = pytest.importorskip("pxr", reason="usd-core is not installed")
@@ -26,7 +26,11 @@ def prim(stage, name):
 def test_the_stage_has_units_and_times(stage):
     assert UsdGeom.GetStageUpAxis(stage) == "Y"
     assert UsdGeom.GetStageMetersPerUnit(stage) == 1.0
-    assert (stage.GetStartTimeCode(), stage.GetEndTimeCode(), stage.GetTimeCodesPerSecond()) == (0.0, 5.0, 50.0)
+    assert (stage.GetStartTimeCode(), stage.GetEndTimeCode(), stage.GetTimeCodesPerSecond()) == (
+        0.0,
+        5.0,
+        50.0,
+    )
     assert stage.GetDefaultPrim().GetPath() == "/World"
     assert [child.GetName() for child in stage.GetDefaultPrim().GetChildren()] == PLAIN
     assert prim(stage, "___rod").GetDisplayName() == "../rod"
@@ -40,40 +44,60 @@ def test_points_are_those_of_the_run_rounded_to_single(stage, where, body):
         np.testing.assert_array_equal(np.array(points.Get(code)), frame[body].astype(np.float32))
 
 
-@pytest.mark.parametrize(("name", "mesh"), [("cloth", cloth()), ("jelly_cube_2", fine())], ids=["cloth", "render"])
+@pytest.mark.parametrize(
+    ("name", "mesh"), [("cloth", cloth()), ("jelly_cube_2", fine())], ids=["cloth", "render"]
+)
 def test_faces_and_texture_are_kept(stage, name, mesh):
     found = UsdGeom.Mesh(prim(stage, name))
     faces = [face for cells in mesh.cells.values() for face in cells.tolist()]
     assert list(found.GetFaceVertexCountsAttr().Get()) == [len(face) for face in faces]
-    assert list(found.GetFaceVertexIndicesAttr().Get()) == [corner for face in faces for corner in face]
+    assert list(found.GetFaceVertexIndicesAttr().Get()) == [
+        corner for face in faces for corner in face
+    ]
     assert found.GetSubdivisionSchemeAttr().Get() == "none"
     st = UsdGeom.PrimvarsAPI(found).GetPrimvar("st")
     assert st.GetInterpolation() == "faceVarying"
-    wanted = np.concatenate([mesh.uv.coordinates[corners.ravel()] for corners in mesh.uv.corners.values()])
+    wanted = np.concatenate(
+        [mesh.uv.coordinates[corners.ravel()] for corners in mesh.uv.corners.values()]
+    )
     np.testing.assert_array_equal(np.array(st.ComputeFlattened()), wanted.astype(np.float32))
 
 
 def test_a_rod_is_one_curve(stage):
     curves = UsdGeom.BasisCurves(prim(stage, "___rod"))
-    assert (curves.GetTypeAttr().Get(), list(curves.GetCurveVertexCountsAttr().Get())) == ("linear", [6])
+    assert (curves.GetTypeAttr().Get(), list(curves.GetCurveVertexCountsAttr().Get())) == (
+        "linear",
+        [6],
+    )
     assert list(UsdGeom.PrimvarsAPI(curves).GetPrimvar("point").Get()) == [0, 1, 2, 3, 4, 5]
 
 
 def test_tetrahedra_and_their_surface(stage, where):
     solid = UsdGeom.TetMesh(prim(stage, "Jelly_cube/solid"))
-    np.testing.assert_array_equal(np.array(solid.GetTetVertexIndicesAttr().Get()), jelly().cells["tet"])
-    np.testing.assert_array_equal(np.array(solid.GetPointsAttr().Get(3)), where[3][2].astype(np.float32))
-    theirs = UsdGeom.TetMesh.ComputeSurfaceFaces(solid, Usd.TimeCode(0))  # turned outwards, by their own reckoning
+    np.testing.assert_array_equal(
+        np.array(solid.GetTetVertexIndicesAttr().Get()), jelly().cells["tet"]
+    )
+    np.testing.assert_array_equal(
+        np.array(solid.GetPointsAttr().Get(3)), where[3][2].astype(np.float32)
+    )
+    theirs = UsdGeom.TetMesh.ComputeSurfaceFaces(
+        solid, Usd.TimeCode(0)
+    )  # turned outwards, by their own reckoning
     ours = solid.GetSurfaceFaceVertexIndicesAttr().Get()
     assert turns(theirs) == turns(ours)
-    assert turns(np.reshape(UsdGeom.Mesh(prim(stage, "Jelly_cube/surface")).GetFaceVertexIndicesAttr().Get(), (-1, 3))) == turns(
-        ours
-    )
+    assert turns(
+        np.reshape(
+            UsdGeom.Mesh(prim(stage, "Jelly_cube/surface")).GetFaceVertexIndicesAttr().Get(),
+            (-1, 3),
+        )
+    ) == turns(ours)
 
 
 def turns(faces):
     """Triangles whatever corner they begin with."""
-    return sorted(min(tuple(np.roll(face, i).tolist()) for i in range(3)) for face in np.asarray(faces))
+    return sorted(
+        min(tuple(np.roll(face, i).tolist()) for i in range(3)) for face in np.asarray(faces)
+    )
 
 
 @pytest.mark.parametrize("name", [*PRIMS, "Jelly_cube/solid"])
@@ -81,8 +105,11 @@ def test_extents_are_what_usd_computes(stage, name):
     found = UsdGeom.PointBased(prim(stage, name))
     for code in (0, 5):
         theirs = UsdGeom.Boundable.ComputeExtentFromPlugins(found, Usd.TimeCode(code))
-        # half the width of a curve is added in single or in double: one unit in the last place of 5 m
-        np.testing.assert_allclose(np.array(found.GetExtentAttr().Get(code)), np.array(theirs), rtol=0, atol=5e-7)
+        # half the width of a curve is added in single or in double: one unit in the last place of 5
+        # m
+        np.testing.assert_allclose(
+            np.array(found.GetExtentAttr().Get(code)), np.array(theirs), rtol=0, atol=5e-7
+        )
 
 
 def test_time_codes_at_another_rate_and_a_part_of_the_run(run, where, tmp_path):
@@ -91,11 +118,13 @@ def test_time_codes_at_another_rate_and_a_part_of_the_run(run, where, tmp_path):
     points = UsdGeom.Mesh(prim(stage, "cloth")).GetPointsAttr()
     np.testing.assert_allclose(points.GetTimeSamples(), [0.96, 1.92], rtol=1e-12)
     assert stage.GetTimeCodesPerSecond() == 24.0
-    np.testing.assert_array_equal(np.array(points.Get(points.GetTimeSamples()[1])), where[4][0].astype(np.float32))
+    np.testing.assert_array_equal(
+        np.array(points.Get(points.GetTimeSamples()[1])), where[4][0].astype(np.float32)
+    )
 
 
 def test_what_is_done_goes_to_the_disk_and_stays_there(run, where, tmp_path, monkeypatch):
-    monkeypatch.setattr(usd, "PENDING", 1)  # after each frame
+    monkeypatch.setattr(_usd, "MAX_PENDING", 1)  # after each frame
     export(run, tmp_path / "x.usdc")
     stage = Usd.Stage.Open(str(tmp_path / "x.usdc"))
     for body, name in enumerate(PRIMS):

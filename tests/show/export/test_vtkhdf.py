@@ -5,8 +5,8 @@ import pytest
 
 import taut
 from taut.show.export import export
-from taut.show.export.velocities import velocities
-from taut.show.subject import of_run
+from taut.show.export._bodies import point_velocities
+from taut.show.visual_model import model_from_run
 from tests.show.export.scenes import cloth, fine, jelly
 
 pytest.importorskip("h5py", reason="h5py is not installed")
@@ -49,27 +49,32 @@ def test_points_have_the_bits_of_the_run(reader, where):
 
 def test_velocities(reader, run):
     with taut.open_run(run) as opened:
-        pieces = of_run(opened).pieces
+        pieces = model_from_run(opened).pieces
         for frame in opened.frames:
             reader.UpdateTimeStep(frame.t)
             found = array(reader.GetOutput().GetPointData().GetArray("velocity"))
             np.testing.assert_array_equal(found[: pieces[3].stop], frame.v[: pieces[3].stop])
-            # what rides is compared with the quotient of differences, whose error at this step is about 1e-10
+            # what rides is compared with the quotient of differences, whose error at this step is
+            # about 1e-10
             e = 1e-5
             skin = pieces[4]
-            quotient = (skin.positions(frame.q + e * frame.v) - skin.positions(frame.q - e * frame.v)) / (2 * e)
+            quotient = (
+                skin.positions(frame.q + e * frame.v) - skin.positions(frame.q - e * frame.v)
+            ) / (2 * e)
             np.testing.assert_allclose(found[pieces[3].stop :], quotient, rtol=0, atol=1e-8)
 
 
 def test_what_rides_in_a_solid_moves_with_its_weights():
     from taut.mesh import Mesh, embed
-    from taut.show.subject import Piece
+    from taut.show.visual_model import VisualBody
 
     cage = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], {"tet": [[0, 1, 2, 3]]})
     inner = Mesh([[0.25, 0.25, 0.25]], {})
     v = np.arange(12.0).reshape(4, 3)
     np.testing.assert_allclose(
-        velocities(Piece("a", inner, 0, 4, embed(inner, cage)), cage.points, v), [v.mean(axis=0)], rtol=1e-15
+        point_velocities(VisualBody("a", inner, 0, 4, embed(inner, cage)), cage.points, v),
+        [v.mean(axis=0)],
+        rtol=1e-15,
     )
 
 
@@ -91,7 +96,10 @@ def test_cells_of_all_bodies_at_each_time(reader):
             ids.append([points.GetId(j) for j in range(points.GetNumberOfIds())])
         assert ids == cells
         assert array(grid.GetCellData().GetArray("body")).tolist() == bodies
-        assert array(grid.GetPointData().GetArray("body")).tolist() == [0] * 7 + [1] * 6 + [2] * 5 + [3] * 3 + [4] * 16
+        assert (
+            array(grid.GetPointData().GetArray("body")).tolist()
+            == [0] * 7 + [1] * 6 + [2] * 5 + [3] * 3 + [4] * 16
+        )
 
 
 def test_cells_are_stored_once(run, tmp_path):
@@ -101,4 +109,10 @@ def test_cells_are_stored_once(run, tmp_path):
     with h5py.File(tmp_path / "x.vtkhdf") as file:
         assert len(file["VTKHDF/Types"]) == 24
         assert file["VTKHDF/Points"].shape == (6 * 37, 3)
-        assert list(file["VTKHDF"].attrs["bodies"]) == ["cloth", "../rod", "Jelly cube", "dust", "jelly_cube"]
+        assert list(file["VTKHDF"].attrs["bodies"]) == [
+            "cloth",
+            "../rod",
+            "Jelly cube",
+            "dust",
+            "jelly_cube",
+        ]

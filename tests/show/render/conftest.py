@@ -13,7 +13,9 @@ def hanging_run(tmp_path_factory):
     from tests.show.render.runs import hanging
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(sys.modules, "matplotlib.figure", None)  # no energy.png, which takes longer than the run
+        patch.setitem(
+            sys.modules, "matplotlib.figure", None
+        )  # no energy.png, which takes longer than the run
         return hanging(tmp_path_factory.mktemp("hanging"))
 
 

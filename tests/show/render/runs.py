@@ -23,7 +23,7 @@ law = "gravity"
 
 
 def recorded(folder, scene):
-    """Run a scene into a folder."""
+    """Record a scene into a folder."""
     scene.record(folder)
     return folder
 
@@ -35,5 +35,10 @@ def hanging(folder, text=HANGING):
 
 def tearing(folder):
     """A small sheet that tears in two."""
-    changes = [("body.cloth.mesh.nx", 12), ("body.cloth.mesh.ny", 6), ("time.duration", 1.0), ("output.every", 4)]
+    changes = [
+        ("body.cloth.mesh.nx", 12),
+        ("body.cloth.mesh.ny", 6),
+        ("time.duration", 1.0),
+        ("output.every", 4),
+    ]
     return recorded(folder, load("tear", overrides=changes))

@@ -1,4 +1,4 @@
-"""The gallery: a picture of every built-in scene, small, with its line of why and the command that draws it."""
+"""The gallery has a small picture of every built-in scene and the command that draws it."""
 
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`render`: files that other programs read back, frames by their times, and nothing overwritten."""
+"""`render`: files that other programs can read, frames by their times, existing files kept."""
 
 import subprocess
 import sys
@@ -10,13 +10,13 @@ from PIL import Image
 
 import taut
 from taut.errors import MissingExtra, ModelError, RunError
-from taut.run.opening import open_run
+from taut.run.open_run import open_run
 from taut.run.record import record
-from taut.show.colours import bytes_of, table
-from taut.show.render import gl, render
-from taut.show.render.cameras import framing
-from taut.show.render.stage import BACKGROUND, Stage
-from taut.show.subject import of_run
+from taut.show.colours import parse_colour, table
+from taut.show.render import _opengl, render
+from taut.show.render._cameras import frame_points
+from taut.show.render._canvas import BACKGROUND, Canvas
+from taut.show.visual_model import model_from_run
 from tests.show.render.runs import HANGING, hanging
 
 SMALL = (160, 120)
@@ -44,13 +44,14 @@ def test_a_png_shows_the_last_frame(hanging_run, tmp_path):
     assert not seen[[0, -1]].any()  # all of the run is in the picture, with a margin
     assert not seen[:, [0, -1]].any()
     corners = picture[[0, 0, -1, -1], [0, -1, 0, -1]]
-    assert (corners == bytes_of(BACKGROUND)).all()
+    assert (corners == parse_colour(BACKGROUND)).all()
     first = render(hanging_run, tmp_path / "b.png", size=SMALL, frame=0)
     assert first.frames == (0,)
-    # it hangs in the plane z = 0 and is seen from the front: the picture is as the projection of frame 0 and 20 says
+    # it hangs in the plane z = 0 and is seen from the front: the picture is as the projection of
+    # frame 0 and 20 says
     with open_run(hanging_run) as run:
         every = np.concatenate([frame.q for frame in run.frames])
-        camera = framing(every, 0.0, 0.0, aspect=SMALL[0] / SMALL[1])
+        camera = frame_points(every, 0.0, 0.0, aspect=SMALL[0] / SMALL[1])
         for path, frame in ((first.path, run.frames[0]), (made.path, run.frames[20])):
             rows = np.flatnonzero(body(pixels(path)).any(axis=1))
             corners = camera.project(frame.q, SMALL)
@@ -65,7 +66,9 @@ def test_the_colour_bar_and_its_range(hanging_run, tmp_path):
     assert (made.quantity, made.unit, made.low, made.high) == ("speed", "m/s", 0.0, fastest)
     picture = pixels(made.path)
     colours = table(signed=False, n=120).astype(int)
-    columns = [x for x in range(240, 320) if np.abs(picture[62:178, x] - colours[::-1][2:-2]).max() <= 1]  # within its frame
+    columns = [
+        x for x in range(240, 320) if np.abs(picture[62:178, x] - colours[::-1][2:-2]).max() <= 1
+    ]  # within its frame
     assert len(columns) >= 5
     strain = render(hanging_run, tmp_path / "b.png", size=SMALL, colour="strain")
     assert strain.low == -strain.high
@@ -74,11 +77,18 @@ def test_the_colour_bar_and_its_range(hanging_run, tmp_path):
 
 def test_a_gif_plays_in_simulated_time(hanging_run, tmp_path):
     said = []
-    made = render(hanging_run, tmp_path / "a.gif", size=SMALL, fps=10, tell=lambda *what: said.append(what))
+    made = render(
+        hanging_run, tmp_path / "a.gif", size=SMALL, fps=10, tell=lambda *what: said.append(what)
+    )
     assert made.frames == (0, 5, 10, 15, 20)  # frames are 0.02 s apart, pictures 0.1 s
     total, shown = 0, []
     with Image.open(made.path) as image:
-        assert (image.format, image.size, image.n_frames, image.info["loop"]) == ("GIF", SMALL, 5, 0)
+        assert (image.format, image.size, image.n_frames, image.info["loop"]) == (
+            "GIF",
+            SMALL,
+            5,
+            0,
+        )
         for k in range(image.n_frames):
             image.seek(k)
             total += image.info["duration"]
@@ -109,14 +119,18 @@ def test_an_mp4_plays_in_simulated_time(hanging_run, tmp_path):
     assert (told["size"], told["fps"], told["codec"]) == (SMALL, 25.0, "h264")
     picture = np.frombuffer(next(reader), np.uint8).reshape(SMALL[1], SMALL[0], 3).astype(int)
     reader.close()
-    assert np.abs(picture[:3, :3] - bytes_of(BACKGROUND)).max() <= 6  # compressed, but the same colours
+    assert (
+        np.abs(picture[:3, :3] - parse_colour(BACKGROUND)).max() <= 6
+    )  # compressed, but the same colours
     assert body(picture).mean() > 0.01
 
 
 def test_turntable_and_follow(hanging_run, monkeypatch, tmp_path):
     cameras = []
-    real = Stage.image
-    monkeypatch.setattr(Stage, "image", lambda self, camera: cameras.append(camera) or real(self, camera))
+    real = Canvas.draw
+    monkeypatch.setattr(
+        Canvas, "draw", lambda self, camera: cameras.append(camera) or real(self, camera)
+    )
     render(hanging_run, tmp_path / "a.mp4", size=SMALL, every=5, turntable=360.0)
     directions = np.array([camera.eye - camera.target for camera in cameras])
     azimuth = np.unwrap(np.arctan2(directions[:, 0], directions[:, 2]))
@@ -129,16 +143,21 @@ def test_turntable_and_follow(hanging_run, monkeypatch, tmp_path):
         cameras.clear()
         render(hanging_run, tmp_path / "b.mp4", size=SMALL, every=5, follow=True)
         middles = [
-            camera.project(run.frames[i].q.mean(axis=0)[None], SMALL) for i, camera in zip(range(0, 21, 5), cameras, strict=True)
+            camera.project(run.frames[i].q.mean(axis=0)[None], SMALL)
+            for i, camera in zip(range(0, 21, 5), cameras, strict=True)
         ]
     np.testing.assert_allclose(np.array(middles) - middles[0], 0.0, atol=1e-9)
-    assert np.ptp([camera.eye[1] for camera in cameras]) > 0.05  # the sheet stretches under its weight
+    assert (
+        np.ptp([camera.eye[1] for camera in cameras]) > 0.05
+    )  # the sheet stretches under its weight
 
 
-def test_marks_go_when_a_hold_ends(tmp_path):
-    hanging(tmp_path / "run", HANGING.replace('where = "y == max"', 'where = "y == max"\nuntil = 0.2'))
+def test_marks_of_held_points_vanish_when_the_hold_ends(tmp_path):
+    hanging(
+        tmp_path / "run", HANGING.replace('where = "y == max"', 'where = "y == max"\nuntil = 0.2')
+    )
     with open_run(tmp_path / "run") as run:
-        assert of_run(run).until.tolist() == [0.2] * 7
+        assert model_from_run(run).until.tolist() == [0.2] * 7
         red = []
         for i in (9, 10):
             picture = pixels(render(run, tmp_path / f"{i}.png", size=SMALL, frame=i).path)
@@ -147,12 +166,15 @@ def test_marks_go_when_a_hold_ends(tmp_path):
     assert red[1] == 0
 
 
-def test_a_mesh_that_rides_on_another_is_drawn_and_coloured(tmp_path):
+def test_an_embedded_mesh_is_drawn_and_coloured(tmp_path):
     solid = HANGING.replace(
-        'mesh = { shape = "sheet", nx = 6, ny = 6, size = 1.0 }', 'mesh = { shape = "block", nx = 2, ny = 2, nz = 2 }'
+        'mesh = { shape = "sheet", nx = 6, ny = 6, size = 1.0 }',
+        'mesh = { shape = "block", nx = 2, ny = 2, nz = 2 }',
     )
     solid = solid.replace(
-        "density = 0.2", 'density = 0.2\nrender = { shape = "sphere", n = 4, radius = 0.4, translate = [0.5, 0.5, 0.5] }'
+        "density = 0.2",
+        "density = 0.2\n"
+        'render = { shape = "sphere", n = 4, radius = 0.4, translate = [0.5, 0.5, 0.5] }',
     )
     hanging(tmp_path / "run", solid.replace("duration = 0.4", "duration = 0.1"))
     with open_run(tmp_path / "run") as run:
@@ -162,22 +184,26 @@ def test_a_mesh_that_rides_on_another_is_drawn_and_coloured(tmp_path):
             assert made.unit == unit
             assert made.high > made.low
             if colour == "speed":
-                assert 0 < made.high < fastest  # the ball is inside the block, whose lowest corners are fastest
+                assert (
+                    0 < made.high < fastest
+                )  # the ball is inside the block, whose lowest corners are fastest
     assert body(pixels(tmp_path / "speed.png")).mean() > 0.1
 
 
 def test_a_run_without_a_scene_shows_particles(tmp_path):
-    ball = taut.System([[0, 1, 0], [0, 2, 0], [0.5, 1, 0.2]], mass=1.0, energies=[taut.laws.gravity()])
+    ball = taut.System(
+        [[0, 1, 0], [0, 2, 0], [0.5, 1, 0.2]], mass=1.0, energies=[taut.laws.gravity()]
+    )
     record(tmp_path / "run", ball, taut.ImplicitEuler(), h=0.1, until=0.2)
     assert body(pixels(render(tmp_path / "run", tmp_path / "a.png", size=SMALL).path)).sum() > 20
     with pytest.raises(RunError, match="without a scene"):
         render(tmp_path / "run", tmp_path / "b.png", colour="gravity")
 
 
-def test_nothing_is_overwritten_unless_told(hanging_run, tmp_path, monkeypatch):
+def test_existing_files_are_replaced_only_with_overwrite(hanging_run, tmp_path, monkeypatch):
     path = tmp_path / "a.png"
     path.write_text("mine")
-    with pytest.raises(ModelError, match="is there already"):
+    with pytest.raises(ModelError, match="exists already"):
         render(hanging_run, path, size=SMALL)
     assert path.read_text() == "mine"
     render(hanging_run, path, size=SMALL, overwrite=True)
@@ -190,7 +216,7 @@ def test_nothing_is_overwritten_unless_told(hanging_run, tmp_path, monkeypatch):
             raise OSError(28, "No space left on device")
 
         with monkeypatch.context() as patch:
-            patch.setattr(Stage, "image", fails)
+            patch.setattr(Canvas, "draw", fails)
             with pytest.raises((RunError, OSError), match=r"(?i)no space left"):
                 render(hanging_run, path, size=SMALL, overwrite=True)
         assert path.read_text() == "mine"
@@ -203,7 +229,7 @@ LIMITED = """
 import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
-from taut.show.render.files import write_mp4, write_gif, write_png
+from taut.show.render._files import write_mp4, write_gif, write_png
 from taut.errors import RunError
 from pathlib import Path
 import numpy as np
@@ -221,10 +247,15 @@ for write in (
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no limit for the size of files")
-def test_a_disk_that_is_full_leaves_what_was_there(tmp_path):
+def test_a_full_disk_leaves_the_old_file(tmp_path):
     pytest.importorskip("imageio_ffmpeg", reason="videos need the extra render")
     (tmp_path / "a.mp4").write_text("mine")
-    run = subprocess.run([sys.executable, "-c", LIMITED, tmp_path / "a.mp4"], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", LIMITED, tmp_path / "a.mp4"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert run.stdout.count("cannot write a.mp4") == 3
     assert [path.name for path in tmp_path.iterdir()] == ["a.mp4"]
     assert (tmp_path / "a.mp4").read_text() == "mine"
@@ -233,25 +264,33 @@ def test_a_disk_that_is_full_leaves_what_was_there(tmp_path):
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        ("a.jpg", {}, "pictures are .png, .gif, .mp4, not '.jpg'"),
-        ("a.png", {"size": (0, 10)}, "from 64 to 8192 pixels, not 0x10"),
+        ("a.jpg", {}, "must be one of .png, .gif, .mp4, got '.jpg'"),
+        ("a.png", {"size": (0, 10)}, "from 64 to 8192 pixels, got 0x10"),
         ("a.png", {"size": (100_000, 100)}, "from 64 to 8192"),
-        ("a.mp4", {"size": (161, 120)}, "even, not 161x120"),
-        ("a.png", {"frame": 21}, "no frame 21: the run has 21, from 0 to 20"),
-        ("a.gif", {"frame": 1}, "frame is for a PNG"),
-        ("a.png", {"speed": 2.0}, "are for videos"),
-        ("a.gif", {"every": 2, "speed": 2.0}, "give one of them"),
-        ("a.gif", {"every": 0}, "every is a number of frames, 1 or more, not 0"),
-        ("a.gif", {"speed": -1.0}, "speed is a positive number, not -1"),
-        ("a.gif", {"speed": 1e-9}, "more than 100,000"),
-        ("a.gif", {"fps": 60.0}, "up to 50, not 60"),
-        ("a.mp4", {"fps": float("nan")}, "fps is a positive number"),
-        ("a.gif", {"turntable": float("inf")}, "turntable is an angle"),
-        ("a.png", {"camera": "frnt"}, "no camera 'frnt'; there are .*; did you mean 'front'"),
-        ("a.png", {"colour": "sped"}, "no colour 'sped'; there are .*; did you mean 'speed'"),
+        ("a.mp4", {"size": (161, 120)}, "even, got 161x120"),
+        ("a.png", {"frame": 21}, "frame must be from 0 to 20, .* got 21"),
+        ("a.gif", {"frame": 1}, "frame needs a picture"),
+        ("a.png", {"speed": 2.0}, "need a video"),
+        ("a.gif", {"every": 2, "speed": 2.0}, "exclude each other"),
+        ("a.gif", {"every": 0}, "every must be 1 or more, got 0"),
+        ("a.gif", {"speed": -1.0}, "speed must be positive and finite, got -1"),
+        ("a.gif", {"speed": 1e-9}, "at most 100,000"),
+        ("a.gif", {"fps": 60.0}, "at most 50, got 60"),
+        ("a.mp4", {"fps": float("nan")}, "fps must be positive"),
+        ("a.gif", {"turntable": float("inf")}, "turntable must be a finite angle"),
+        (
+            "a.png",
+            {"camera": "frnt"},
+            "unknown camera 'frnt'; choose one of .*; did you mean 'front'",
+        ),
+        (
+            "a.png",
+            {"colour": "sped"},
+            "unknown colour 'sped'; choose one of .*; did you mean 'speed'",
+        ),
     ],
 )
-def test_bad_wishes_are_refused(hanging_run, tmp_path, name, options, words):
+def test_invalid_options_are_rejected(hanging_run, tmp_path, name, options, words):
     with pytest.raises(ModelError, match=words):
         render(hanging_run, tmp_path / name, **{"size": SMALL, **options})
     assert list(tmp_path.iterdir()) == []
@@ -266,7 +305,7 @@ def test_no_run_and_no_frames(hanging_run, tmp_path):
             render(run, tmp_path / "a.png")
 
 
-def test_what_is_missing_is_named(hanging_run, tmp_path, monkeypatch):
+def test_missing_packages_and_drivers_are_named(hanging_run, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "pyvista", None)
         with pytest.raises(MissingExtra, match=r"pip install 'taut\[render\]'"):
@@ -287,16 +326,16 @@ def test_what_is_missing_is_named(hanging_run, tmp_path, monkeypatch):
             pass
 
     monkeypatch.setattr("pyvista.Plotter", Plotter)
-    monkeypatch.setattr(gl, "_loads", lambda library: False)
+    monkeypatch.setattr(_opengl, "_can_load", lambda library: False)
     with pytest.raises(MissingExtra, match="neither a driver for EGL nor OSMesa"):
         render(hanging_run, tmp_path / "a.png")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_hostile_title_is_only_text(hanging_run, tmp_path):
-    from taut.show.render.legend import legend
+def test_a_hostile_title_is_drawn_as_text(hanging_run, tmp_path):
+    from taut.show.render._legend import add_colour_bar
 
     blank = np.full((240, 320, 3), 244, np.uint8)
-    drawn = legend(blank, "x" * 500 + "\x1b[31m\n\0", "J", -1e300, 1e300, signed=True)
+    drawn = add_colour_bar(blank, "x" * 500 + "\x1b[31m\n\0", "J", -1e300, 1e300, signed=True)
     assert drawn.shape == blank.shape
     assert (drawn != blank).any()

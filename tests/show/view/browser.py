@@ -1,4 +1,4 @@
-"""A page in a real browser, and what it holds: the vertices of the three.js scene that it draws."""
+"""A page in a real browser, and access to the vertices of the three.js scene that it draws."""
 
 import shutil
 import time
@@ -7,16 +7,27 @@ from contextlib import contextmanager
 import numpy as np
 
 ARGUMENTS = [
-    "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking",
-    "--no-first-run", "--disable-sync", "--disable-component-update", "--disable-default-apps", "--disable-extensions",
-]  # fmt: skip
-PATIENCE = 60.0  # seconds that a busy machine may take
-HARMLESS = {"Unable to preventDefault inside passive event listener invocation."}  # Chromium, of viser's camera while one drags
-# three.js tells a listener of this name about every scene that is made: so we reach the geometry that is drawn
+    "--no-sandbox",
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--disable-background-networking",
+    "--no-first-run",
+    "--disable-sync",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-extensions",
+]
+TIMEOUT = 60.0  # seconds, for a busy machine
+# Chromium reports this about viser's camera during a drag.
+HARMLESS = {"Unable to preventDefault inside passive event listener invocation."}
+# three.js reports every new scene to a listener of this name: the way to the geometry it draws.
 LISTEN = """
 window.scenes = [];
 window.__THREE_DEVTOOLS__ = new EventTarget();
-window.__THREE_DEVTOOLS__.addEventListener("observe", (e) => { if (e.detail.isScene) window.scenes.push(e.detail); });
+window.__THREE_DEVTOOLS__.addEventListener("observe", (e) => {
+  if (e.detail.isScene) window.scenes.push(e.detail);
+});
 """
 VERTICES = """([count, corners]) => {
   for (const scene of window.scenes) {
@@ -24,7 +35,8 @@ VERTICES = """([count, corners]) => {
     scene.traverse((o) => {
       const g = o.isMesh && !o.isInstancedMesh ? o.geometry : null;
       const p = g && g.attributes.position;
-      if (p && p.count === count && g.index && g.index.count === corners) found = [Array.from(p.array), Array.from(g.index.array)];
+      if (p && p.count === count && g.index && g.index.count === corners)
+        found = [Array.from(p.array), Array.from(g.index.array)];
     });
     if (found) return found;
   }
@@ -32,14 +44,21 @@ VERTICES = """([count, corners]) => {
 }"""
 
 
-def found():
-    """Where a Chromium is, or None."""
-    return next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
+def find_chromium():
+    """Return the path of a Chromium, or None."""
+    return next(
+        (
+            path
+            for name in ("chromium", "chromium-browser", "google-chrome")
+            if (path := shutil.which(name))
+        ),
+        None,
+    )
 
 
 def until(fulfilled, what):
-    """Wait for what a function gives, if it is true; a busy machine may take its time."""
-    end = time.monotonic() + PATIENCE
+    """Wait until a function returns something true, and return that."""
+    end = time.monotonic() + TIMEOUT
     while not (value := fulfilled()):
         assert time.monotonic() < end, what
         time.sleep(0.02)
@@ -59,7 +78,7 @@ class Watched:
             self.errors.append(message.text)
 
     def vertices(self, triangles, count):
-        """The vertices (count, 3) of the mesh with these triangles, as the browser holds them, or None if it holds none yet."""
+        """Return the browser's vertices (count, 3) of the mesh with these triangles, or None."""
         held = self.page.evaluate(VERTICES, [count, triangles.size])
         if held is None:
             return None
@@ -67,7 +86,7 @@ class Watched:
         return np.array(held[0], dtype=np.float32).reshape(-1, 3)
 
     def holds(self, piece, q):
-        """Wait until the browser's vertices are these positions, as 32-bit numbers, to the last bit."""
+        """Wait until the browser's vertices are these positions, bit by bit as 32-bit numbers."""
         wanted = piece.positions(q).astype(np.float32)
 
         def same():
@@ -82,15 +101,22 @@ class Watched:
         return self.page.locator(f"[id='{control}'] [role=slider]")
 
     def at(self, camera, place):
-        """Where on the page [pixels] a place [m] is seen by a client's camera; and how far [m] a pixel to the right and one down
-        go there, parallel to the picture: two vectors."""
+        """Project a place [m] to the page [pixels] with a client's camera.
+
+        Also return how far [m] one pixel to the right and one down are at that place: two vectors
+        parallel to the screen.
+        """
         w, x, y, z = camera.wxyz
-        turned = np.array([
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ])  # fmt: skip
-        right, down, ahead = turned.T @ (np.asarray(place) - camera.position)  # it looks along its z, and its y points down
+        turned = np.array(
+            [
+                [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+            ]
+        )
+        right, down, ahead = turned.T @ (
+            np.asarray(place) - camera.position
+        )  # it looks along its z, and its y points down
         box = self.page.locator("canvas").first.bounding_box()
         scale = box["height"] / 2 / np.tan(camera.fov / 2) / ahead
         middle = np.array([box["x"] + box["width"] / 2, box["y"] + box["height"] / 2])
@@ -99,9 +125,11 @@ class Watched:
 
 @contextmanager
 def opened(chromium, url, **options):
-    """A page at an address, drawn at least once."""
-    context = chromium.new_context(viewport={"width": 1000, "height": 440}, device_scale_factor=0.5, **options)
-    context.set_default_timeout(1000 * PATIENCE)
+    """Open a page and wait until it draws."""
+    context = chromium.new_context(
+        viewport={"width": 1000, "height": 440}, device_scale_factor=0.5, **options
+    )
+    context.set_default_timeout(1000 * TIMEOUT)
     context.add_init_script(LISTEN)
     watched = Watched(context.new_page())
     try:

@@ -1,4 +1,4 @@
-"""Clients of the viewer without a browser: well-behaved and otherwise."""
+"""Clients of the viewer without a browser."""
 
 import socket
 from contextlib import contextmanager
@@ -13,9 +13,17 @@ from websockets.sync.client import connect  # noqa: E402
 
 PROTOCOL = f"viser-v{viser.__version__}"
 CAMERA = {
-    "type": "ViewerCameraMessage", "wxyz": [1.0, 0.0, 0.0, 0.0], "position": [0.0, 0.0, 3.0], "fov": 0.7, "near": 0.01,
-    "far": 100.0, "image_height": 600, "image_width": 800, "look_at": [0.0, 0.0, 0.0], "up_direction": [0.0, 1.0, 0.0],
-}  # fmt: skip
+    "type": "ViewerCameraMessage",
+    "wxyz": [1.0, 0.0, 0.0, 0.0],
+    "position": [0.0, 0.0, 3.0],
+    "fov": 0.7,
+    "near": 0.01,
+    "far": 100.0,
+    "image_height": 600,
+    "image_width": 800,
+    "look_at": [0.0, 0.0, 0.0],
+    "up_direction": [0.0, 1.0, 0.0],
+}
 
 
 def packed(message):
@@ -24,13 +32,17 @@ def packed(message):
 
 @contextmanager
 def joined(server, *, origin="ours", protocol=PROTOCOL, path="/", **options):
-    """A web socket to a server; by default as our page would open it."""
-    port = server.door.admission.port
+    """Open a web socket, by default as the page of the viewer does."""
+    port = server.gateway.access.port
     ours = f"http://127.0.0.1:{port}"
     with connect(
-        f"ws://127.0.0.1:{port}{path}", origin=ours if origin == "ours" else origin, max_size=None,
-        subprotocols=None if protocol is None else [protocol], proxy=None, **options,
-    ) as client:  # fmt: skip
+        f"ws://127.0.0.1:{port}{path}",
+        origin=ours if origin == "ours" else origin,
+        max_size=None,
+        subprotocols=None if protocol is None else [protocol],
+        proxy=None,
+        **options,
+    ) as client:
         yield client
 
 

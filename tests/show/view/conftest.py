@@ -2,15 +2,15 @@
 
 import pytest
 
-from tests.show.view.browser import ARGUMENTS, found
+from tests.show.view.browser import ARGUMENTS, find_chromium
 
 
 @pytest.fixture(scope="session")
 def chromium():
-    """A headless Chromium that draws by software."""
+    """A headless Chromium that renders in software."""
     pytest.importorskip("viser", reason="the extra view is not installed")
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    where = found()
+    where = find_chromium()
     if where is None:
         pytest.skip("no Chromium is installed")
     with api.sync_playwright() as playwright:

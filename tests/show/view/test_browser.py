@@ -1,4 +1,4 @@
-"""A live simulation in a real browser: what it holds is what was simulated, to the last bit of 32."""
+"""A live simulation in a real browser, which holds the simulated positions bit by bit."""
 
 import io
 
@@ -14,8 +14,11 @@ from tests.show.view.scenes import cloth
 def live(chromium):
     """A viewer of the small cloth, and its page."""
     with view_scene(cloth(), port=0) as viewer, opened(chromium, viewer.url) as page:
-        page.holds(viewer.subject.pieces[0], viewer.source.newest.q)
-        until(lambda: len(viewer.server.viser.get_clients()) == 1, "the page has not reported its camera")
+        page.holds(viewer.model.pieces[0], viewer.source.newest.q)
+        until(
+            lambda: len(viewer.server.viser.get_clients()) == 1,
+            "the page has not reported its camera",
+        )
         yield viewer, page
 
 
@@ -38,12 +41,16 @@ def press(page, name):
 def test_the_picture_shows_the_body(begun):
     image = pytest.importorskip("PIL.Image", reason="pillow is not installed")
     viewer, page = begun
-    page.holds(viewer.subject.pieces[0], viewer.source.newest.q)
+    page.holds(viewer.model.pieces[0], viewer.source.newest.q)
 
     def coloured():
         box = page.page.locator("canvas").first.bounding_box()
-        pixels = np.asarray(image.open(io.BytesIO(page.page.screenshot(clip=box))).convert("RGB"), dtype=np.int64)
-        return ((pixels[:, :, 2] - pixels[:, :, 0]) > 40).mean() > 0.02  # the body is blue, the ground is grey
+        pixels = np.asarray(
+            image.open(io.BytesIO(page.page.screenshot(clip=box))).convert("RGB"), dtype=np.int64
+        )
+        return (
+            (pixels[:, :, 2] - pixels[:, :, 0]) > 40
+        ).mean() > 0.02  # the body is blue, the ground is grey
 
     until(coloured, "the canvas shows no body")
 
@@ -54,51 +61,55 @@ def test_after_play_the_browser_holds_the_state(begun):
     viewer.source.wait(lambda now: now.step >= 10)
     press(page, "Pause")
     now = viewer.source.wait(lambda now: not now.playing)
-    assert np.abs(now.q - viewer.source.start_state.q).max() > 1e-3
-    page.holds(viewer.subject.pieces[0], viewer.source.newest.q)
+    assert np.abs(now.q - viewer.source.initial_state.q).max() > 1e-3
+    page.holds(viewer.model.pieces[0], viewer.source.newest.q)
 
 
 def test_after_a_slider_the_browser_holds_the_state(begun):
     viewer, page = begun
-    slider = page.slider("gravity [m/s²]")
+    slider = page.slider("Gravity [m/s²]")
     slider.press("Home")
-    until(lambda: viewer.source._wish.knobs.gravity == 0.0, "the slider has not acted")
+    until(lambda: viewer.source._commands.sliders.gravity == 0.0, "the slider has not acted")
     press(page, "Step")
     weightless = viewer.source.wait(lambda now: now.step == 1)
-    assert np.array_equal(weightless.q, viewer.source.start_state.q)  # it hangs at rest, and nothing pulls
+    assert np.array_equal(
+        weightless.q, viewer.source.initial_state.q
+    )  # it hangs at rest, and nothing pulls
     slider.press("End")
-    until(lambda: viewer.source._wish.knobs.gravity == 30.0, "the slider has not acted")
+    until(lambda: viewer.source._commands.sliders.gravity == 30.0, "the slider has not acted")
     press(page, "Step")
     heavy = viewer.source.wait(lambda now: now.step == 2)
     free = np.setdiff1d(np.arange(len(heavy.q)), heavy.held)
     assert (heavy.q[free, 1] < weightless.q[free, 1]).all()
-    page.holds(viewer.subject.pieces[0], heavy.q)
-    viewer.source.turn(gravity=viewer.source.tuning.start.gravity)
+    page.holds(viewer.model.pieces[0], heavy.q)
+    viewer.source.set_sliders(gravity=viewer.source.sliders.initial.gravity)
 
 
 def on_page(viewer, page, particle):
     """Where a particle is on the page, and what a pixel right and one down are there."""
-    page.holds(viewer.subject.pieces[0], viewer.source.newest.q)
+    page.holds(viewer.model.pieces[0], viewer.source.newest.q)
     camera = next(iter(viewer.server.viser.get_clients().values())).camera
     return page.at(camera, viewer.source.newest.q[particle])
 
 
-def test_a_point_that_is_dragged_comes_along(begun):
+def test_a_dragged_point_follows_the_pointer(begun):
     viewer, page = begun
     source, mouse, particle = viewer.source, page.page.mouse, 40
     (x, y), (right, down) = on_page(viewer, page, particle)
-    source.turn(gravity=0.0)
+    source.set_sliders(gravity=0.0)
     source.play()
     mouse.move(x, y)
     mouse.down()
     mouse.move(x + 20, y - 10, steps=3)
     mouse.move(x + 40, y - 20, steps=3)
-    target = source.start_state.q[particle] + 40 * right - 20 * down
+    target = source.initial_state.q[particle] + 40 * right - 20 * down
     way = np.linalg.norm(40 * right - 20 * down)
     assert way > 0.02
 
     def aimed(now):  # within a pixel: the browser takes whole ones
-        return [i for i, _ in now.pulled] == [particle] and np.linalg.norm(now.pulled[0][1] - target) < np.linalg.norm(right)
+        return [i for i, _ in now.drags] == [particle] and np.linalg.norm(
+            now.drags[0][1] - target
+        ) < np.linalg.norm(right)
 
     source.wait(aimed)
     source.wait(lambda now: np.linalg.norm(now.q[particle] - target) < 0.5 * way)
@@ -107,9 +118,9 @@ def test_a_point_that_is_dragged_comes_along(begun):
     source.pause()
     source.wait(lambda now: not now.playing)
     mouse.up()
-    source.wait(lambda now: not now.pulled)
-    page.holds(viewer.subject.pieces[0], source.newest.q)
-    source.turn(gravity=source.tuning.start.gravity)
+    source.wait(lambda now: not now.drags)
+    page.holds(viewer.model.pieces[0], source.newest.q)
+    source.set_sliders(gravity=source.sliders.initial.gravity)
 
 
 def test_a_click_pins_a_point_and_another_releases_it(begun):
@@ -122,21 +133,21 @@ def test_a_click_pins_a_point_and_another_releases_it(begun):
     assert particle not in viewer.source.wait(lambda now: particle not in now.held).held
 
 
-def test_a_recording_is_a_page_that_needs_nothing_else(begun, chromium, tmp_path):
+def test_a_recording_is_a_page_that_works_offline(begun, chromium, tmp_path):
     viewer, page = begun
     press(page, "Start recording")
-    until(lambda: viewer.panel.record.label == "Save recording", "no recording has begun")
+    until(lambda: viewer.panel.record_button.label == "Save recording", "no recording has begun")
     viewer.source.play()
     viewer.source.wait(lambda now: now.step >= 8)
     viewer.source.pause()
     now = viewer.source.wait(lambda now: not now.playing)
-    page.holds(viewer.subject.pieces[0], now.q)
+    page.holds(viewer.model.pieces[0], now.q)
     with page.page.expect_download() as waiting:
         press(page, "Save recording")
     file = tmp_path / "saved.html"
     waiting.value.save_as(file)
     assert waiting.value.suggested_filename == "a-small-cloth.html"
     with opened(chromium, file.as_uri(), offline=True) as saved:
-        saved.holds(viewer.subject.pieces[0], now.q)
+        saved.holds(viewer.model.pieces[0], now.q)
         assert saved.page.title() == "A small cloth"
         assert saved.errors == []

@@ -1,4 +1,4 @@
-"""`taut view` as a command."""
+"""The command `taut view`."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ pytest.importorskip("viser", reason="the extra view is not installed")
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """The command in this process: its exit code, and what it says on either stream."""
+    """Run the command in this process; return its exit code, stdout and stderr."""
 
     def called(*arguments):
         monkeypatch.setattr(sys, "argv", ["taut", "view", *map(str, arguments)])
@@ -35,7 +35,9 @@ def test_it_prints_its_address_serves_and_ends_at_ctrl_c(tmp_path, what):
         target = tmp_path / "scene.toml"
         target.write_text(CLOTH)
     command = [sys.executable, "-m", "taut.cli", "view", str(target), "--no-browser", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         try:
             title, _, url = process.stdout.readline().strip().partition(": ")
             assert title == "A small cloth"
@@ -52,7 +54,11 @@ def test_it_prints_its_address_serves_and_ends_at_ctrl_c(tmp_path, what):
 
 def test_a_run_is_saved_as_a_page(tmp_path, run):
     folder = recorded(tmp_path / "run", CLOTH.replace("0.3", "0.02"))
-    assert run(folder, "--save", tmp_path / "a.html") == (0, f"wrote {tmp_path / 'a.html'}: 2 frames\n", "")
+    assert run(folder, "--save", tmp_path / "a.html") == (
+        0,
+        f"wrote {tmp_path / 'a.html'}: 2 frames\n",
+        "",
+    )
     code, _, said = run(folder, "--save", tmp_path / "a.html")
     assert code == 2
     assert "--overwrite" in said
@@ -60,17 +66,21 @@ def test_a_run_is_saved_as_a_page(tmp_path, run):
 
 def test_without_the_extra_it_says_which_to_install(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "viser", None)
-    assert run("spring") == (2, "", "taut: viewers need the package viser: pip install 'taut[view]'\n")
+    assert run("spring") == (
+        2,
+        "",
+        "taut: viewers need the package viser: pip install 'taut[view]'\n",
+    )
 
 
-def test_what_cannot_be_meant_is_told(tmp_path, run):
+def test_invalid_arguments_are_rejected(tmp_path, run):
     folder = recorded(tmp_path / "run", CLOTH.replace("0.3", "0.02"))
     for arguments, words in (
-        ((folder, "--set", "time.h=1"), "change scenes, before they are run"),
-        ((folder, "--young", "1e5"), "change scenes, before they are run"),
+        ((folder, "--set", "time.h=1"), "apply to scenes only"),
+        ((folder, "--young", "1e5"), "apply to scenes only"),
         (("cloth", "--save", tmp_path / "a.html"), "is not the folder of a run"),
         (("no-such-scene",), "no built-in scene"),
-        (("spring", "--no-browser", "--host", "no.such.host.invalid"), "cannot be listened on"),
+        (("spring", "--no-browser", "--host", "no.such.host.invalid"), "cannot listen on"),
     ):
         code, _, said = run(*arguments)
         assert code == 2

@@ -1,4 +1,4 @@
-"""Who is let in and what may be said: everything else is refused, and nothing of it troubles the others."""
+"""Which requests and messages are accepted; all others are rejected and disturb nobody."""
 
 import gc
 import socket
@@ -12,8 +12,8 @@ pytest.importorskip("viser", reason="the extra view is not installed")
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from taut.errors import TautError
-from taut.show.view import door
-from taut.show.view.admission import Admission
+from taut.show.view import _gateway
+from taut.show.view._access import AccessPolicy
 from taut.show.view.server import Server
 from taut.show.view.viewer import view_scene
 from tests.show.view.browser import until
@@ -29,14 +29,14 @@ def viewer():
 
 @pytest.fixture(scope="module")
 def guarded():
-    """One that others than this machine can reach."""
+    """A server that other machines can reach."""
     server = Server("0.0.0.0", 0)
     yield server
     server.close()
 
 
-def refused(server, **options):
-    """The status with which a web socket is refused."""
+def reject_status(server, **options):
+    """Return the status with which a web socket is rejected."""
     with pytest.raises(InvalidStatus) as caught, joined(server, **options):
         pass
     return caught.value.response.status_code
@@ -46,12 +46,15 @@ def test_it_listens_on_this_machine_alone(viewer):
     host, port = viewer.server.address
     assert host == "127.0.0.1"
     assert viewer.url == f"http://127.0.0.1:{port}/"
-    with pytest.raises(OSError, match="refused"), socket.create_connection(("127.0.0.2", port)):  # another address of this machine
+    with (
+        pytest.raises(OSError, match="refused"),
+        socket.create_connection(("127.0.0.2", port)),
+    ):  # another address of this machine
         pass
 
 
-def test_our_own_page_is_let_in(viewer):
-    port = viewer.server.door.admission.port
+def test_its_own_page_is_accepted(viewer):
+    port = viewer.server.gateway.access.port
     status, answer = asked(port, "GET / HTTP/1.1", f"Host: 127.0.0.1:{port}")
     assert status == 200
     assert b"X-Frame-Options: DENY" in answer
@@ -61,14 +64,23 @@ def test_our_own_page_is_let_in(viewer):
 
 
 HOSTS = [
-    "evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "127.0.0.1.evil.example:{port}", "127.0.0.1:{port}x", "",
-    "localhost.evil.example:{port}", "192.168.1.7:{port}", "127.0.0.1:{port}@evil.example", "evil.example#127.0.0.1:{port}",
-]  # fmt: skip
+    "evil.example",
+    "evil.example:{port}",
+    "127.0.0.1",
+    "127.0.0.1:1",
+    "127.0.0.1.evil.example:{port}",
+    "127.0.0.1:{port}x",
+    "",
+    "localhost.evil.example:{port}",
+    "192.168.1.7:{port}",
+    "127.0.0.1:{port}@evil.example",
+    "evil.example#127.0.0.1:{port}",
+]
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_a_foreign_host_is_refused(viewer, host):
-    port = viewer.server.door.admission.port
+def test_a_foreign_host_is_rejected(viewer, host):
+    port = viewer.server.gateway.access.port
     host = host.format(port=port)
     assert asked(port, "GET / HTTP/1.1", f"Host: {host}")[0] == 403
     upgrade = [
@@ -77,39 +89,58 @@ def test_a_foreign_host_is_refused(viewer, host):
         "Sec-WebSocket-Version: 13",
         "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
     ]
-    lines = [f"Host: {host}", f"Origin: http://{host}", f"Sec-WebSocket-Protocol: {PROTOCOL}", *upgrade]
+    lines = [
+        f"Host: {host}",
+        f"Origin: http://{host}",
+        f"Sec-WebSocket-Protocol: {PROTOCOL}",
+        *upgrade,
+    ]
     assert asked(port, "GET / HTTP/1.1", *lines)[0] == 403
 
 
-def test_two_hosts_are_one_too_many(viewer):
-    port = viewer.server.door.admission.port
+def test_a_repeated_or_missing_host_is_rejected(viewer):
+    port = viewer.server.gateway.access.port
     assert asked(port, "GET / HTTP/1.1", f"Host: 127.0.0.1:{port}", "Host: evil.example")[0] == 403
     assert asked(port, "GET / HTTP/1.1", "X-Other: 1")[0] == 403
 
 
 ORIGINS = [
-    None, "null", "http://evil.example", "https://127.0.0.1:{port}", "http://127.0.0.1:1", "http://127.0.0.1",
-    "http://localhost:{port}", "file://",
-]  # fmt: skip
+    None,
+    "null",
+    "http://evil.example",
+    "https://127.0.0.1:{port}",
+    "http://127.0.0.1:1",
+    "http://127.0.0.1",
+    "http://localhost:{port}",
+    "file://",
+]
 
 
 @pytest.mark.parametrize("origin", ORIGINS)
-def test_a_web_socket_of_another_origin_is_refused(viewer, origin):
-    port = viewer.server.door.admission.port
-    before = viewer.server.door.counts["let in"]
-    assert refused(viewer.server, origin=origin and origin.format(port=port)) == 403
+def test_a_web_socket_of_another_origin_is_rejected(viewer, origin):
+    port = viewer.server.gateway.access.port
+    before = viewer.server.gateway.counts["accepted"]
+    assert reject_status(viewer.server, origin=origin and origin.format(port=port)) == 403
     if origin is not None:
-        assert asked(port, "GET / HTTP/1.1", f"Host: 127.0.0.1:{port}", f"Origin: {origin.format(port=port)}")[0] == 403
-    assert viewer.server.door.counts["let in"] == before
+        assert (
+            asked(
+                port,
+                "GET / HTTP/1.1",
+                f"Host: 127.0.0.1:{port}",
+                f"Origin: {origin.format(port=port)}",
+            )[0]
+            == 403
+        )
+    assert viewer.server.gateway.counts["accepted"] == before
 
 
 @pytest.mark.parametrize("protocol", [None, "viser-v0.0.1", "chat"])
-def test_another_protocol_is_refused(viewer, protocol):
-    assert refused(viewer.server, protocol=protocol) == 403
+def test_another_subprotocol_is_rejected(viewer, protocol):
+    assert reject_status(viewer.server, protocol=protocol) == 403
 
 
 def test_beyond_this_machine_a_token_is_needed(guarded):
-    port, token = guarded.door.admission.port, guarded.door.admission.token
+    port, token = guarded.gateway.access.port, guarded.gateway.access.token
     assert len(token) >= 32
     host = f"Host: 127.0.0.1:{port}"
     assert asked(port, "GET / HTTP/1.1", host)[0] == 403
@@ -121,38 +152,41 @@ def test_beyond_this_machine_a_token_is_needed(guarded):
     assert status == 200
     assert f"Set-Cookie: taut_{port}={token}; Path=/; HttpOnly; SameSite=Strict".encode() in answer
     assert asked(port, "GET / HTTP/1.1", host, f"Cookie: taut_{port}={token}")[0] == 200
-    assert asked(port, "GET / HTTP/1.1", "Host: evil.example", f"Cookie: taut_{port}={token}")[0] == 403
+    assert (
+        asked(port, "GET / HTTP/1.1", "Host: evil.example", f"Cookie: taut_{port}={token}")[0]
+        == 403
+    )
 
 
 def test_beyond_this_machine_a_web_socket_needs_it_too(guarded):
-    port, token = guarded.door.admission.port, guarded.door.admission.token
-    assert refused(guarded) == 403
-    assert refused(guarded, path="/?token=wrong") == 403
-    assert refused(guarded, additional_headers={"Cookie": f"taut_{port}=wrong"}) == 403
-    assert refused(guarded, additional_headers={"Cookie": f"taut_{port + 1}={token}"}) == 403
-    assert refused(guarded, path=f"/?token={token}", origin="http://evil.example") == 403
+    port, token = guarded.gateway.access.port, guarded.gateway.access.token
+    assert reject_status(guarded) == 403
+    assert reject_status(guarded, path="/?token=wrong") == 403
+    assert reject_status(guarded, additional_headers={"Cookie": f"taut_{port}=wrong"}) == 403
+    assert reject_status(guarded, additional_headers={"Cookie": f"taut_{port + 1}={token}"}) == 403
+    assert reject_status(guarded, path=f"/?token={token}", origin="http://evil.example") == 403
     with joined(guarded, additional_headers={"Cookie": f"a=b; taut_{port}={token}"}) as client:
         assert client.recv(timeout=30)
 
 
 def test_each_start_has_a_token_of_its_own():
-    tokens = {Admission.on("0.0.0.0", 80).token for _ in range(20)}
+    tokens = {AccessPolicy.for_server("0.0.0.0", 80).token for _ in range(20)}
     assert len(tokens) == 20
-    assert Admission.on("::1", 80).token is None
+    assert AccessPolicy.for_server("::1", 80).token is None
 
 
-def test_what_a_page_says_is_heard(viewer):
-    """The control for the refusals below: the same messages, well-formed, act."""
-    uuid = next(uuid for uuid, handle in sliders(viewer).items() if handle.label == "stiffness ×")
+def test_well_formed_messages_act(viewer):
+    """The control for the rejections below: the same messages, well-formed, act."""
+    uuid = next(uuid for uuid, handle in sliders(viewer).items() if handle.label == "Stiffness ×")
     with joined(viewer.server) as client:
         client.send(packed(CAMERA))
         until(lambda: len(viewer.server.viser.get_clients()) == 1, "the client was not seen")
         client.send(packed({"type": "GuiUpdateMessage", "uuid": uuid, "updates": {"value": 2.5}}))
-        until(lambda: viewer.source._wish.knobs.stiffness == 2.5, "the slider was not heard")
+        until(lambda: viewer.source._commands.sliders.stiffness == 2.5, "the slider was not heard")
         client.send(packed(drag("start")))
-        until(lambda: viewer.source.newest.pulled, "the drag was not heard")
-    until(lambda: not viewer.source.newest.pulled, "one who leaves does not let go")
-    viewer.source.turn(stiffness=1.0)
+        until(lambda: viewer.source.newest.drags, "the drag was not heard")
+    until(lambda: not viewer.source.newest.drags, "one who leaves does not let go")
+    viewer.source.set_sliders(stiffness=1.0)
 
 
 def sliders(viewer):
@@ -161,48 +195,91 @@ def sliders(viewer):
 
 def drag(phase, **changes):
     return {
-        "type": "SceneNodeDragMessage", "phase": phase, "name": "/surface 0", "instance_index": None,
-        "start_position": [0.5, 0.5, 0.0], "start_screen_pos": [0.5, 0.5], "end_position": [0.5, 0.5, 0.1],
-        "end_screen_pos": [0.5, 0.5], "button": "left", "modifier": None, "owner": "", **changes,
-    }  # fmt: skip
+        "type": "SceneNodeDragMessage",
+        "phase": phase,
+        "name": "/surface 0",
+        "instance_index": None,
+        "start_position": [0.5, 0.5, 0.0],
+        "start_screen_pos": [0.5, 0.5],
+        "end_position": [0.5, 0.5, 0.1],
+        "end_screen_pos": [0.5, 0.5],
+        "button": "left",
+        "modifier": None,
+        "owner": "",
+        **changes,
+    }
 
 
 def hostile(viewer):
-    """Messages that no page of ours sends: kind → bytes or text."""
-    uuid = next(uuid for uuid, handle in sliders(viewer).items() if handle.label == "stiffness ×")
-    button = next(uuid for uuid, handle in sliders(viewer).items() if handle.label in ("Play", "Pause"))
+    """Messages that the page never sends: kind → bytes or text."""
+    uuid = next(uuid for uuid, handle in sliders(viewer).items() if handle.label == "Stiffness ×")
+    button = next(
+        uuid for uuid, handle in sliders(viewer).items() if handle.label in ("Play", "Pause")
+    )
 
     def value(given, of=uuid):
         return packed({"type": "GuiUpdateMessage", "uuid": of, "updates": given})
 
     return {
-        "text": "hello", "nothing": b"", "noise": b"\xc1\xff\x00", "cut": packed(CAMERA)[:-5], "a number": packed(7),
+        "text": "hello",
+        "nothing": b"",
+        "noise": b"\xc1\xff\x00",
+        "cut": packed(CAMERA)[:-5],
+        "a number": packed(7),
         "a list": packed([1]),
-        "no type": packed({"a": 1}), "a type that is no word": packed({"type": ["x"]}), "unknown": packed({"type": "Nonsense"}),
-        "of the base": packed({"type": "Message"}), "a tunnel": packed({"type": "ShareUrlRequest"}),
-        "its end": packed({"type": "ShareUrlDisconnect"}), "script": packed({"type": "RunJavascriptMessage", "source": "alert(1)"}),
-        "an upload": packed({"type": "FileTransferStartUpload", "source_component_uuid": uuid, "transfer_uuid": "a",
-                             "filename": "b", "mime_type": "c", "part_count": 10**9, "size_bytes": 10**12}),
+        "no type": packed({"a": 1}),
+        "a type that is no word": packed({"type": ["x"]}),
+        "unknown": packed({"type": "Nonsense"}),
+        "of the base": packed({"type": "Message"}),
+        "a tunnel": packed({"type": "ShareUrlRequest"}),
+        "its end": packed({"type": "ShareUrlDisconnect"}),
+        "script": packed({"type": "RunJavascriptMessage", "source": "alert(1)"}),
+        "an upload": packed(
+            {
+                "type": "FileTransferStartUpload",
+                "source_component_uuid": uuid,
+                "transfer_uuid": "a",
+                "filename": "b",
+                "mime_type": "c",
+                "part_count": 10**9,
+                "size_bytes": 10**12,
+            }
+        ),
         "a picture": packed({"type": "GetRenderResponseMessage", "payload": b"x" * 1000}),
-        "not finite": packed({**CAMERA, "fov": float("nan")}), "infinite": packed({**CAMERA, "position": [0, float("inf"), 0]}),
-        "too few": packed({**CAMERA, "wxyz": [1.0]}), "words for numbers": packed({**CAMERA, "fov": "0.7"}),
-        "a field too many": packed({**CAMERA, "more": 1}), "a field less": packed({"type": "ViewerCameraMessage"}),
-        "deep": b"\x81\xa4type" + b"\x91" * 5000 + b"\xc0", "long": b"\xc4" + b"x" * 20_000, "huge": b"\xdb\xff\xff\xff\xff",
-        "other property": value({"removed": True}), "two properties": value({"value": 1.0, "removed": True}),
-        "its callbacks": value({"update_cb": []}), "no property": value({}), "out of range": value({"value": 1e6}),
-        "below": value({"value": -1.0}), "a word": value({"value": "x" * 10_000}), "a list for a value": value({"value": [1.0]}),
-        "truth": value({"value": True}), "nan": value({"value": float("nan")}), "another control": value({"value": 1.0}, "no-such"),
-        "not of a button": value({"value": "x"}, button), "a huge number": value({"value": 2**63}),
-        "unknown phase": packed(drag("begin")), "far away": packed(drag("start", end_position=[1e300, 0, 0])),
+        "not finite": packed({**CAMERA, "fov": float("nan")}),
+        "infinite": packed({**CAMERA, "position": [0, float("inf"), 0]}),
+        "too few": packed({**CAMERA, "wxyz": [1.0]}),
+        "words for numbers": packed({**CAMERA, "fov": "0.7"}),
+        "a field too many": packed({**CAMERA, "more": 1}),
+        "a field less": packed({"type": "ViewerCameraMessage"}),
+        "deep": b"\x81\xa4type" + b"\x91" * 5000 + b"\xc0",
+        "long": b"\xc4" + b"x" * 20_000,
+        "huge": b"\xdb\xff\xff\xff\xff",
+        "other property": value({"removed": True}),
+        "two properties": value({"value": 1.0, "removed": True}),
+        "its callbacks": value({"update_cb": []}),
+        "no property": value({}),
+        "out of range": value({"value": 1e6}),
+        "below": value({"value": -1.0}),
+        "a word": value({"value": "x" * 10_000}),
+        "a list for a value": value({"value": [1.0]}),
+        "truth": value({"value": True}),
+        "nan": value({"value": float("nan")}),
+        "another control": value({"value": 1.0}, "no-such"),
+        "not of a button": value({"value": "x"}, button),
+        "a huge number": value({"value": 2**63}),
+        "unknown phase": packed(drag("begin")),
+        "far away": packed(drag("start", end_position=[1e300, 0, 0])),
         "a long name": packed(drag("start", name="/" + "x" * 1000)),
         "a negative instance": packed(drag("start", instance_index=-1)),
-        "an odd button": packed(drag("start", button="back")), "an odd modifier": packed(drag("start", modifier=["shift"])),
-    }  # fmt: skip
+        "an odd button": packed(drag("start", button="back")),
+        "an odd modifier": packed(drag("start", modifier=["shift"])),
+    }
 
 
 def test_hostile_messages_end_the_connection_and_change_nothing(viewer, capfd, recwarn):
-    uuid = next(uuid for uuid, handle in sliders(viewer).items() if handle.label == "stiffness ×")
-    before, wish = sliders(viewer)[uuid].value, viewer.source._wish
+    uuid = next(uuid for uuid, handle in sliders(viewer).items() if handle.label == "Stiffness ×")
+    before, commands = sliders(viewer)[uuid].value, viewer.source._commands
     with joined(viewer.server) as good:
         good.send(packed(CAMERA))
         for kind, message in hostile(viewer).items():
@@ -211,7 +288,7 @@ def test_hostile_messages_end_the_connection_and_change_nothing(viewer, capfd, r
                 assert farewell(client) in (1008, 1009), kind
         assert sliders(viewer)[uuid].value == before
         assert not sliders(viewer)[uuid]._impl.removed
-        assert viewer.source._wish == wish
+        assert viewer.source._commands == commands
         viewer.source.step()
         good.recv(timeout=30)  # the others still see what happens
     assert viewer.server.viser._share_tunnel is None
@@ -219,36 +296,42 @@ def test_hostile_messages_end_the_connection_and_change_nothing(viewer, capfd, r
     assert (out, err) == ("", "")
 
 
-def test_drags_of_what_cannot_be_dragged_do_nothing(viewer):
-    wish = viewer.source._wish
+def test_invalid_drags_do_nothing(viewer):
+    commands = viewer.source._commands
     with joined(viewer.server) as client:
         client.send(packed(CAMERA))
-        for message in (drag("update"), drag("end"), drag("start", name="/nothing"), drag("start", name="/ground"),
-                        drag("start", button="right"), drag("start", owner="somebody")):  # fmt: skip
+        for message in (
+            drag("update"),
+            drag("end"),
+            drag("start", name="/nothing"),
+            drag("start", name="/ground"),
+            drag("start", button="right"),
+            drag("start", owner="somebody"),
+        ):
             client.send(packed(message))
         client.send(packed(CAMERA))
         until(lambda: len(viewer.server.viser.get_clients()) == 1, "the client was dropped")
-    assert viewer.source._wish.pulls == {}
-    assert viewer.source._wish.clicks == wish.clicks
+    assert viewer.source._commands.drags == {}
+    assert viewer.source._commands.clicks == commands.clicks
 
 
-def test_who_talks_too_much_is_dropped(viewer):
+def test_a_client_that_sends_too_much_is_disconnected(viewer):
     with joined(viewer.server) as client:
         try:
-            for _ in range(int(door.BURST) + 2000):
+            for _ in range(int(_gateway.MESSAGE_BURST) + 2000):
                 client.send(packed(CAMERA))
         except ConnectionClosed:
             pass
         assert farewell(client) == 1008
-    assert viewer.server.door.counts["too many messages"] >= 1
+    assert viewer.server.gateway.counts["too many messages"] >= 1
 
 
-def test_there_is_room_for_so_many(viewer, monkeypatch):
-    until(lambda: viewer.server.door.clients == 0, "somebody is still there")
-    monkeypatch.setattr(door, "MOST_CLIENTS", 2)
+def test_the_number_of_clients_is_limited(viewer, monkeypatch):
+    until(lambda: viewer.server.gateway.clients == 0, "somebody is still there")
+    monkeypatch.setattr(_gateway, "MAX_CLIENTS", 2)
     with joined(viewer.server), joined(viewer.server):
-        assert refused(viewer.server) == 403
-    until(lambda: viewer.server.door.clients == 0, "those who left are still counted")
+        assert reject_status(viewer.server) == 403
+    until(lambda: viewer.server.gateway.clients == 0, "those who left are still counted")
 
 
 def test_there_is_no_tunnel(viewer):
@@ -258,20 +341,24 @@ def test_there_is_no_tunnel(viewer):
         viewer.server.viser.request_share_url()
 
 
-def test_a_port_that_is_taken_is_told():
+def test_a_port_in_use_is_an_error():
     server = Server(port=0)
-    taken = server.door.admission.port
-    with pytest.raises(TautError, match=f"port {taken}: it cannot be listened on"):
+    taken = server.gateway.access.port
+    with pytest.raises(TautError, match=f"cannot listen on 127.0.0.1, port {taken}"):
         Server(port=taken)
     server.close()
 
 
-def test_without_a_door_nothing_is_served(monkeypatch):
+def test_without_the_gateway_nothing_is_served(monkeypatch):
     import viser.infra._infra as infra
 
     real = infra.websockets
 
-    monkeypatch.setattr(infra.WebsockServer, "_background_worker", _otherwise(infra.WebsockServer._background_worker, infra, real))
+    monkeypatch.setattr(
+        infra.WebsockServer,
+        "_background_worker",
+        _otherwise(infra.WebsockServer._background_worker, infra, real),
+    )
     with pytest.raises(TautError, match="unguarded"):
         Server(port=0)
 
@@ -287,19 +374,19 @@ def _otherwise(worker, infra, real):
     return background
 
 
-def test_those_who_do_not_read_cost_little_and_hold_nobody_up():
-    """Five clients stop reading; a hundred pictures later the server keeps one of each node, and others get the newest."""
+def test_clients_that_do_not_read_cost_little_and_delay_nobody():
+    """Five clients stop reading: the server keeps one message per node, others get the newest."""
     with view_scene(cloth(), port=0) as viewer:
         server = viewer.server.viser._websock_server
         stalled = [joined(viewer.server, max_queue=1, close_timeout=0.1) for _ in range(5)]
         for client in stalled:
             client.__enter__().send(packed(CAMERA))
         until(lambda: len(viewer.server.viser.get_clients()) == 5, "they are not there")
-        viewer.source.pace(1e6)
+        viewer.source.set_speed(1e6)
         viewer.source.play()
-        until(lambda: viewer.broadcaster.sent > 30, "nothing is sent")
+        until(lambda: viewer.broadcaster.updates > 30, "nothing is sent")
         messages = len(server._broadcast_buffer.message_from_id)
-        until(lambda: viewer.broadcaster.sent > 130, "the broadcaster is held up")
+        until(lambda: viewer.broadcaster.updates > 130, "the broadcaster is held up")
         assert len(server._broadcast_buffer.message_from_id) <= messages + 20
         waiting = [c.transport.get_write_buffer_size() for c in server._live_connections.values()]
         assert max(waiting) < 1_000_000
@@ -318,7 +405,9 @@ def test_closing_ends_all_threads():
     viewer.source.play()
     viewer.source.wait(lambda now: now.step > 2)
     viewer.close()
-    assert {thread.name for thread in threading.enumerate() if thread.name.startswith("taut")} == before
+    assert {
+        thread.name for thread in threading.enumerate() if thread.name.startswith("taut")
+    } == before
     with pytest.raises(OSError, match="refused"):
         asked(viewer.server.address[1], "GET / HTTP/1.1", "Host: localhost")
 
@@ -329,6 +418,6 @@ def test_the_picture_is_of_the_newest_state():
         viewer.source.wait(lambda now: now.step >= 5)
         viewer.source.pause()
         now = viewer.source.wait(lambda now: not now.playing)
-        wanted = viewer.subject.pieces[0].positions(now.q).astype(np.float32)
-        until(lambda: np.array_equal(viewer.stage.surfaces[0].vertices, wanted), "it was not shown")
+        wanted = viewer.model.pieces[0].positions(now.q).astype(np.float32)
+        until(lambda: np.array_equal(viewer.graph.surfaces[0].vertices, wanted), "it was not shown")
         assert np.array_equal(viewer.source.newest.q, now.q)  # nothing has moved on meanwhile

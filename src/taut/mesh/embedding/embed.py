@@ -1,12 +1,13 @@
-"""Points that ride on a mesh: a fine one to look at on a coarse one to simulate.
+"""Embedding: points of a fine mesh for display follow a coarse mesh for simulation, the cage.
 
-In a cage of solids a point x is bound to the tetrahedron that holds it, or if none does to the nearest one, by its barycentric
-weights:
+In a cage of solids a point x is bound to the tetrahedron that contains it, or if none does to one
+nearby, by its barycentric weights:
 
     x(q) = Σ wᵢ qᵢ,    Σ wᵢ = 1,
 
-which reproduces every affine motion of the cage. On a cage of faces it is bound to the nearest triangle by the weights of its foot
-on the plane of that triangle and by its height d along the unit normal:
+which reproduces every affine motion of the cage. On a cage of faces it is bound to the nearest
+triangle by the weights of its foot on the plane of that triangle and by its height d along the unit
+normal:
 
     x(q) = Σ wᵢ qᵢ + d n(q),
 
@@ -18,27 +19,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from taut.arrays import Float, Int, Mask
 from taut.errors import MeshError
-from taut.mesh.embedding.nearest import holding_tet, nearest_segment, nearest_triangle
-from taut.mesh.embedding.tetrahedra import skin, tetrahedra
-from taut.mesh.measure import EXACT, FLAT
+from taut.mesh.embedding.nearest import containing_tet, nearest_segment, nearest_triangle
+from taut.mesh.kinds import Kind
+from taut.mesh.measure import DEGENERATE_TOLERANCE, POSITION_TOLERANCE
 from taut.mesh.mesh import Mesh
 from taut.mesh.parts import check_points
-from taut.mesh.ranges import ranges
+from taut.mesh.topology import ranges
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
-
-BATCH = 20_000  # points for which candidates are weighed at a time
+_BATCH = 20_000  # points whose candidate tetrahedra are compared at a time: it bounds the memory
 
 
 @dataclass(frozen=True, eq=False)
 class Embedding:
-    """How m points follow the n points of a cage. Made by `embed`; call it with positions of the cage.
+    """The map from positions of a cage (n, 3) to m embedded points. Made by `embed`; callable.
 
-    indices : points of the cage that carry each point, shape (m, k): k = 4 in solids, 3 on faces, 2 on lines
+    indices : points of the cage that carry each point, shape (m, k): k = 4 in solids, 3 on faces, 2
+        on lines
     weights : of these, shape (m, k); each row sums to 1
     offsets : heights above the triangle [m], shape (m,); zero in solids and on lines
     n : the number of points of the cage
@@ -51,20 +51,29 @@ class Embedding:
 
     @property
     def reach(self) -> float:
-        """The largest weight: 1 where the cage holds every point. A point outside moves by so many times the noise of the cage."""
+        """The largest weight; 1 if the cage contains every point.
+
+        Points outside are extrapolated: they amplify the noise of the cage by this factor.
+        """
         return float(np.abs(self.weights).max(initial=0.0))
 
     def __call__(self, q: ArrayLike) -> Float:
         """Positions [m], shape (m, 3), when the cage has the positions q [m], shape (n, 3)."""
         array = np.asarray(q)
         if array.shape != (self.n, 3):
-            raise MeshError(f"the positions of the cage have shape {array.shape}, not ({self.n}, 3)")
+            raise MeshError(
+                f"positions of the cage must have shape ({self.n}, 3), got {array.shape}"
+            )
         if not np.issubdtype(array.dtype, np.number) or np.iscomplexobj(array):
-            raise MeshError(f"the positions of the cage are of type {array.dtype}, not numbers")
+            raise MeshError(f"positions of the cage must be real numbers, got {array.dtype}")
         corners = array.astype(np.float64, copy=False)[self.indices]
-        # from the first corner: weights sum to 1, and far coordinates cost no digits
-        found = corners[:, 0] + np.einsum("mk,mki->mi", self.weights[:, 1:], corners[:, 1:] - corners[:, :1])
-        return found + self.offsets[:, None] * _normals(corners) if self.indices.shape[1] == 3 else found
+        # Relative to the first corner: weights sum to 1, and far coordinates lose no digits.
+        found = corners[:, 0] + np.einsum(
+            "mk,mki->mi", self.weights[:, 1:], corners[:, 1:] - corners[:, :1]
+        )
+        if self.indices.shape[1] == 3:
+            found = found + self.offsets[:, None] * _normals(corners)
+        return found
 
 
 def embed(points: ArrayLike | Mesh, cage: Mesh) -> Embedding:
@@ -73,8 +82,9 @@ def embed(points: ArrayLike | Mesh, cage: Mesh) -> Embedding:
     points : positions [m], shape (m, 3) or (m, 2), or a mesh, whose points are meant
     cage : its solids carry the points if it has any, else its faces, else its lines
 
-    A point outside of all solids is extrapolated from one at the nearest boundary triangle, that whose weights are smallest:
-    `reach` says how large they are. On faces it keeps its height above the nearest triangle.
+    A point outside all solids is extrapolated from the tetrahedron near the closest boundary
+    triangle with the smallest weights; `reach` is the largest weight. On faces a point keeps its
+    height above the nearest triangle.
 
     >>> cage = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], {"tet": [[0, 1, 2, 3]]})
     >>> skin = embed([[0.25, 0.25, 0.25], [0.5, 0.5, 0.5]], cage)
@@ -89,7 +99,7 @@ def embed(points: ArrayLike | Mesh, cage: Mesh) -> Embedding:
         return _on_faces(x, cage)
     if cage.blocks(1):
         return _on_lines(x, cage)
-    raise MeshError("the cage has no cells to carry points")
+    raise MeshError("the cage must have cells, got points only")
 
 
 def _in_solids(x: Float, cage: Mesh) -> Embedding:
@@ -97,29 +107,36 @@ def _in_solids(x: Float, cage: Mesh) -> Embedding:
     corners = cage.positions[tets]
     edges = corners[:, 1:] - corners[:, :1]
     volume = np.einsum("mi,mi->m", edges[:, 0], np.cross(edges[:, 1], edges[:, 2]))
-    thick = np.abs(volume) > FLAT * _longest(corners) ** 3
+    thick = np.abs(volume) > DEGENERATE_TOLERANCE * _longest(corners) ** 3
     if not thick.any():
-        raise MeshError("the solids of the cage have no volume")
+        raise MeshError("the solids of the cage must have a volume")
     tets, corners, edges = tets[thick], corners[thick], edges[thick]
-    held = holding_tet(x, corners)
+    held = containing_tet(x, corners)
     outside = np.flatnonzero(held < 0)
     if len(outside):
         faces = skin(tets, volume[thick] > 0)
         near = faces[nearest_triangle(x[outside], cage.positions[faces])[0]]
-        held[outside] = _gentlest(x[outside], near, tets, corners[:, 0], edges, cage.n)
+        held[outside] = _least_extrapolating_tet(
+            x[outside], near, tets, corners[:, 0], edges, cage.n
+        )
     columns = np.swapaxes(edges[held], 1, 2)
     weights = np.linalg.solve(columns, (x - corners[held, 0])[:, :, None])[:, :, 0]
-    return _bound(tets[held], weights, np.zeros(len(x)), cage.n)
+    return _make_embedding(tets[held], weights, np.zeros(len(x)), cage.n)
 
 
-def _gentlest(x: Float, near: Int, tets: Int, origin: Float, edges: Float, n: int) -> Int:
-    """For each point the tetrahedron, among those at the corners of a triangle (m, 3) near it, whose largest weight is least."""
+def _least_extrapolating_tet(
+    x: Float, near: Int, tets: Int, origin: Float, edges: Float, n: int
+) -> Int:
+    """The tetrahedron with the smallest largest weight, among those at a nearby triangle (m, 3).
+
+    The tetrahedron behind the nearest triangle may be a sliver, whose weights would be huge.
+    """
     order = np.argsort(tets.ravel(), kind="stable")
     owner, start = order // 4, np.searchsorted(tets.ravel()[order], np.arange(n + 1))
     inverse = np.linalg.inv(np.swapaxes(edges, 1, 2))
     found = np.empty(len(x), np.int64)
-    for low in range(0, len(x), BATCH):
-        corner = near[low : low + BATCH]
+    for low in range(0, len(x), _BATCH):
+        corner = near[low : low + _BATCH]
         count = (start[corner + 1] - start[corner]).sum(axis=1)
         first, last = start[corner].ravel(), start[corner + 1].ravel()
         tet = owner[ranges(first, last - first)]
@@ -127,22 +144,25 @@ def _gentlest(x: Float, near: Int, tets: Int, origin: Float, edges: Float, n: in
         weights = np.einsum("mij,mj->mi", inverse[tet], x[low + point] - origin[tet])
         largest = np.maximum(np.abs(weights).max(axis=1), np.abs(1 - weights.sum(axis=1)))
         best = np.lexsort((tet, largest, point))
-        found[low : low + BATCH] = tet[best[np.cumsum(count) - count]]
+        found[low : low + _BATCH] = tet[best[np.cumsum(count) - count]]
     return found
 
 
 def _on_faces(x: Float, cage: Mesh) -> Embedding:
     corners = cage.positions[cage.triangles]
-    wide = np.linalg.norm(_vector_areas(corners), axis=1) > FLAT * _longest(corners) ** 2
+    wide = (
+        np.linalg.norm(_vector_areas(corners), axis=1)
+        > DEGENERATE_TOLERANCE * _longest(corners) ** 2
+    )
     if not wide.any():
-        raise MeshError("the faces of the cage have no area")
+        raise MeshError("the faces of the cage must have an area")
     triangles, corners = cage.triangles[wide], corners[wide]
     near, _ = nearest_triangle(x, corners)
     own = corners[near]
     normal = _normals(own)
     columns = np.stack([own[:, 1] - own[:, 0], own[:, 2] - own[:, 0], normal], axis=2)
     solved = np.linalg.solve(columns, (x - own[:, 0])[:, :, None])[:, :, 0]
-    return _bound(triangles[near], solved[:, :2], solved[:, 2], cage.n)
+    return _make_embedding(triangles[near], solved[:, :2], solved[:, 2], cage.n)
 
 
 def _on_lines(x: Float, cage: Mesh) -> Embedding:
@@ -150,18 +170,21 @@ def _on_lines(x: Float, cage: Mesh) -> Embedding:
     ends = cage.positions[lines]
     near, square = nearest_segment(x, ends)
     size = float(np.linalg.norm(np.ptp(ends.reshape(-1, 3), axis=0)))
-    off = np.flatnonzero(square > (EXACT * size) ** 2)
+    off = np.flatnonzero(square > (POSITION_TOLERANCE * size) ** 2)
     if len(off):
-        message = f"it is {np.sqrt(square[off[0]]):g} m from the nearest line of the cage; lines carry only points that lie on them"
+        message = (
+            "a cage of lines carries only points on its lines; "
+            f"the nearest line is {np.sqrt(square[off[0]]):g} m away"
+        )
         raise MeshError(message, element=f"point {off[0]}")
     along = ends[near, 1] - ends[near, 0]
     length = np.einsum("mi,mi->m", along, along)
     weights = np.einsum("mi,mi->m", x - ends[near, 0], along) / np.where(length > 0, length, 1.0)
-    return _bound(lines[near], weights[:, None], np.zeros(len(x)), cage.n)
+    return _make_embedding(lines[near], weights[:, None], np.zeros(len(x)), cage.n)
 
 
-def _bound(indices: Int, weights: Float, offsets: Float, n: int) -> Embedding:
-    """With the weight of the first corner, and read-only."""
+def _make_embedding(indices: Int, weights: Float, offsets: Float, n: int) -> Embedding:
+    """Complete the weights by that of the first corner; arrays are read-only."""
     found = Embedding(indices, np.column_stack([1 - weights.sum(axis=1), weights]), offsets, n)
     for array in (found.indices, found.weights, found.offsets):
         array.setflags(write=False)
@@ -169,7 +192,7 @@ def _bound(indices: Int, weights: Float, offsets: Float, n: int) -> Embedding:
 
 
 def _vector_areas(corners: Float) -> Float:
-    """Twice the areas [m²] along the normals of triangles (m, 3, 3), shape (m, 3)."""
+    """Twice the vector areas [m²] of triangles (m, 3, 3), shape (m, 3)."""
     return np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
 
 
@@ -183,3 +206,68 @@ def _normals(corners: Float) -> Float:
 def _longest(corners: Float) -> Float:
     """The longest distances [m] between two corners, shape (m,); corners (m, k, 3)."""
     return np.linalg.norm(corners[:, :, None] - corners[:, None], axis=3).max(axis=(1, 2))
+
+
+# Solids are cut into tetrahedra by pulling: the corner of smallest index is joined to all faces
+# that do not contain it, and each quadrilateral face is cut along the diagonal from its own corner
+# of smallest index. That diagonal depends on the face alone, so that neighbouring cells agree on
+# the face they share. A hexahedron gives six tetrahedra, a wedge three, a pyramid two.
+
+
+def tetrahedra(mesh: Mesh) -> Int:
+    """All solids as tetrahedra, shape (k, 4), with the orientation of their cells.
+
+    >>> points = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1]]
+    >>> tetrahedra(Mesh(points, {"pyramid": [[0, 1, 2, 3, 4]]})).tolist()
+    [[0, 1, 2, 4], [0, 2, 3, 4]]
+    """
+    return np.concatenate(
+        [np.empty((0, 4), np.int64), *(_pull(cells, kind) for kind, cells in mesh.blocks(3))]
+    )
+
+
+def skin(tets: Int, positive: Mask) -> Int:
+    """The faces with tetrahedra on one side only, shape (k, 3).
+
+    positive : whether each of the tets (m, 4) has a positive volume
+
+    The nearest face to a point outside all tetrahedra is one of these. Where tetrahedra are folded
+    onto the same side of a face, the face counts as boundary.
+
+    >>> faces = skin(np.array([[0, 1, 2, 3], [0, 2, 1, 4]]), np.array([True, True]))
+    >>> [face for face in faces.tolist() if 4 in face]
+    [[0, 1, 4], [0, 2, 4], [1, 2, 4]]
+    """
+    around = tets[:, [(1, 2, 3), (0, 3, 2), (0, 1, 3), (0, 2, 1)]].reshape(-1, 3)
+    a, b, c = around.T
+    side = (
+        np.where(np.repeat(positive, 4), 1, -1) * np.sign(b - a) * np.sign(c - b) * np.sign(c - a)
+    )
+    faces, which = np.unique(np.sort(around, axis=1), axis=0, return_inverse=True)
+    which = which.reshape(-1)
+    bare = (np.bincount(which[side > 0], minlength=len(faces)) == 0) | (
+        np.bincount(which[side < 0], minlength=len(faces)) == 0
+    )
+    return faces[bare]
+
+
+def _pull(cells: Int, kind: Kind) -> Int:
+    if kind.name == "tet":
+        return cells
+    found = []
+    smallest = cells.argmin(axis=1)
+    for corner in range(kind.size):
+        pulled = cells[smallest == corner]
+        for face in (face for face in kind.faces if corner not in face):
+            for triangle in _cut(pulled[:, list(face)]):
+                found.append(np.column_stack([pulled[:, corner], triangle]))
+    return np.concatenate(found)
+
+
+def _cut(face: Int) -> list[Int]:
+    """Faces as triangles from their corner of smallest index, with the same orientation."""
+    if face.shape[1] == 3:
+        return [face]
+    turn = (face.argmin(axis=1)[:, None] + np.arange(4)) % 4
+    turned = np.take_along_axis(face, turn, axis=1)
+    return [turned[:, [0, 1, 2]], turned[:, [0, 2, 3]]]

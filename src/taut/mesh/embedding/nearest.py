@@ -1,16 +1,12 @@
-"""The nearest triangle or segment to each of many points, and the tetrahedron that holds it."""
+"""The nearest triangle or segment to each of many points, and the tetrahedron around it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from taut.mesh.embedding.box_tree import BoxTree
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
+from taut.arrays import Float, Int
 
 
 def nearest_triangle(x: Float, corners: Float) -> tuple[Int, Float]:
@@ -27,7 +23,10 @@ def nearest_triangle(x: Float, corners: Float) -> tuple[Int, Float]:
     u, v = b - a, c - a
     normal = np.cross(u, v)
     square = np.einsum("ij,ij->i", normal, normal)
-    to_second, to_third = np.cross(v, normal) / square[:, None], np.cross(normal, u) / square[:, None]  # gradients of the weights
+    to_second, to_third = (
+        np.cross(v, normal) / square[:, None],
+        np.cross(normal, u) / square[:, None],
+    )  # gradients of the weights
 
     def distance(point: Int, triangle: Int) -> Float:
         r = x[point] - a[triangle]
@@ -36,32 +35,45 @@ def nearest_triangle(x: Float, corners: Float) -> tuple[Int, Float]:
         found = _dot(r, normal[triangle]) ** 2 / square[triangle]
         beside = np.flatnonzero(~over)
         p, t = x[point[beside]], triangle[beside]
-        found[beside] = np.minimum.reduce([_to_segment(p, q[t], e[t]) for q, e in ((a, u), (a, v), (b, c - b))])
+        found[beside] = np.minimum.reduce(
+            [_to_segment(p, q[t], e[t]) for q, e in ((a, u), (a, v), (b, c - b))]
+        )
         return found
 
     return _nearest(x, corners, distance)
 
 
 def nearest_segment(x: Float, ends: Float) -> tuple[Int, Float]:
-    """The index of the nearest segment to each point and the squared distance [m²], shapes (m,); ends [m], (k, 2, 3), k > 0.
+    """The index of the nearest segment to each point and the squared distance [m²], shapes (m,).
 
-    >>> nearest_segment(np.array([[0.5, 1.0, 0.0]]), np.array([[[0.0, 0, 0], [1, 0, 0]], [[0.0, 3, 0], [1, 3, 0]]]))
+    ends : of segments [m], (k, 2, 3), k > 0
+
+    >>> ends = np.array([[[0.0, 0, 0], [1, 0, 0]], [[0.0, 3, 0], [1, 3, 0]]])
+    >>> nearest_segment(np.array([[0.5, 1.0, 0.0]]), ends)
     (array([0]), array([1.]))
     """
     start, along = ends[:, 0], ends[:, 1] - ends[:, 0]
-    return _nearest(x, ends, lambda point, segment: _to_segment(x[point], start[segment], along[segment]))
+    return _nearest(
+        x, ends, lambda point, segment: _to_segment(x[point], start[segment], along[segment])
+    )
 
 
-def holding_tet(x: Float, corners: Float) -> Int:
-    """The index of a tetrahedron that holds each point, shape (m,), -1 where none does; of several, one it is deepest in.
+def containing_tet(x: Float, corners: Float) -> Int:
+    """The index of the tetrahedron around each point, shape (m,), -1 if none.
+
+    The deepest of several.
 
     x : points [m], (m, 3)
     corners : of tetrahedra with a volume [m], (k, 4, 3), k > 0
 
-    >>> holding_tet(np.array([[0.1, 0.1, 0.1], [1.0, 1, 1]]), np.array([[[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]]))
+    >>> corners = np.array([[[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]])
+    >>> containing_tet(np.array([[0.1, 0.1, 0.1], [1.0, 1, 1]]), corners)
     array([ 0, -1])
     """
-    first, inverse = corners[:, 0], np.linalg.inv(np.swapaxes(corners[:, 1:] - corners[:, :1], 1, 2))
+    first, inverse = (
+        corners[:, 0],
+        np.linalg.inv(np.swapaxes(corners[:, 1:] - corners[:, :1], 1, 2)),
+    )
     deepest, found = np.zeros(len(x)), np.full(len(x), -1)
 
     def look(point: Int, tet: Int) -> None:
@@ -77,20 +89,25 @@ def holding_tet(x: Float, corners: Float) -> Int:
 def _nearest(x: Float, corners: Float, distance: Callable[[Int, Int], Float]) -> tuple[Int, Float]:
     """The thing with the smallest squared `distance(points, things)`; corners (k, s, 3).
 
-    With p = Σ wᵢ cᵢ on a thing, |x - p|² = Σ wᵢ |x - cᵢ|² - Σ wᵢ wⱼ |cᵢ - cⱼ|², and the last sum is at most (s - 1)/2s of the
-    longest edge squared. So the corners alone rule out most of the things whose boxes are in reach.
+    With p = Σ wᵢ cᵢ on a thing, |x - p|² = Σ wᵢ |x - cᵢ|² - Σ wᵢ wⱼ |cᵢ - cⱼ|², and the last sum is
+    at most (s - 1)/2s of the longest edge squared. So the corners alone rule out most of the things
+    whose boxes are in reach.
     """
     from scipy.spatial import cKDTree
 
     size = corners.shape[1]
     edges = corners[:, :, None] - corners[:, None]
     inward = np.einsum("kabi,kabi->kab", edges, edges).max(axis=(1, 2)) * (size - 1) / (2 * size)
-    found = np.asarray(cKDTree(corners.mean(axis=1)).query(x)[1], dtype=np.int64)  # seldom far from right: little is left in reach
+    found = np.asarray(
+        cKDTree(corners.mean(axis=1)).query(x)[1], dtype=np.int64
+    )  # seldom far from right: little is left in reach
     best = distance(np.arange(len(x)), found)
 
     def look(point: Int, thing: Int) -> None:
         at = x[point]
-        least = np.minimum.reduce([_dot(away, away) for away in (at - corners[thing, k] for k in range(size))])
+        least = np.minimum.reduce(
+            [_dot(away, away) for away in (at - corners[thing, k] for k in range(size))]
+        )
         near = least - inward[thing] <= best[point]
         point, thing = point[near], thing[near]
         _keep(best, found, point, thing, distance(point, thing))
@@ -117,3 +134,86 @@ def _to_segment(x: Float, start: Float, along: Float) -> Float:
 
 def _dot(a: Float, b: Float) -> Float:
     return np.einsum("ij,ij->i", a, b)
+
+
+# A tree of bounding boxes that finds, for many points at once, the items within reach.
+#
+# Things are halved again and again across the axis along which their centres spread most, so that a
+# level of the tree is one array of boxes and node i has the children 2i and 2i + 1. All points go
+# down together, level by level. Nothing within reach is missed.
+
+_MOST_PAIRS = 1 << 18  # looked at together: it bounds the memory taken
+
+
+class BoxTree:
+    """Boxes from `low` to `high` [m], shapes (k, 3), k > 0.
+
+    >>> tree = BoxTree(np.array([[0.0, 0, 0], [2, 0, 0]]), np.array([[1.0, 1, 1], [3, 1, 1]]))
+    >>> points = np.array([[2.5, 0.5, 0.5], [1.5, 0.5, 0.5]])
+    >>> tree.visit(points, np.array([0.0, 0.25]), lambda point, box: print(point, box))
+    [1 0 1] [0 1 1]
+    """
+
+    def __init__(self, low: Float, high: Float) -> None:
+        count = len(low)
+        depth = count.bit_length() - 1  # so that a leaf holds one or two
+        centre = (low + high) / 2
+        order = np.arange(count)
+        for level in range(depth):
+            start = _starts(count, level)
+            spread = np.maximum.reduceat(centre[order], start) - np.minimum.reduceat(
+                centre[order], start
+            )
+            segment = np.repeat(np.arange(len(start)), np.diff(start, append=count))
+            order = order[np.lexsort((centre[order, spread.argmax(axis=1)[segment]], segment))]
+        self.order = order
+        self.start = _starts(count, depth)
+        self.size = np.diff(self.start, append=count)
+        lows, highs = (
+            [np.minimum.reduceat(low[order], self.start)],
+            [np.maximum.reduceat(high[order], self.start)],
+        )
+        for _ in range(depth):
+            lows.append(lows[-1].reshape(-1, 2, 3).min(axis=1))
+            highs.append(highs[-1].reshape(-1, 2, 3).max(axis=1))
+        self.low, self.high = lows[::-1], highs[::-1]  # by level, the whole first
+
+    def visit(self, x: Float, reach: Float, look: Callable[[Int, Int], None]) -> None:
+        """Call `look(points, things)` in batches for all pairs with a box within reach of x[point].
+
+        A few pairs beyond reach may be among them.
+
+        x : points [m], shape (m, 3)
+        reach : squared distances [m²], shape (m,); `look` may lower them as it finds something near
+        """
+        everything = np.arange(len(x))
+        stack = [(0, part, np.zeros_like(part)) for part in _parts(everything)]
+        while stack:
+            level, point, node = stack.pop()
+            outside = np.maximum(
+                self.low[level][node] - x[point], x[point] - self.high[level][node]
+            ).clip(min=0.0)
+            near = np.einsum("ij,ij->i", outside, outside) <= reach[point]
+            point, node = point[near], node[near]
+            if level == len(self.low) - 1:
+                size = self.size[node]
+                second = np.flatnonzero(size == 2)
+                look(
+                    np.append(point, point[second]),
+                    self.order[np.append(self.start[node], self.start[node[second]] + 1)],
+                )
+            elif len(point):
+                both = np.concatenate([point, point]), np.concatenate([2 * node, 2 * node + 1])
+                stack += [(level + 1, p, n) for p, n in zip(*map(_parts, both), strict=True)]
+
+
+def _starts(count: int, level: int) -> Int:
+    """Starts of the 2^level segments of nearly equal length.
+
+    Each splits into two on the next level.
+    """
+    return np.arange(2**level) * count >> level
+
+
+def _parts(array: Int) -> list[Int]:
+    return np.array_split(array, -(-len(array) // _MOST_PAIRS)) if len(array) else []

@@ -1,7 +1,7 @@
-"""Medit .mesh (INRIA), as text: a keyword, a count, and that many rows, whose last number is a reference.
+"""Medit .mesh (INRIA), text: a keyword, a count, and that many rows that end with a reference.
 
-Elements with the reference k ≠ 0 form the group "ref" followed by k. Corners, ridges and required elements become groups of those
-names. Normals and tangents are not kept.
+Elements with the reference k ≠ 0 form the group "refk". Corners, ridges and required elements
+become groups of those names. Normals and tangents are not kept.
 """
 
 from __future__ import annotations
@@ -9,29 +9,37 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from taut.mesh.files.labels import labelled, labels_of, number
-from taut.mesh.files.numbers import rows as text_rows
-from taut.mesh.files.numbers import whole
-from taut.mesh.files.text import Tokens, shown
-from taut.mesh.kinds import known
+from taut.arrays import Int
+from taut.mesh.files.cells_and_groups import iterate_labels, label_members, parse_label
+from taut.mesh.files.numbers import are_integers, format_rows, quote_word
+from taut.mesh.files.text_reader import TokenReader
+from taut.mesh.kinds import get_kind
 from taut.mesh.mesh import Mesh
 
 NAME = "Medit"
-KINDS = {
-    "Edges": "line", "Triangles": "triangle", "Quadrilaterals": "quad", "Tetrahedra": "tet", "Pyramids": "pyramid",
-    "Prisms": "wedge", "Hexahedra": "hex",
-}  # fmt: skip
-CELLS = frozenset(KINDS.values())
-# sets of elements, by number
-SETS = {
-    "Corners": "point", "RequiredVertices": "point", "Ridges": "line", "RequiredEdges": "line", "RequiredTriangles": "triangle",
-    "RequiredQuadrilaterals": "quad", "RequiredTetrahedra": "tet",
-}  # fmt: skip
-KEEPS: frozenset[str] = frozenset()  # see `held`
-# keywords whose rows say nothing that is kept: how many numbers each row has (0: as many as there are dimensions)
-SKIPPED = {
+_KINDS = {
+    "Edges": "line",
+    "Triangles": "triangle",
+    "Quadrilaterals": "quad",
+    "Tetrahedra": "tet",
+    "Pyramids": "pyramid",
+    "Prisms": "wedge",
+    "Hexahedra": "hex",
+}
+CELLS = frozenset(_KINDS.values())
+# Keywords that list members of a set by number.
+_SETS = {
+    "Corners": "point",
+    "RequiredVertices": "point",
+    "Ridges": "line",
+    "RequiredEdges": "line",
+    "RequiredTriangles": "triangle",
+    "RequiredQuadrilaterals": "quad",
+    "RequiredTetrahedra": "tet",
+}
+# Keywords that are not kept: numbers on each row, 0 for as many as there are dimensions.
+_SKIPPED = {
     "Normals": 0,
     "Tangents": 0,
     "NormalAtVertices": 2,
@@ -39,82 +47,103 @@ SKIPPED = {
     "NormalAtTriangleVertices": 3,
     "TangentAtEdges": 3,
 }
-Int = NDArray[np.int64]
 
 
 def read(path: Path, data: bytes) -> Mesh:
-    """The mesh in a Medit file."""
-    tokens = Tokens(path, data)
-    if tokens.next("the word MeshVersionFormatted") != b"MeshVersionFormatted":
-        raise tokens.error(f"the file begins with {shown(tokens.words[0])}, not with MeshVersionFormatted", 0)
-    tokens.count("the version")
-    dimension, points, refs = 3, None, {}
+    """Return the mesh in a Medit file."""
+    tokens = TokenReader(path, data)
+    if tokens.take("the word MeshVersionFormatted") != b"MeshVersionFormatted":
+        start = quote_word(tokens.words[0])
+        raise tokens.error(f"the file must start with MeshVersionFormatted, got {start}", 0)
+    tokens.take_count("the version")
+    dimension, points = 3, None
+    references: dict[str, Int] = {}
     cells: dict[str, Int] = {}
-    places: dict[str, int] = {}
+    starts: dict[str, int] = {}  # keyword → its first word after the count, for errors
     sets: dict[str, Int] = {}
-    while tokens.left:
-        word = tokens.next("a keyword").decode("utf-8", "replace")
-        if word == "End":
-            if tokens.left:
-                raise tokens.error(f"{shown(tokens.words[tokens.at])} follows the End")
+    while tokens.remaining:
+        keyword = tokens.take("a keyword").decode("utf-8", "replace")
+        if keyword == "End":
+            if tokens.remaining:
+                more = quote_word(tokens.words[tokens.position])
+                raise tokens.error(f"the file must end after End, got {more}")
             break
-        if word == "Dimension":
-            dimension = tokens.count("dimensions")
+        if keyword == "Dimension":
+            dimension = tokens.take_count("the dimension")
             if dimension not in (2, 3):
-                raise tokens.error(f"{dimension} dimensions; there can be 2 or 3", tokens.at - 1)
+                message = f"the dimension must be 2 or 3, got {dimension}"
+                raise tokens.error(message, tokens.position - 1)
             continue
-        if word not in KINDS and word not in SETS and word not in SKIPPED and word != "Vertices":
-            raise tokens.error(f"{shown(tokens.words[tokens.at - 1])} is no keyword of Medit", tokens.at - 1)
-        if word in places:
-            raise tokens.error(f"{word} stand here for the second time", tokens.at - 1)
-        count, places[word] = tokens.count(word), tokens.at
-        if word == "Vertices":
-            table = tokens.numbers(count, dimension + 1, "vertex", float)
-            if not whole(table[:, dimension]):
-                raise tokens.error("a reference of a vertex is no whole number", places[word])
-            points, refs["point"] = table[:, :dimension], table[:, dimension].astype(np.int64)
-        elif word in KINDS:
-            kind = KINDS[word]
-            table = tokens.numbers(count, known(kind).size + 1, kind, int)
-            cells[kind], refs[kind] = table[:, :-1], table[:, -1]
-        elif word in SETS:
-            sets[word] = tokens.numbers(count, 1, word, int)
+        _check_keyword(tokens, keyword, starts)
+        count = tokens.take_count(f"the number of {keyword}")
+        starts[keyword] = tokens.position
+        if keyword == "Vertices":
+            table = tokens.take_table(count, dimension + 1, "vertex", float)
+            if not are_integers(table[:, dimension]):
+                message = "the references of vertices must be integers"
+                raise tokens.error(message, starts[keyword])
+            points = table[:, :dimension]
+            references["point"] = table[:, dimension].astype(np.int64)
+        elif keyword in _KINDS:
+            kind = _KINDS[keyword]
+            table = tokens.take_table(count, get_kind(kind).size + 1, kind, int)
+            cells[kind], references[kind] = table[:, :-1], table[:, -1]
+        elif keyword in _SETS:
+            sets[keyword] = tokens.take_table(count, 1, keyword, int)
         else:
-            tokens.numbers(count, SKIPPED[word] or dimension, word, float)
+            tokens.take_table(count, _SKIPPED[keyword] or dimension, keyword, float)
     if points is None:
-        raise tokens.error("the file has no Vertices")
-    for kind, word in ((k, w) for w, k in KINDS.items() if k in cells):
-        cells[kind] = tokens.in_range(cells[kind], places[word], known(kind).size + 1, len(points), kind, base=1)
+        raise tokens.error("the file must have Vertices, got none")
+    # Cells may come before the vertices, so that indices are checked at the end.
+    for keyword, kind in _KINDS.items():
+        if kind in cells:
+            cells[kind] = tokens.to_indices(
+                cells[kind], starts[keyword], get_kind(kind).size + 1, len(points), kind, base=1
+            )
     groups: dict[str, dict[str, Int]] = {}
     for name, members in sets.items():
-        count = len(points) if SETS[name] == "point" else len(cells.get(SETS[name], ()))
-        groups[name] = {SETS[name]: tokens.in_range(members, places[name], 1, count, name, base=1).ravel()}
-    for kind, ref in refs.items():
-        for k, where in labelled(ref):
-            groups.setdefault(f"ref{k}", {})[kind] = where
+        kind = _SETS[name]
+        count = len(points) if kind == "point" else len(cells.get(kind, ()))
+        indices = tokens.to_indices(members, starts[name], 1, count, name, base=1)
+        groups[name] = {kind: indices.ravel()}
+    for kind, labels in references.items():
+        for label, members in iterate_labels(labels):
+            groups.setdefault(f"ref{label}", {})[kind] = members
     return Mesh(points, cells, groups=groups)
 
 
+def _check_keyword(tokens: TokenReader, keyword: str, seen: dict[str, int]) -> None:
+    """Raise if the word just taken is not a keyword, or was there before."""
+    at = tokens.position - 1
+    if keyword not in {*_KINDS, *_SETS, *_SKIPPED, "Vertices"}:
+        raise tokens.error(f"must be a Medit keyword, got {quote_word(tokens.words[at])}", at)
+    if keyword in seen:
+        raise tokens.error(f"{keyword} must occur once, got it again", at)
+
+
 def write(mesh: Mesh) -> bytes:
-    """The mesh as a Medit file; groups named ref1, ref2… become references."""
-    out = ["MeshVersionFormatted 2", f"Dimension {mesh.points.shape[1]}", "Vertices", str(mesh.n)]
-    refs = labels_of(mesh, "ref", "point", mesh.n)
-    out += [f"{row} {ref}" for row, ref in zip(text_rows(mesh.points), refs.tolist(), strict=True)]
-    for word, kind in KINDS.items():
+    """Return the mesh as a Medit file; groups named ref1, ref2… become references."""
+    lines = ["MeshVersionFormatted 2", f"Dimension {mesh.points.shape[1]}", "Vertices", str(mesh.n)]
+    labels = label_members(mesh, "ref", "point", mesh.n)
+    for row, label in zip(format_rows(mesh.points), labels.tolist(), strict=True):
+        lines.append(f"{row} {label}")
+    for keyword, kind in _KINDS.items():
         if kind in mesh.cells:
             cells = mesh.cells[kind]
-            out += [word, str(len(cells)), *text_rows(np.column_stack([cells + 1, labels_of(mesh, "ref", kind, len(cells))]))]
-    for word, kind in SETS.items():
-        found = mesh.groups.get(word, {}).get(kind, np.empty(0, np.int64))
-        if len(found):
-            out += [word, str(len(found)), *text_rows(found + 1)]
-    return ("\n".join([*out, "End"]) + "\n").encode()
+            labels = label_members(mesh, "ref", kind, len(cells))
+            lines += [keyword, str(len(cells))]
+            lines += format_rows(np.column_stack([cells + 1, labels]))
+    for keyword, kind in _SETS.items():
+        members = mesh.groups.get(keyword, {}).get(kind, np.empty(0, np.int64))
+        if len(members):
+            lines += [keyword, str(len(members)), *format_rows(members + 1)]
+    return ("\n".join([*lines, "End"]) + "\n").encode()
 
 
-def held(mesh: Mesh) -> list[str]:
-    """The groups that are kept whole: references, and sets of the right kind."""
+def find_kept_parts(mesh: Mesh) -> list[str]:
+    """Return the groups that are kept: references, and sets of the right kind."""
     return [
         f"groups.{name}"
         for name, by_kind in mesh.groups.items()
-        if number(name, "ref") is not None or (name in SETS and set(by_kind) == {SETS[name]})
+        if parse_label(name, "ref") is not None or (name in _SETS and set(by_kind) == {_SETS[name]})
     ]

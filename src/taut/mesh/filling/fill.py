@@ -1,8 +1,9 @@
-"""A closed surface filled with tetrahedra.
+"""Fill a closed surface with tetrahedra.
 
-"stuffing" is our own: the winding number says what is inside, and a lattice is cut off at the surface (`stuffing`). All angles are
-good; creases are rounded off within one spacing. "tetwild" is fTetWild (Hu et al. 2020) through the package pytetwild: it follows
-creases and bridges holes, and takes minutes where stuffing takes a second.
+Method "stuffing" (`stuffing.py`) classifies lattice points by the winding number and cuts the
+lattice off at the surface. All angles are good; creases are rounded within one spacing. "tetwild":
+fTetWild (Hu et al. 2020) through the package pytetwild: it follows creases and bridges holes, and
+takes minutes where stuffing takes a second.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from taut.arrays import Float, Int
 from taut.errors import MeshError
-from taut.extras import require
+from taut.extras import require_extra
 from taut.mesh.arguments import choice, length
 from taut.mesh.filling.stuffing import stuff
 from taut.mesh.filling.winding import Winding
@@ -28,22 +29,22 @@ from taut.mesh.mesh import Mesh
 from taut.mesh.topology import components, edge_balance, pairs
 
 _log = logging.getLogger("taut")
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
-ENOUGH = 0.95  # of the volume: less is said
-_PARTS = 30  # of the diagonal of the bounding box: the spacing when none is given
-_TETWILD_SECONDS = 1800.0  # after which it is given up
+_WARN_BELOW = 0.95  # fraction of the enclosed volume that must be filled
+_DEFAULT_CELLS = 30  # spacings along the diagonal of the bounding box, unless given
+_TETWILD_TIMEOUT = 1800.0  # [s]
 
 
 def fill(mesh: Mesh, spacing: float | None = None, *, method: str = "stuffing") -> Mesh:
-    """The inside of a surface as a mesh of tetrahedra, with positive volumes.
+    """Fill a closed surface with tetrahedra of positive volume.
 
-    mesh : faces that close; points at the same place count as one. Faces all turned inwards are taken as well as all outwards, and
-        where closed parts overlap the whole is filled, but a part turned the other way inside another one is a cavity.
-    spacing : length of the longest edges inside [m]; a thirtieth of the diagonal of the bounding box if not given
-        (what is thinner than that may be lost, and the log says so)
-    method : "stuffing", or "tetwild", which needs `pip install 'taut[tetwild]'` and takes a surface that is open too
+    mesh : closed faces; coincident points count as one. Faces may all point inwards or all
+        outwards. Where closed parts overlap, their union is filled; a part of opposite orientation
+        inside another is a cavity.
+    spacing : length of the longest edges inside [m], by default a thirtieth of the diagonal of the
+        bounding box; thinner parts may be lost, which is logged
+    method : "stuffing", or "tetwild", which needs `pip install 'taut[tetwild]'` and takes a surface
+        that is open too
 
     >>> from taut.mesh.shapes.surfaces import sphere
     >>> fill(sphere(16), 0.4)
@@ -51,14 +52,20 @@ def fill(mesh: Mesh, spacing: float | None = None, *, method: str = "stuffing") 
     """
     choice(method, "method", ("stuffing", "tetwild"))
     if not len(mesh.triangles):
-        raise MeshError("there are no faces to fill")
-    points, first, merged = np.unique(mesh.positions, axis=0, return_index=True, return_inverse=True)
+        raise MeshError("the mesh must have faces to fill, got no faces")
+    points, first, merged = np.unique(
+        mesh.positions, axis=0, return_index=True, return_inverse=True
+    )
     triangles = merged.reshape(-1)[mesh.triangles]
     corners = points[triangles]
     low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
     if not (low < high).all():
-        raise MeshError("the faces lie in a plane: there is nothing to fill")
-    size = float(np.linalg.norm(high - low)) / _PARTS if spacing is None else length(spacing, "spacing")
+        raise MeshError("the faces must enclose a volume, got faces in a plane")
+    size = (
+        float(np.linalg.norm(high - low)) / _DEFAULT_CELLS
+        if spacing is None
+        else length(spacing, "spacing")
+    )
     if method == "tetwild":
         return _by_tetwild(points, triangles, size)
     _check_closed(triangles, first, mesh.positions)
@@ -69,58 +76,81 @@ def fill(mesh: Mesh, spacing: float | None = None, *, method: str = "stuffing") 
         return np.where(number == 0, 1.0, -1.0) * np.minimum(distance, size)
 
     filled = stuff(inside, low, high, size)
-    _say_what_is_lost(filled, abs(enclosed_volume(points, triangles)), _pieces(triangles), size)
+    _log_losses(filled, abs(enclosed_volume(points, triangles)), _pieces(triangles), size)
     return filled
 
 
-def _say_what_is_lost(filled: Mesh, volume: float, pieces: int, spacing: float) -> None:
-    """Parts thinner than the spacing are lost, and what they held together falls apart: one line on the log."""
+def _log_losses(filled: Mesh, volume: float, pieces: int, spacing: float) -> None:
+    """Log if thin parts were lost, or pieces fell apart because of it."""
     part, now = float(filled.volumes.sum()) / volume, _pieces(filled.cells["tet"])
-    if part < ENOUGH or now > pieces:
+    if part < _WARN_BELOW or now > pieces:
         _log.info(
-            "filled with a spacing of %.3g m: %.0f %% of the volume, in %d pieces where the surface has %d; a smaller spacing "
-            "keeps thin parts", spacing, 100 * part, now, pieces,
-        )  # fmt: skip
+            "filled with a spacing of %.3g m: %.0f %% of the volume, in %d pieces where the "
+            "surface has %d; a smaller spacing keeps thin parts",
+            spacing,
+            100 * part,
+            now,
+            pieces,
+        )
 
 
 def _pieces(cells: Int) -> int:
-    """How many connected pieces cells make."""
+    """The number of connected pieces of cells."""
     used, corner = np.unique(cells, return_inverse=True)
     star = pairs([(corner.reshape(cells.shape), tuple((0, i) for i in range(1, cells.shape[1])))])
     return int(components(star, len(used)).max()) + 1
 
 
 def _check_closed(triangles: Int, name: Int, positions: Float) -> None:
-    """Refuse a surface with an edge that is not run through as often in one direction as in the other; `name` is of a point."""
+    """Raise unless every edge is traversed equally often in both directions.
+
+    name : the number in the mesh of each of the merged points
+    """
     edges, faces, balance = edge_balance(triangles, int(triangles.max()) + 1)
     for bad, problem, cure in (
-        (faces == 1, "the surface is not closed: {} of its edges have one face only", "; method='tetwild' bridges holes"),
-        (balance != 0, "the faces are not all turned the same way out: {} edges disagree", "; taut.mesh.oriented turns them"),
+        (
+            faces == 1,
+            "the surface is not closed: {} of its edges belong to one face only",
+            "; method='tetwild' bridges holes",
+        ),
+        (
+            balance != 0,
+            "the faces are not consistently oriented: {} edges disagree",
+            "; use taut.mesh.oriented",
+        ),
     ):
         if bad.any():
             a, b = name[edges[bad.argmax()]].tolist()
             raise MeshError(
-                f"{problem.format(int(bad.sum()))}, such as that from point {a} to point {b} at {positions[a].tolist()}{cure}",
+                f"{problem.format(int(bad.sum()))}, such as that from point {a} to point {b} "
+                f"at {positions[a].tolist()}{cure}",
                 element=f"edge {a}-{b}",
             )
 
 
 def _by_tetwild(points: Float, triangles: Int, spacing: float) -> Mesh:
-    require("tetwild", "pytetwild", "fillings with method='tetwild'")
+    require_extra("tetwild", "pytetwild", "fillings with method='tetwild'")
     arrays, _ = isolated(
-        "taut.mesh.filling.fill:_tetwild", {"points": points, "triangles": triangles}, {"spacing": spacing},
-        what="filling the surface with tetwild", timeout=_TETWILD_SECONDS,
-    )  # fmt: skip
+        "taut.mesh.filling.fill:_tetwild",
+        {"points": points, "triangles": triangles},
+        {"spacing": spacing},
+        what="filling the surface with tetwild",
+        timeout=_TETWILD_TIMEOUT,
+    )
     if not len(arrays["tets"]):
         raise MeshError(f"tetwild found nothing inside at a spacing of {spacing:g} m")
     return Mesh(arrays["points"], {"tet": arrays["tets"]})
 
 
 def _tetwild(arrays: Arrays, *, spacing: float) -> tuple[Arrays, dict[str, Any]]:
-    """What the child runs."""
-    if find_spec("pyvista") is None:  # pytetwild imports it for methods that we do not call, and it would bring all of VTK
+    """Run in the child process."""
+    # pytetwild imports pyvista for methods that are not called here; an empty module avoids the
+    # dependency on all of VTK.
+    if find_spec("pyvista") is None:
         sys.modules["pyvista"] = ModuleType("pyvista")
     tetrahedralize = import_module("pytetwild").tetrahedralize
     triangles = arrays["triangles"].astype(np.int32)
-    points, tets = tetrahedralize(arrays["points"], triangles, edge_length_abs=spacing, vtk_ordering=True)  # that is, positive
+    points, tets = tetrahedralize(
+        arrays["points"], triangles, edge_length_abs=spacing, vtk_ordering=True
+    )  # that is, positive
     return {"points": points, "tets": tets.astype(np.int64)}, {}

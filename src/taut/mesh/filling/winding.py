@@ -1,21 +1,19 @@
-"""Which points are inside a closed surface: the winding number, by counting faces along a ray.
+"""The winding number of points in a closed surface, by counting crossings along a ray.
 
-A ray in a fixed direction leaves through faces turned along it and enters through faces turned against it; the difference is how
-often the surface winds about its start. Seen along the ray, a triangle covers the start when, on the line v = const through it, one
-of the two sides which that line crosses is to the right of the start and one is not. Each side is evaluated in the same way for
-both of its triangles, so a ray through an edge or a corner is counted neither twice nor not at all, and a point with all of the
-surface on one side of it has the number zero.
+A ray in a fixed direction leaves through faces turned along it and enters through faces turned
+against it; the difference is how often the surface winds about its start. Seen along the ray, a
+triangle covers the start when, on the line v = const through it, one of the two sides which that
+line crosses is to the right of the start and one is not. Each side is evaluated in the same way for
+both of its triangles, so a ray through an edge or a corner is counted neither twice nor not at all,
+and a point with all of the surface on one side of it has the number zero.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from taut.mesh.ranges import count_up, ranges
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
+from taut.arrays import Float, Int
+from taut.mesh.topology import count_up, ranges
 
 _MOST_BINS = 512  # along each side of the grid that finds the triangles in front of a point
 _MOST_PAIRS = 1 << 18  # of points and triangles looked at together: it bounds the memory taken
@@ -28,26 +26,32 @@ class Winding:
     triangles : shape (m, 3), m > 0, each edge run through as often in one direction as in the other
 
     >>> corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
-    >>> Winding(corners, np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]])).at(np.array([[0.1, 0.1, 0.1], [1.0, 1, 1]]))[0]
+    >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]])
+    >>> Winding(corners, faces).at(np.array([[0.1, 0.1, 0.1], [1.0, 1, 1]]))[0]
     array([1, 0])
     """
 
     def __init__(self, points: Float, triangles: Int) -> None:
         x = points @ _turn()
         start, end = triangles, np.roll(triangles, -1, axis=1)
-        self._first, self._last = x[np.minimum(start, end)], x[np.maximum(start, end)]  # a side is the same from both triangles
+        # By index, so that a side has the same ends, and the same rounding, from both triangles.
+        self._first = x[np.minimum(start, end)]
+        self._last = x[np.maximum(start, end)]
         self._forwards = start < end
         corners = x[triangles, :2]
-        # rounding may put a point of a side just beyond the side's ends
+        # Rounding may put a point of a side just beyond its ends.
         self._margin = 1e-12 * np.ptp(corners, axis=(0, 1)).max()
-        self._low, self._high = corners.min(axis=1) - self._margin, corners.max(axis=1) + self._margin
+        self._low, self._high = (
+            corners.min(axis=1) - self._margin,
+            corners.max(axis=1) + self._margin,
+        )
         self._origin, self._end = self._low.min(axis=0), self._high.max(axis=0)
         self._bins = min(int(np.sqrt(len(triangles))) + 1, _MOST_BINS)
         while not self._fill():
             self._bins //= 2
 
     def _fill(self) -> bool:
-        """List for each bin of the grid the triangles that reach into it, unless they are too many."""
+        """List the triangles that overlap each bin of the grid; False if they are too many."""
         most = 10 * len(self._low) + _MOST_PAIRS
         low, high = self._bin(self._low), self._bin(self._high)
         tall = high[:, 1] - low[:, 1] + 1
@@ -65,35 +69,59 @@ class Winding:
         return True
 
     def _columns(self, triangle: Int, row: Int) -> tuple[Int, Int]:
-        """The first and the last column into which each triangle reaches within a row: those of its sides, cut off there."""
+        """First and last column that each triangle overlaps within a row."""
         first, last = self._first[triangle, :, :2], self._last[triangle, :, :2]
         height = (self._end[1] - self._origin[1]) / self._bins
         bottom = (self._origin[1] + row * height - self._margin)[:, None]
         top = bottom + height + 2 * self._margin
         rise = last[:, :, 1] - first[:, :, 1]
         steep = np.abs(rise) > self._margin  # a level side is not cut off
-        parts = [((v - first[:, :, 1]) / np.where(steep, rise, 1.0)).clip(0.0, 1.0) for v in (bottom, top)]
-        u = np.stack([first[:, :, 0] + np.where(steep, part, side) * (last - first)[:, :, 0] for side, part in enumerate(parts)])
-        here = (np.maximum(first, last)[:, :, 1] >= bottom) & (np.minimum(first, last)[:, :, 1] <= top)
-        low, high = np.where(here, u, np.inf).min(axis=(0, 2)), np.where(here, u, -np.inf).max(axis=(0, 2))
-        ends = np.stack([low - self._margin, high + self._margin]).clip(self._origin[0], self._end[0])
-        column = self._bin(np.stack([ends, np.broadcast_to(self._origin[1], ends.shape)], axis=-1).reshape(-1, 2))[:, 0]
+        parts = [
+            ((v - first[:, :, 1]) / np.where(steep, rise, 1.0)).clip(0.0, 1.0)
+            for v in (bottom, top)
+        ]
+        u = np.stack(
+            [
+                first[:, :, 0] + np.where(steep, part, side) * (last - first)[:, :, 0]
+                for side, part in enumerate(parts)
+            ]
+        )
+        here = (np.maximum(first, last)[:, :, 1] >= bottom) & (
+            np.minimum(first, last)[:, :, 1] <= top
+        )
+        low, high = (
+            np.where(here, u, np.inf).min(axis=(0, 2)),
+            np.where(here, u, -np.inf).max(axis=(0, 2)),
+        )
+        ends = np.stack([low - self._margin, high + self._margin]).clip(
+            self._origin[0], self._end[0]
+        )
+        column = self._bin(
+            np.stack([ends, np.broadcast_to(self._origin[1], ends.shape)], axis=-1).reshape(-1, 2)
+        )[:, 0]
         return column[: len(row)], column[len(row) :]
 
     def _bin(self, x: Float) -> Int:
-        return ((x[:, :2] - self._origin) / (self._end - self._origin) * self._bins).astype(np.int64).clip(0, self._bins - 1)
+        return (
+            ((x[:, :2] - self._origin) / (self._end - self._origin) * self._bins)
+            .astype(np.int64)
+            .clip(0, self._bins - 1)
+        )
 
     def at(self, points: Float) -> tuple[Int, Float]:
-        """The winding number about each of the points [m], (m, 3), and how far from it along its ray, or back, the surface is [m].
+        """Winding numbers about points [m], (m, 3), and distances to the surface along the ray [m].
 
-        Shapes (m,). The number is 0 outside. The distance is infinite where the line of the ray misses the surface.
+        Shapes (m,). The number is 0 outside. The distance is infinite where the line of the ray
+        misses the surface.
         """
         x = points @ _turn()
         column, row = self._bin(x).T
         first = self._start[column * self._bins + row]
         count = self._start[column * self._bins + row + 1] - first
         number, distance = np.zeros(len(x), np.int64), np.full(len(x), np.inf)
-        ends = np.searchsorted(np.cumsum(count), np.arange(_MOST_PAIRS, count.sum(), _MOST_PAIRS), side="right")
+        ends = np.searchsorted(
+            np.cumsum(count), np.arange(_MOST_PAIRS, count.sum(), _MOST_PAIRS), side="right"
+        )
         for low, high in zip([0, *ends], [*ends, len(x)], strict=True):
             some = slice(low, high)
             point = np.repeat(np.arange(low, high), count[some])
@@ -104,14 +132,19 @@ class Winding:
         return number, distance
 
     def _covered(self, x: Float, point: Int, triangle: Int) -> tuple[Int, Float, Int]:
-        """Of pairs of points of x and triangles those in line: the point, how far ahead the triangle is, and ±1 as it is turned."""
+        """Pairs whose triangle is hit by the line of the ray.
+
+        Point, distance ahead, orientation ±1.
+        """
         p = x[point, :2]
         near = ((self._low[triangle] <= p) & (p <= self._high[triangle])).all(axis=1)
         point, triangle = point[near], triangle[near]
         p, first, last = x[point][:, None], self._first[triangle], self._last[triangle]
         below, above = first[:, :, 1] <= p[:, :, 1], last[:, :, 1] <= p[:, :, 1]
         crossed = below != above  # two of the three sides, or none
-        part = (p[:, :, 1] - first[:, :, 1]) / np.where(crossed, last[:, :, 1] - first[:, :, 1], 1.0)
+        part = (p[:, :, 1] - first[:, :, 1]) / np.where(
+            crossed, last[:, :, 1] - first[:, :, 1], 1.0
+        )
         u = first[:, :, 0] + part * (last[:, :, 0] - first[:, :, 0])
         right = crossed & (u > p[:, :, 0])
         covers = np.flatnonzero(right.sum(axis=1) == 1)
@@ -124,6 +157,8 @@ class Winding:
 
 
 def _turn() -> Float:
-    """A rotation to coordinates (u, v, w), w along the ray, askew to anything built along the axes."""
+    """A rotation to coordinates (u, v, w), w along the ray, oblique to axis-aligned geometry."""
     (a, b), (c, d) = np.array([[0.6, 0.8], [5 / 13, 12 / 13]])
-    return np.array([[a, -b, 0.0], [b, a, 0.0], [0.0, 0.0, 1.0]]) @ np.array([[1.0, 0.0, 0.0], [0.0, c, -d], [0.0, d, c]])
+    return np.array([[a, -b, 0.0], [b, a, 0.0], [0.0, 0.0, 1.0]]) @ np.array(
+        [[1.0, 0.0, 0.0], [0.0, c, -d], [0.0, d, c]]
+    )

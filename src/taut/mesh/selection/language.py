@@ -2,11 +2,13 @@
 
 From the weakest binding to the strongest:
 
-    or    and    not    < <= > >= == !=    + -    * /    -a    ^ (or **)    name  'name'  number  word(a, b…)  ( … )
+    or    and    not    < <= > >= == !=    + -    * /    -a    ^ (or **)
+    name  'name'  number  word(a, b…)  ( … )
 
-Comparisons may be chained, ^ binds to the right, and a range a:b may stand among the arguments of a word. Which names there are
-and whether they mean points or numbers is the business of `sets` and `numbers`. Operators of one strength
-make one node with all their operands, so the depth of a tree is bounded by `MOST_NESTED` however long the text is.
+Comparisons may be chained, ^ is right-associative, and the arguments of a word may include ranges
+a:b. `select` and `numbers` resolve names to points and numbers. Operators of equal precedence make
+one node with all their operands, so that the depth of a tree is bounded by `MAX_NESTING` however
+long the text is.
 """
 
 from __future__ import annotations
@@ -18,12 +20,16 @@ from dataclasses import dataclass
 
 from taut.errors import MeshError
 
-MOST_CHARACTERS = 10_000
-MOST_NESTED = 30
+MAX_CHARACTERS = 10_000
+MAX_NESTING = 30
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
-STRENGTH = {"or": 0, "and": 1} | dict.fromkeys(COMPARISONS, 3) | {"+": 4, "-": 4, "*": 5, "/": 5, "^": 7, "**": 7}
-NOT, MINUS = 2, 6  # strengths of the two prefixes
-_SHOWN = 60  # characters of a selection, and of a name in it, that an error repeats
+PRECEDENCE = (
+    {"or": 0, "and": 1}
+    | dict.fromkeys(COMPARISONS, 3)
+    | {"+": 4, "-": 4, "*": 5, "/": 5, "^": 7, "**": 7}
+)
+NOT, MINUS = 2, 6  # precedence of the two prefixes
+_MAX_QUOTED = 60  # characters of a selection, or of a name in it, that an error quotes
 _TOKEN = re.compile(
     r"""(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)
     | (?P<word>[^\W\d]\w*)
@@ -67,23 +73,29 @@ class Call(Node):
 
 @dataclass(frozen=True)
 class Operation(Node):
-    """Operands with the operators between them, all of one strength; one operand after a prefix. A range is the operator ":"."""
+    """Operands joined by operators of equal precedence.
+
+    A prefix has one operand. ":" is a range.
+    """
 
     operators: tuple[str, ...]
     operands: tuple[Node, ...]
 
 
 def parse(text: str) -> Node:
-    """The tree of a selection; a text that is none is a MeshError with the column.
+    """Parse a selection into a tree; MeshError names the column of a syntax error.
 
     >>> parse("not left").operators
     ('not',)
     >>> parse("y >")
     Traceback (most recent call last):
-    taut.errors.MeshError: selection 'y >': at column 4: the selection ends where a name or a number should stand
+    taut.errors.MeshError: selection 'y >': at column 4: expected a name or a number, got the end
     """
-    if len(text) > MOST_CHARACTERS:
-        raise MeshError(f"selection {short(text)}: it has {len(text)} characters; the most are {MOST_CHARACTERS}")
+    if len(text) > MAX_CHARACTERS:
+        raise MeshError(
+            f"selection {short(text)}: must have at most {MAX_CHARACTERS} characters, "
+            f"got {len(text)}"
+        )
     return _Parser(text).whole()
 
 
@@ -93,14 +105,19 @@ def problem(text: str, at: int, message: str) -> MeshError:
 
 
 def short(text: str) -> str:
-    """A text as an error repeats it."""
-    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
+    """Quote a text for an error message, shortened."""
+    return repr(text if len(text) <= _MAX_QUOTED else text[:_MAX_QUOTED] + "…")
 
 
 def walk(node: Node) -> Iterator[Node]:
     """The node and all below it, from left to right."""
     yield node
-    for child in node.operands if isinstance(node, Operation) else node.arguments if isinstance(node, Call) else ():
+    children: tuple[Node, ...] = ()
+    if isinstance(node, Operation):
+        children = node.operands
+    elif isinstance(node, Call):
+        children = node.arguments
+    for child in children:
         yield from walk(child)
 
 
@@ -122,9 +139,9 @@ def _tokens(text: str) -> Iterator[_Token]:
         found = _TOKEN.match(text, at)
         if found is None:
             if text[at] in "'\"":
-                raise problem(text, at, "the quotation has no end")
+                raise problem(text, at, "the closing quote is missing")
             use = f"; use {_INSTEAD[text[at]]}" if text[at] in _INSTEAD else ""
-            raise problem(text, at, f"{text[at]!r} has no meaning here{use}")
+            raise problem(text, at, f"unexpected character {text[at]!r}{use}")
         assert found.lastgroup is not None
         yield _Token(found.lastgroup, found[0], at, found.end())
         at = found.end()
@@ -152,11 +169,11 @@ class _Parser:
         return found
 
     def missing(self, what: str) -> MeshError:
-        """The error that something else should stand here."""
+        """The error that `what` was expected here."""
         token = self.token
         if token.kind == "end":
-            return problem(self.text, token.start, f"the selection ends where {what} should stand")
-        return problem(self.text, token.start, f"{what} should stand here, not {short(token.text)}")
+            return problem(self.text, token.start, f"expected {what}, got the end")
+        return problem(self.text, token.start, f"expected {what}, got {short(token.text)}")
 
     @property
     def end(self) -> int:
@@ -172,15 +189,15 @@ class _Parser:
     def operation(self, weakest: int) -> Node:
         """Operands joined by operators that bind at least as strongly as `weakest`."""
         self.depth += 1
-        if self.depth > MOST_NESTED:
-            raise problem(self.text, self.token.start, f"it is nested more than {MOST_NESTED} deep")
+        if self.depth > MAX_NESTING:
+            raise problem(self.text, self.token.start, f"must be nested at most {MAX_NESTING} deep")
         start = self.token.start
         node = self.prefixed()
-        while (strength := STRENGTH.get(self.token.text, -1)) >= weakest:
+        while (precedence := PRECEDENCE.get(self.token.text, -1)) >= weakest:
             operators, operands = [], [node]
-            while STRENGTH.get(self.token.text) == strength:
+            while PRECEDENCE.get(self.token.text) == precedence:
                 operators.append(self.take().text.replace("**", "^"))
-                operands.append(self.operation(strength + 1))
+                operands.append(self.operation(precedence + 1))
             node = Operation(start, self.end, tuple(operators), tuple(operands))
         self.depth -= 1
         return node
@@ -204,7 +221,7 @@ class _Parser:
         if token.kind == "quoted":
             self.at += 1
             return Name(token.start, token.end, token.text[1:-1], True)
-        if token.kind == "word" and token.text not in STRENGTH:
+        if token.kind == "word" and token.text not in PRECEDENCE:
             self.at += 1
             if self.accept("("):
                 arguments = self.arguments()
@@ -218,7 +235,7 @@ class _Parser:
         raise self.missing("a name or a number")
 
     def arguments(self) -> tuple[Node, ...]:
-        """What stands in the parentheses after a word, up to and with the closing one."""
+        """The arguments of a word, through the closing parenthesis."""
         found: list[Node] = []
         while not (not found and self.accept(")")):
             start = self.token.start

@@ -5,29 +5,37 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from taut.arrays import Int
 from taut.errors import MeshError
-from taut.mesh.arguments import at_most, choice, count, in_plane, length, lengths, place
+from taut.mesh.arguments import (
+    check_point_count,
+    choice,
+    count,
+    length,
+    lengths,
+    place_in_plane,
+    point,
+)
 from taut.mesh.mesh import Mesh
-from taut.mesh.shapes.boxes import block
+from taut.mesh.shapes.solids import block
 
-Int = NDArray[np.int64]
 BRACES = ("none", "face", "body", "all")
 
 
 def rope(n: int, start: ArrayLike = (0, 0, 0), end: ArrayLike = (1, 0, 0)) -> Mesh:
-    """A rope, chain or rod of n equal segments between two points [m]; its ends are the groups "start" and "end".
+    """A rope, chain or rod of n equal segments between two points.
 
     n : number of segments
-    start, end : its ends [m]
+    start, end : its ends [m]; they are the groups "start" and "end"
 
     >>> rope(4).rod_hinges.tolist()
     [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
     """
-    n, a, b = count(n, "n"), place(start, "start"), place(end, "end")
+    n, a, b = count(n, "n"), point(start, "start"), point(end, "end")
     if (a == b).all():
-        raise MeshError(f"start and end are the same point, {a.tolist()}")
+        raise MeshError(f"start and end must differ, got {a.tolist()} for both")
     s = np.arange(n + 1)[:, None] / n
     return Mesh((1 - s) * a + s * b, {"line": _chain(n)}, groups={"start": [0], "end": [n]})
 
@@ -48,7 +56,10 @@ def ring(n: int, radius: float = 1.0, *, plane: str = "xy") -> Mesh:
     """
     n, radius = count(n, "n", 3), length(radius, "radius")
     angle = 2 * np.pi * np.arange(n) / n
-    return Mesh(in_plane(radius * np.column_stack([np.cos(angle), np.sin(angle)]), plane), {"line": _chain(n) % n})
+    return Mesh(
+        place_in_plane(radius * np.column_stack([np.cos(angle), np.sin(angle)]), plane),
+        {"line": _chain(n) % n},
+    )
 
 
 def net(nx: int, ny: int, size: Any = 1.0, *, plane: str = "xy") -> Mesh:
@@ -62,13 +73,13 @@ def net(nx: int, ny: int, size: Any = 1.0, *, plane: str = "xy") -> Mesh:
     Mesh(9 points, 12 line)
     """
     nx, ny = count(nx, "nx"), count(ny, "ny")
-    at_most((nx + 1) * (ny + 1))
+    check_point_count((nx + 1) * (ny + 1))
     u, v = np.meshgrid(np.arange(nx + 1) / nx, np.arange(ny + 1) / ny)
     number = np.arange((nx + 1) * (ny + 1)).reshape(ny + 1, nx + 1)
     along = np.stack([number[:, :-1].ravel(), number[:, 1:].ravel()], axis=1)
     up = np.stack([number[:-1].ravel(), number[1:].ravel()], axis=1)
     points = np.column_stack([u.ravel(), v.ravel()]) * lengths(size, "size", 2)
-    return Mesh(in_plane(points, plane), {"line": np.concatenate([along, up])})
+    return Mesh(place_in_plane(points, plane), {"line": np.concatenate([along, up])})
 
 
 def lattice(nx: int, ny: int, nz: int, size: Any = 1.0, *, braces: str = "face") -> Mesh:
@@ -83,18 +94,23 @@ def lattice(nx: int, ny: int, nz: int, size: Any = 1.0, *, braces: str = "face")
     """
     choice(braces, "braces", BRACES)
     box = block(nx, ny, nz, size)
-    chosen = {"none": [], "face": [box.diagonals], "body": [box.body_diagonals], "all": [box.diagonals, box.body_diagonals]}
+    chosen = {
+        "none": [],
+        "face": [box.diagonals],
+        "body": [box.body_diagonals],
+        "all": [box.diagonals, box.body_diagonals],
+    }
     return Mesh(box.points, {"line": np.concatenate([box.edges, *chosen[braces]])})
 
 
 def truss(bays: int, length: float = 1.0, height: float = 0.2) -> Mesh:
-    """A plane Warren truss in xy: a lower chord of `bays` members along x from the origin, an upper chord and diagonals between.
+    """A plane Warren truss in xy: lower chord along x from the origin, upper chord, diagonals.
 
     bays : number of members of the lower chord
     length, height : [m]
 
-    It has 4·bays - 1 members on 2·bays + 1 joints: just enough to stand on a hinge and a roller. Its ends are the groups "left" and
-    "right".
+    It has 4·bays - 1 members on 2·bays + 1 joints: statically determinate on a hinge and a roller.
+    Its ends are the groups "left" and "right".
 
     >>> truss(3)
     Mesh(7 points in the plane, 11 line)

@@ -1,48 +1,53 @@
-"""Solids of well-shaped tetrahedra: a ball, and a bunny of our own.
+"""Solids: a block of hexahedra or tetrahedra, a ball and a bunny.
 
-Each is the inside of an implicit surface, stuffed (`stuffing`). The bunny is a smooth union of ellipsoids. One with semi-axes r has
+Ball and bunny are interiors of implicit surfaces, filled by `filling.stuffing`. The bunny is a
+smooth union of ellipsoids. One with semi-axes r has
 
     d = k (k - 1) / |x / r²|,  k = |x / r|,
 
-which is near the distance close to its surface. Two are joined by min(a, b) - (w - |a - b|)₊² / 4w, which rounds the seam between
-them over a width w.
+which is near the distance close to its surface. Two are joined by min(a, b) - (w - |a - b|)₊² / 4w,
+which rounds the seam between them over a width w.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from taut.arrays import Float
 from taut.errors import MeshError
-from taut.mesh.arguments import length
+from taut.mesh.arguments import check_point_count, choice, count, length, lengths
 from taut.mesh.filling.stuffing import stuff
 from taut.mesh.mesh import Mesh
-
-Float = NDArray[np.float64]
 
 
 def ball(radius: float = 1.0, *, spacing: float | None = None) -> Mesh:
     """A ball of tetrahedra about the origin.
 
     radius : [m]
-    spacing : length of the longest edges inside [m]; a quarter of the radius if not given, which makes some 3500 tetrahedra
+    spacing : length of the longest edges inside [m]; a quarter of the radius if not given, which
+        makes some 3500 tetrahedra
 
     >>> ball(0.1)
     Mesh(821 points, 3480 tet)
     """
     radius = length(radius, "radius")
     corner = np.full(3, radius)
-    return stuff(lambda x: np.linalg.norm(x, axis=1) - radius, -corner, corner, radius / 4 if spacing is None else spacing)
+    return stuff(
+        lambda x: np.linalg.norm(x, axis=1) - radius,
+        -corner,
+        corner,
+        radius / 4 if spacing is None else spacing,
+    )
 
 
 def bunny(height: float = 0.18, *, spacing: float | None = None) -> Mesh:
     """A bunny that sits on the plane y = 0 and looks along x, of tetrahedra.
 
-    height : from the ground to the tips of the ears [m], to within a few per cent of it, for stuffing rounds the tips off
-    spacing : length of the longest edges inside [m], at most a twelfth of the height, for else the ears are lost; a seventeenth
-        if not given, which makes some 7700 tetrahedra
+    height : from the ground to the tips of the ears [m], to a few per cent: stuffing rounds tips
+    spacing : length of the longest edges inside [m], at most a twelfth of the height, or the ears
+        are lost; by default a seventeenth, which gives some 7700 tetrahedra
 
     The points of the ears are the group "ears", those on the ground "feet".
 
@@ -51,12 +56,17 @@ def bunny(height: float = 0.18, *, spacing: float | None = None) -> Mesh:
     """
     height = length(height, "height")
     if spacing is not None and length(spacing, "spacing") > height / 12:
-        raise MeshError(f"a spacing of {spacing:g} m is too coarse for the ears; {height / 12:.3g} m would do")
+        raise MeshError(
+            f"spacing must be at most {height / 12:.3g} m, or the ears are lost; got {spacing:g} m"
+        )
     low, high = height * _LOW, height * _HIGH
-    mesh = stuff(lambda x: _bunny(x / height), low, high, height / 17 if spacing is None else spacing)
+    mesh = stuff(
+        lambda x: _bunny(x / height), low, high, height / 17 if spacing is None else spacing
+    )
     points = mesh.points.copy()
-    points[:, 1] = np.where(points[:, 1] < 1e-6 * height, 0.0, points[:, 1])  # cut points on the ground, exactly there
-    ears = np.flatnonzero(_distance(_folded(points / height), _EAR) < 0.01)
+    # Cut points near the ground are put exactly on it, so that "feet" is well defined.
+    points[:, 1] = np.where(points[:, 1] < 1e-6 * height, 0.0, points[:, 1])
+    ears = np.flatnonzero(_distance(_fold(points / height), _EAR) < 0.01)
     feet = np.flatnonzero(points[:, 1] == 0.0)
     return mesh.with_(points=points, groups={"ears": {"point": ears}, "feet": {"point": feet}})
 
@@ -91,22 +101,24 @@ _LOW, _HIGH = np.array([-0.5, 0.0, -0.3]), np.array([0.45, 1.05, 0.3])
 
 def _bunny(x: Float) -> Float:
     """Negative inside the bunny one unit high, shape (m,); x is (m, 3)."""
-    x = _folded(x)
+    x = _fold(x)
     value = np.full(len(x), np.inf)
     for part in _PARTS:
         value = _join(value, _distance(x, part), part.seam)
     return value
 
 
-def _folded(x: Float) -> Float:
-    """The left half laid on the right one."""
+def _fold(x: Float) -> Float:
+    """Mirror the left half onto the right one: the bunny is symmetric in z."""
     return np.column_stack([x[:, :2], np.abs(x[:, 2])])
 
 
 def _distance(x: Float, part: _Ellipsoid) -> Float:
     lean, splay = np.radians(part.lean), np.radians(part.splay)
     back = np.array([[np.cos(lean), -np.sin(lean), 0], [np.sin(lean), np.cos(lean), 0], [0, 0, 1]])
-    out = np.array([[1, 0, 0], [0, np.cos(splay), -np.sin(splay)], [0, np.sin(splay), np.cos(splay)]])
+    out = np.array(
+        [[1, 0, 0], [0, np.cos(splay), -np.sin(splay)], [0, np.sin(splay), np.cos(splay)]]
+    )
     r = np.array(part.radii)
     own = (x - part.centre) @ (out @ back)
     k = np.linalg.norm(own / r, axis=1)
@@ -116,3 +128,49 @@ def _distance(x: Float, part: _Ellipsoid) -> Float:
 
 def _join(a: Float, b: Float, seam: float) -> Float:
     return np.minimum(a, b) - np.maximum(seam - np.abs(a - b), 0.0) ** 2 / (4 * seam)
+
+
+# a cube as five tetrahedra, and its mirror image: neighbours in a chequerboard share the diagonals
+# of their faces
+_EVEN = ((0, 1, 2, 5), (0, 2, 3, 7), (0, 5, 7, 4), (2, 7, 5, 6), (0, 2, 7, 5))
+_ODD = ((1, 2, 3, 6), (0, 1, 3, 4), (1, 6, 4, 5), (3, 4, 6, 7), (1, 3, 4, 6))
+
+
+def block(nx: int, ny: int, nz: int, size: Any = 1.0, *, cells: str = "hex") -> Mesh:
+    """A box of nx × ny × nz cubes with a corner at the origin.
+
+    nx, ny, nz : number of cubes along each side
+    size : side lengths [m], one for all or three
+    cells : "hex", or "tet" for five tetrahedra in each cube, mirrored from one to the next
+
+    >>> block(2, 1, 1, size=(2.0, 1.0, 1.0)).volumes.tolist()
+    [1.0, 1.0]
+    >>> block(2, 2, 2, cells="tet")
+    Mesh(27 points, 40 tet)
+    """
+    n = [count(value, name) for value, name in ((nx, "nx"), (ny, "ny"), (nz, "nz"))]
+    check_point_count((n[0] + 1) * (n[1] + 1) * (n[2] + 1))
+    choice(cells, "cells", ("hex", "tet"))
+    k, j, i = (
+        a.ravel() for a in np.meshgrid(*(np.arange(m + 1) for m in reversed(n)), indexing="ij")
+    )
+    points = np.column_stack([i, j, k]) / n * lengths(size, "size", 3)
+    k, j, i = (a.ravel() for a in np.meshgrid(*(np.arange(m) for m in reversed(n)), indexing="ij"))
+    corner = (
+        (0, 0, 0),
+        (1, 0, 0),
+        (1, 1, 0),
+        (0, 1, 0),
+        (0, 0, 1),
+        (1, 0, 1),
+        (1, 1, 1),
+        (0, 1, 1),
+    )
+    hexes = np.stack(
+        [((k + c) * (n[1] + 1) + j + b) * (n[0] + 1) + i + a for a, b, c in corner], axis=1
+    )
+    if cells == "hex":
+        return Mesh(points, {"hex": hexes})
+    odd = (i + j + k) % 2 == 1
+    tets = np.where(odd[:, None, None], hexes[:, np.array(_ODD)], hexes[:, np.array(_EVEN)])
+    return Mesh(points, {"tet": tets.reshape(-1, 4)})

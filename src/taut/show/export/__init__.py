@@ -2,9 +2,12 @@
 
     taut.show.export.export("runs/cloth-1", "cloth.usdc")
 
-One file for each format; `export` picks by the ending of the name.
+_formats.py       `export`: chooses the format by the suffix, writes atomically
+_animation.py     the frames of a run that are written, and the bodies in them
+_bodies.py        faces, normals, velocities and 32-bit positions of a body
+_usd.py, _glb.py, _vtkhdf.py, _sequence.py (OBJ, PLY), _point_cache.py (PC2)    the formats
 """
 
-from taut.show.export.writing import Exported, export
+from taut.show.export._formats import Exported, export
 
 __all__ = ["Exported", "export"]

@@ -1,10 +1,13 @@
-"""Plots: where the energy is, what the solver reached, how things vibrate. Each function gives a matplotlib Figure.
+"""Plots as matplotlib Figures: the energy of a run, convergence of the solver, and mode shapes.
 
 They need the extra `plot`; `figure.savefig("energy.svg")` writes one, and a notebook shows it.
+
+run_plots.py      `energy` and `convergence`
+modes.py          `modes`
+save_figure.py    figures as files, written atomically
 """
 
-from taut.show.plot.convergence import convergence
-from taut.show.plot.energy import energy
 from taut.show.plot.modes import modes
+from taut.show.plot.run_plots import convergence, energy
 
 __all__ = ["convergence", "energy", "modes"]

@@ -1,51 +1,56 @@
-"""A run as a picture or a video, without a screen: PNG, GIF, MP4."""
+"""`render`: a run as a picture or a video, without a screen."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from taut.arrays import Bytes, Float
 from taut.errors import ModelError, RunError
-from taut.extras import extra
-from taut.run.frames import Frame
-from taut.run.opening import Run, open_run
+from taut.extras import import_extra
+from taut.run.open_run import Frame, Run, open_run
 from taut.show.colours import coloured, table
-from taut.show.evenly import evenly
-from taut.show.free import check_free
-from taut.show.render.cameras import Camera, view
-from taut.show.render.fields import PLAIN, Field, field
-from taut.show.render.files import kind_of, write_gif, write_mp4, write_png
-from taut.show.render.legend import legend, stamped
-from taut.show.render.seen import Seen, Tell, cameras, measured
-from taut.show.render.stage import Stage
-from taut.show.render.timing import real_time
-from taut.show.subject import of_run
-from taut.show.torn import Torn, torn_in
+from taut.show.frame_selection import select_evenly
+from taut.show.output_path import check_output_path
+from taut.show.render._cameras import (
+    Camera,
+    ReportProgress,
+    RunExtent,
+    look_up_view,
+    measure_run,
+    place_cameras,
+)
+from taut.show.render._canvas import Canvas
+from taut.show.render._fields import PLAIN, Field, make_field
+from taut.show.render._files import (
+    DEFAULT_FPS,
+    DEFAULT_SIZE,
+    check_options,
+    check_size,
+    check_suffix,
+    choose_frames,
+    write_gif,
+    write_mp4,
+    write_png,
+)
+from taut.show.render._legend import add_colour_bar, add_time_stamp
+from taut.show.visual_model import VisualModel, model_from_run
 
-Float = NDArray[np.float64]
-Bytes = NDArray[np.uint8]
-SIZES = {".png": (1280, 720), ".gif": (640, 360), ".mp4": (1280, 720)}  # width and height where none are given [pixels]
-RATES = {".png": 1.0, ".gif": 20.0, ".mp4": 30.0}  # pictures a second where none are given
-SAMPLES = 12  # pictures from which the palette of a GIF is taken
-BAR_COLOURS = 48  # of the bar in a GIF
-BAR = 0.14  # share of the width that is kept for the colour bar
-LEAST, MOST = 64, 8192  # pixels of a side
-FASTEST = {".png": 240.0, ".gif": 50.0, ".mp4": 240.0}  # pictures a second: browsers slow down faster GIFs
+_BAR_MARGIN = 0.14  # share of the width for the colour bar
+_PALETTE_SAMPLES = 12  # pictures from which the palette of a GIF is taken
+_PALETTE_BAR_COLOURS = 48  # entries of that palette for the colour bar
 
 
 @dataclass(frozen=True)
 class Rendered:
     """What was drawn.
 
-    path : the file; frames : the numbers of the frames in it, one for each picture; fps : pictures a second
-    quantity, unit, low, high : of the colour bar; no quantity where there is none
+    path : the file; frames : number of the frame in each picture; fps : pictures per second
+    quantity, unit, low, high : of the colour bar; an empty quantity if there is none
     """
 
     path: Path
@@ -55,6 +60,25 @@ class Rendered:
     unit: str = ""
     low: float = 0.0
     high: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Options:
+    """The checked options of `render`; suffix : of the file, which decides its format."""
+
+    path: Path
+    suffix: str
+    colour: str
+    view: tuple[float, float] | None
+    turntable: float
+    follow: bool
+    size: tuple[int, int]
+    fps: float
+    speed: float
+    frame: int | None
+    every: int | None
+    allow_code: bool
+    report: ReportProgress
 
 
 def render(
@@ -72,20 +96,24 @@ def render(
     every: int | None = None,
     overwrite: bool = False,
     allow_code: bool = False,
-    tell: Tell | None = None,
+    tell: ReportProgress | None = None,
 ) -> Rendered:
-    """Draw a run, or the folder of one, into a PNG, GIF or MP4 file. Needs the extra `render`; no screen is needed.
+    """Draw a run, or the run in a folder, into a PNG, GIF or MP4 file.
 
-    colour : "plain", "strain", "speed" [m/s], "stress" [N, N/m or Pa], or the name of an energy law [J] (see
-        `taut.show.render.fields`); its range is that of all frames of the run
-    camera : "three-quarter", "front", "side" or "top" (default: the first, or the second for what stays in a plane z = const.);
-        all frames are in the picture
-    turntable : degrees by which the camera goes round over the video; follow : it goes along with the middle of the points
-    size : width and height [pixels]; fps : pictures a second
-    speed : of a video: simulated seconds a second, 1 by default; every : in its place, one picture for each so many frames
-    frame : of a PNG: its number, the last by default
-    overwrite : replace a file that is there; allow_code : see `taut.show.subject.of_run`
-    tell : is called with what is being done, how many pictures are done, and of how many
+    Needs the extra `render`, but no screen. All frames of the run fit into the picture.
+
+    colour : "plain", "strain", "speed" [m/s], "stress" [N, N/m or Pa], or the name of an energy law
+        [J]; its range is that of all frames of the run
+    camera : "three-quarter", "front", "side" or "top"; default: "front" for a run that stays in a
+        plane z = const., otherwise "three-quarter"
+    turntable : angle by which the camera turns during the video [degrees]
+    follow : the camera follows the centroid
+    size : width and height [pixels]; fps : pictures per second
+    speed : of a video, simulated seconds per second, 1 by default
+    every : of a video, show every n-th frame instead of using their times
+    frame : of a PNG, the number of the frame, by default the last
+    overwrite : replace an existing file; allow_code : see `taut.show.visual_model.model_from_run`
+    tell : called with the current task, the number of pictures done, and their total
 
     >>> import tempfile, taut
     >>> from taut.run.record import record
@@ -96,118 +124,163 @@ def render(
     >>> made.frames, made.quantity, made.unit, made.low, round(made.high, 9)
     ((5,), 'speed', 'm/s', 0.0, 4.905)
     """
-    target = Path(path)
-    kind = kind_of(target)
-    wide, high = _size(SIZES[kind] if size is None else size, even=kind == ".mp4")
-    rate = RATES[kind] if fps is None else fps
-    direction = None if camera is None else view(camera)
-    _refuse(kind, rate, frame=frame, every=every, speed=speed, turntable=turntable)
-    check_free(target, overwrite=overwrite)
-    for module in ("pyvista", "PIL.Image", *(["imageio_ffmpeg"] if kind == ".mp4" else [])):  # said before a long run is read
-        extra("render", module, "pictures")
-    if not isinstance(run, Run):
-        with open_run(run) as opened:
-            return render(
-                opened, path, colour=colour, camera=camera, turntable=turntable, follow=follow, size=size, fps=fps, speed=speed,
-                frame=frame, every=every, overwrite=overwrite, allow_code=allow_code, tell=tell,
-            )  # fmt: skip
-    say: Tell = tell or (lambda what, done, total: None)
+    path = Path(path)
+    suffix = check_suffix(path)
+    size = check_size(DEFAULT_SIZE[suffix] if size is None else size, suffix)
+    fps = DEFAULT_FPS[suffix] if fps is None else fps
+    view = None if camera is None else look_up_view(camera)
+    check_options(suffix, fps, frame=frame, every=every, speed=speed, turntable=turntable)
+    speed = 1.0 if speed is None else speed
+    check_output_path(path, overwrite=overwrite)
+    _require_packages(suffix)
+    report = _ignore_progress if tell is None else tell
+    # All of the above is checked before a long run is read.
+    options = _Options(
+        path=path,
+        suffix=suffix,
+        colour=colour,
+        view=view,
+        turntable=turntable,
+        follow=follow,
+        size=size,
+        fps=fps,
+        speed=speed,
+        frame=frame,
+        every=every,
+        allow_code=allow_code,
+        report=report,
+    )
+    if isinstance(run, Run):
+        return _render(run, options)
+    with open_run(run) as opened:
+        return _render(opened, options)
+
+
+def _ignore_progress(task: str, done: int, total: int) -> None:
+    pass
+
+
+def _require_packages(suffix: str) -> None:
+    """Raise MissingExtra if a package is missing."""
+    import_extra("render", "pyvista", "pictures")
+    import_extra("render", "PIL.Image", "pictures")
+    if suffix == ".mp4":
+        import_extra("render", "imageio_ffmpeg", "pictures")
+
+
+def _render(run: Run, options: _Options) -> Rendered:
+    """Measure all frames, place the cameras, draw the pictures and write the file."""
     if not len(run.frames):
-        raise RunError(f"{run.folder}: there are no frames to draw")
-    subject = of_run(run, allow_code=allow_code)
-    torn = torn_in(run, subject)
-    shown = field(colour, subject, torn)
-    seen = measured(run, subject, shown, say)
-    chosen = _chosen(kind, seen.times, frame=frame, every=every, fps=rate, speed=1.0 if speed is None else speed)
-    azimuth, elevation = direction or view("front" if seen.flat else "three-quarter")
-    stage = Stage(subject, (wide, high), np.concatenate(seen.outer))
+        raise RunError(f"{run.folder}: the run has no frames to draw")
+    model = model_from_run(run, allow_code=options.allow_code)
+    field = make_field(options.colour, model)
+    extent = measure_run(run, model, field, options.report)
+    frames = _select_frames(extent.times, options)
+    view = options.view
+    if view is None:
+        view = look_up_view("front" if extent.flat else "three-quarter")
+    width, height = options.size
+    cameras = place_cameras(
+        extent,
+        frames,
+        *view,
+        turntable=options.turntable,
+        follow=options.follow,
+        aspect=width / height,
+        right_margin=0.0 if field is None else _BAR_MARGIN,
+    )
+    canvas = Canvas(model, options.size, np.concatenate(extent.extreme_points))
     try:
-        paths = cameras(
-            seen, chosen, azimuth, elevation, turntable=turntable, follow=follow, aspect=wide / high,
-            free=0.0 if shown is None else BAR,
-        )  # fmt: skip
-        draw = partial(_pictures, run, stage, shown, torn, seen, stamp=kind != ".png")
-        pictures = draw(chosen, paths, say)
-        if kind == ".png":
-            write_png(target, next(pictures))
-        elif kind == ".gif":
-            some = evenly(len(chosen), SAMPLES)
-            samples = list(draw([chosen[i] for i in some], [paths[i] for i in some], lambda what, done, total: None))
-            write_gif(target, pictures, samples, rate, table(signed=seen.signed, n=0 if shown is None else BAR_COLOURS))
-        else:
-            write_mp4(target, pictures, (wide, high), rate)
+        painter = _Painter(run, model, canvas, field, extent, has_stamp=options.suffix != ".png")
+        _write(painter, frames, cameras, options)
     finally:
-        stage.close()
-    bar = () if shown is None else (shown.title, shown.unit, seen.low, seen.high)
-    return Rendered(target, tuple(chosen), rate, *bar)
+        canvas.close()
+    if field is None:
+        return Rendered(options.path, tuple(frames), options.fps)
+    bar = (field.title, field.unit, extent.low, extent.high)
+    return Rendered(options.path, tuple(frames), options.fps, *bar)
 
 
-def _pictures(
-    run: Run,
-    stage: Stage,
-    shown: Field | None,
-    torn: Torn,
-    seen: Seen,
-    chosen: Sequence[int],
-    cameras: Sequence[Camera],
-    say: Tell,
-    *,
-    stamp: bool,
-) -> Iterator[Bytes]:
-    """The pictures of some frames, each (height, width, 3), drawn as they are asked for. stamp : with their times"""
-    at: int | None = None
-    moment: Frame
-    for k, (i, camera) in enumerate(zip(chosen, cameras, strict=True)):
-        if i != at:
-            moment, at = run.frames[i], i
-            colours, lines = _colours(shown, seen, moment)
-            stage.show(moment.q, torn=torn.pairs(moment.step), colours=colours, lines=lines, held=stage.subject.held_at(moment.t))
-        picture = stage.image(camera)
-        if shown is not None:
-            picture = legend(picture, shown.title, shown.unit, seen.low, seen.high, signed=seen.signed)
-        say("drawing", k + 1, len(chosen))
-        yield stamped(picture, moment.t) if stamp else picture
+@dataclass(frozen=True, eq=False)
+class _Painter:
+    """Draws frames of a run on a canvas. has_stamp : whether pictures show their time"""
+
+    run: Run
+    model: VisualModel
+    canvas: Canvas
+    field: Field | None
+    extent: RunExtent
+    has_stamp: bool
+
+    def draw(
+        self, frames: Sequence[int], cameras: Sequence[Camera], report: ReportProgress
+    ) -> Iterator[Bytes]:
+        """Draw pictures, each (height, width, 3), one at a time as they are consumed."""
+        shown: int | None = None
+        frame: Frame
+        for k, (i, camera) in enumerate(zip(frames, cameras, strict=True)):
+            if i != shown:  # slow videos repeat frames
+                frame, shown = self.run.frames[i], i
+                self._show(frame)
+            picture = self._add_text(self.canvas.draw(camera), frame.t)
+            report("drawing", k + 1, len(frames))
+            yield picture
+
+    def _show(self, frame: Frame) -> None:
+        colours, lines = None, None
+        if self.field is not None:
+            colours = [self._map_colours(values) for values in self.field.at_points(frame)]
+            if self.field.at_lines is not None:
+                lines = [self._map_colours(values) for values in self.field.at_lines(frame)]
+        self.canvas.show(
+            frame.q,
+            torn=self.model.torn_pairs(frame),
+            colours=colours,
+            lines=lines,
+            held=self.canvas.model.held_at(frame.t),
+        )
+
+    def _map_colours(self, values: Float) -> Bytes:
+        return coloured(values, self.extent.low, self.extent.high, signed=self.extent.signed)
+
+    def _add_text(self, picture: Bytes, t: float) -> Bytes:
+        field, extent = self.field, self.extent
+        if field is not None:
+            picture = add_colour_bar(
+                picture, field.title, field.unit, extent.low, extent.high, signed=extent.signed
+            )
+        return add_time_stamp(picture, t) if self.has_stamp else picture
 
 
-def _colours(shown: Field | None, seen: Seen, frame: Frame) -> tuple[list[Bytes] | None, list[Bytes] | None]:
-    """The colours of the points of each piece, and of its lines where they have their own."""
-    if shown is None:
-        return None, None
-    of = partial(coloured, low=seen.low, high=seen.high, signed=seen.signed)
-    return list(map(of, shown.at(frame))), None if shown.along is None else list(map(of, shown.along(frame)))
+def _write(
+    painter: _Painter, frames: Sequence[int], cameras: Sequence[Camera], options: _Options
+) -> None:
+    pictures = painter.draw(frames, cameras, options.report)
+    if options.suffix == ".png":
+        write_png(options.path, next(pictures))
+    elif options.suffix == ".mp4":
+        write_mp4(options.path, pictures, options.size, options.fps)
+    else:
+        # These are drawn twice: the palette must be known before the first picture is reduced.
+        some = select_evenly(len(frames), _PALETTE_SAMPLES)
+        samples = list(
+            painter.draw([frames[i] for i in some], [cameras[i] for i in some], _ignore_progress)
+        )
+        count = 0 if painter.field is None else _PALETTE_BAR_COLOURS
+        bar = table(signed=painter.extent.signed, n=count)
+        write_gif(options.path, pictures, samples, options.fps, bar)
 
 
-def _chosen(kind: str, times: Float, *, frame: int | None, every: int | None, fps: float, speed: float) -> list[int]:
+def _select_frames(times: Float, options: _Options) -> list[int]:
+    """Return the number of the frame in each picture."""
     count = len(times)
-    if kind == ".png":
-        wanted = -1 if frame is None else frame
-        if not -count <= wanted < count:
-            raise ModelError(f"there is no frame {wanted}: the run has {count}, from 0 to {count - 1}")
-        return [wanted % count]
-    return list(range(0, count, every)) if every is not None else real_time(times, fps=fps, speed=speed)
-
-
-def _size(size: Any, *, even: bool) -> tuple[int, int]:
-    if len(size) != 2 or not all(isinstance(side, int) and LEAST <= side <= MOST for side in size):
-        raise ModelError(f"the size is a width and a height from {LEAST} to {MOST} pixels, not {'x'.join(map(str, size))}")
-    if even and (size[0] % 2 or size[1] % 2):
-        raise ModelError(f"the width and height of an MP4 are even, not {size[0]}x{size[1]}")
-    return size[0], size[1]
-
-
-def _refuse(kind: str, fps: float, *, frame: int | None, every: int | None, speed: float | None, turntable: float) -> None:
-    """Refuse what does not go together."""
-    if kind == ".png" and (every is not None or speed is not None or turntable):
-        raise ModelError("every, speed and turntable are for videos (.gif, .mp4); a PNG shows one frame")
-    if kind != ".png" and frame is not None:
-        raise ModelError("frame is for a PNG; a video shows the run")
-    if speed is not None and not 0.0 < speed < np.inf:
-        raise ModelError(f"speed is a positive number, not {speed:g}")
-    if every is not None and speed is not None:
-        raise ModelError("every takes frames as they are, speed takes them by their times: give one of them")
-    if every is not None and every < 1:
-        raise ModelError(f"every is a number of frames, 1 or more, not {every}")
-    if not np.isfinite(turntable):
-        raise ModelError(f"turntable is an angle in degrees, not {turntable}")
-    if not 0 < fps <= FASTEST[kind]:
-        raise ModelError(f"fps is a positive number up to {FASTEST[kind]:g}, not {fps:g}")
+    if options.suffix == ".png":
+        frame = -1 if options.frame is None else options.frame
+        if not -count <= frame < count:
+            raise ModelError(
+                f"frame must be from 0 to {count - 1}, or negative from -1, got {frame}"
+            )
+        return [frame % count]
+    if options.every is not None:
+        return list(range(0, count, options.every))
+    return choose_frames(times, fps=options.fps, speed=options.speed)

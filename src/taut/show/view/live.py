@@ -1,51 +1,47 @@
-"""A simulation in a thread of its own, at its own pace, that others look at and steer.
+"""A simulation in a thread of its own, which viewers watch and control while it runs.
 
-The thread alone touches system, state and book. Orders reach it as one `Wish`, which it reads between two steps; what there is to
-see leaves it as one `Snapshot`, by swapping a reference. Neither waits for anybody. A step that fails pauses the simulation with
-the state as it was, and says why.
+Only this thread touches system, state and energy ledger. Commands reach it as one `Commands`
+record, which it reads between two steps; what there is to see leaves it as one `Snapshot`. Both are
+exchanged by replacing a reference, so nobody waits for anybody. A step that fails pauses the
+simulation in the state before it, and the snapshot carries the error.
 """
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from taut.errors import ModelError, TautError, did_you_mean
-from taut.run.entry import Entry
-from taut.run.ledger import entry_of
-from taut.show.view.hand import Hand
-from taut.show.view.holding import held_otherwise
-from taut.show.view.knobs import Tuning
-from taut.show.view.snapshot import Snapshot
-from taut.show.view.source import Source, checked_speed
-from taut.show.view.wish import Wish
+from taut.arrays import Float, Int
+from taut.errors import ModelError, TautError
+from taut.run.energy_balance import balance_energy
+from taut.run.ledger_entry import LedgerEntry
+from taut.show.view._commands import Commands
+from taut.show.view._drag_and_pin import DragEnergy, pin_and_release
+from taut.show.view._sliders import Sliders
+from taut.show.view._snapshot import Snapshot, Source, check_speed
 from taut.step.integrator import Integrator
 from taut.step.report import Report
 from taut.system.state import State
 from taut.system.system import System
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
-MOST_PULLS = 64  # hands at a time
-
 
 class Live(Source):
-    """A system that is stepped as long as it plays.
+    """A live simulation.
 
-    system, integrator : what is stepped, and how; h : step [s]; state : where it begins (default: the system's initial state)
-    triangles : of the surface, (m, 3), on which the wind slider blows if the system has no wind
-    until : how long the scene lasts [s], for sliders of what begins later (see `Tuning`); it goes on after that
+    system, integrator : what is stepped, and how; h : step [s]
+    state : initial state (default: that of the system)
+    triangles : surface for the wind slider if the system has no wind, (m, 3)
+    until : duration of the scene [s], for the range of the sliders (see `_sliders`); the simulation
+        does not end there
 
     >>> import taut
     >>> ball = taut.System([[0, 10, 0]], mass=1.0, energies=[taut.laws.gravity()])
     >>> live = Live(ball, taut.ImplicitEuler(), 0.1)
-    >>> live.turn(gravity=1.0)
+    >>> live.set_sliders(gravity=1.0)
     >>> live.step()
     >>> live.start()
     >>> live.wait(lambda now: now.step == 1).q.round(3).tolist()
@@ -54,210 +50,249 @@ class Live(Source):
     """
 
     def __init__(
-        self, system: System, integrator: Integrator, h: float, *, state: State | None = None, triangles: Int | None = None,
+        self,
+        system: System,
+        integrator: Integrator,
+        h: float,
+        *,
+        state: State | None = None,
+        triangles: Int | None = None,
         until: float | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.integrator = integrator
-        self.tuning = Tuning(system, h, triangles, until)
-        self.start_state = system.initial_state() if state is None else state
-        self.publishing, self.working = 0.0, 0.0  # seconds that the thread has spent on snapshots, and on everything
-        self._hand = Hand(system)
-        self._wish = self._obeyed = Wish(self.tuning.start)
-        self._pinned: dict[int, Float] = {}  # where the pinned particles are
-        self._released: frozenset[int] = frozenset()  # particles that the scene has held still, until they were clicked
-        self._held_of: tuple[System, Int] | None = None  # the particles that are not free, of which system
-        self._steps_done = 0  # of the single steps asked for
-        self._state, self._step, self._report, self._total, self._note = self.start_state, 0, *self._fresh()
-        self._seconds = self._slept = 0.0
-        self._system, self._pulled_system = self._made(self._wish)
-        super().__init__("taut live", Snapshot(0, 0, 0, self._state.t, h, self._state.q, self._held(), self._state.active))
+        self.sliders = Sliders(system, h, triangles, until)
+        self.initial_state = system.initial_state() if state is None else state
+        # Seconds that the thread has spent on snapshots, and on everything but sleeping.
+        self.publishing, self.working = 0.0, 0.0
+        self._commands = self._executed = Commands(self.sliders.initial)
+        self._clear()
+        self._single_steps_done = 0
+        self._step_seconds = self._slept = 0.0
+        self._held_cache: tuple[System, Int] | None = None
+        self._system = system
+        self._system, self._dragged_system = self._make_systems(self._commands)
+        t, q, active = self._state.t, self._state.q, self._state.active
+        super().__init__("taut live", Snapshot(0, 0, 0, t, h, q, self._find_held(), active))
 
-    @staticmethod
-    def _fresh() -> tuple[Report | None, Entry | None, str]:
-        return None, None, ""
+    def _clear(self) -> None:
+        """Return to the initial state, with nothing pinned, released or dragged."""
+        self._state, self._step = self.initial_state, 0
+        self._report: Report | None = None
+        self._total: LedgerEntry | None = None
+        self._error = ""
+        self._drag = DragEnergy(self.sliders.system)
+        self._pinned: dict[int, Float] = {}  # particle → its position [m]
+        self._released: frozenset[int] = frozenset()  # particles that the scene had held
 
-    def _order(self, **changes: Any) -> None:
+    def _update(self, change: Callable[[Commands], Commands]) -> None:
         with self._lock:
-            self._wish = replace(self._wish, **changes)
+            self._commands = change(self._commands)
         self._changed.set()
 
     def play(self) -> None:
-        """Go on by itself."""
-        self._order(playing=True)
+        """Advance until `pause`."""
+        self._update(lambda commands: replace(commands, playing=True))
 
     def pause(self) -> None:
-        """Stop after the step at hand."""
-        self._order(playing=False)
+        """Stop after the current step."""
+        self._update(lambda commands: replace(commands, playing=False))
 
     def step(self) -> None:
-        """One step, and pause."""
-        with self._lock:
-            self._wish = replace(self._wish, playing=False, steps=self._wish.steps + 1)
-        self._changed.set()
+        """Take one step and pause."""
+        self._update(Commands.add_step)
 
     def reset(self) -> None:
-        """Back to the beginning, paused; nothing is pulled or pinned any more, the sliders stay."""
-        with self._lock:
-            self._wish = replace(self._wish, playing=False, resets=self._wish.resets + 1, pulls={}, clicks={})
-        self._changed.set()
+        """Return to the initial state, paused, with nothing dragged or pinned; keep the sliders."""
+        self._update(Commands.add_reset)
 
-    def pace(self, speed: float) -> None:
-        """Seconds of simulated time in a second of ours, at most: a step takes as long as it takes."""
-        self._order(speed=checked_speed(speed))
+    def set_speed(self, speed: float) -> None:
+        """Set the greatest speed, in simulated seconds per second; slow steps may not reach it."""
+        speed = check_speed(speed)
+        self._update(lambda commands: replace(commands, speed=speed))
 
-    def turn(self, **knobs: float) -> None:
-        """Turn knobs (see `Knobs`); they act from the next step on."""
-        with self._lock:
-            now = self._wish.knobs
-            for name, value in knobs.items():
-                if not hasattr(now, name):
-                    raise ModelError(f"there is no knob '{name}'{did_you_mean(name, vars(now))}")
-                if not (math.isfinite(value) and value >= 0.0 and (value > 0.0 or name != "h")):
-                    raise ModelError(f"the knob '{name}' cannot be turned to {value!r}")
-            self._wish = replace(self._wish, knobs=replace(now, **knobs))
-        self._changed.set()
+    def set_sliders(self, **values: float) -> None:
+        """Set sliders (see `_sliders.SliderValues`) from the next step on."""
+        self._update(lambda commands: commands.set_sliders(values))
 
-    def pull(self, who: Hashable, particle: int, to: ArrayLike) -> None:
-        """Pull a particle towards a point [m], (3,), until `let_go`; of one who pulls already, elsewhere."""
-        point = np.array(to, dtype=np.float64)
-        if point.shape != (3,) or not np.isfinite(point).all() or not 0 <= particle < self._system.n:
-            raise ModelError(f"particle {particle} cannot be pulled to {to!r}")
+    def drag(self, client: Hashable, particle: int, target: ArrayLike) -> None:
+        """Drag a particle towards a point [m], (3,), until `end_drag`.
+
+        client : who drags; each client drags one particle at a time
+        """
+        point = np.array(target, dtype=np.float64)
+        if point.shape != (3,) or not np.isfinite(point).all():
+            raise ModelError(f"the target of a drag must be three finite numbers, got {target!r}")
+        self._check_particle(particle)
         if self._system.flat:
             point[2] = 0.0
-        with self._lock:
-            if who in self._wish.pulls or len(self._wish.pulls) < MOST_PULLS:
-                self._wish = replace(self._wish, pulls={**self._wish.pulls, who: (particle, point)})
-        self._changed.set()
+        self._update(lambda commands: commands.set_drag(client, particle, point))
 
-    def let_go(self, who: Hashable) -> None:
-        """Pull no more."""
-        with self._lock:
-            self._wish = replace(self._wish, pulls={w: pull for w, pull in self._wish.pulls.items() if w != who})
-        self._changed.set()
+    def end_drag(self, client: Hashable) -> None:
+        """Let go of what a client drags."""
+        self._update(lambda commands: commands.end_drag(client))
 
-    def flip(self, particle: int) -> None:
-        """Pin a particle where it is; take the pin off one that was pinned so; or release one that the scene holds still.
+    def toggle_pin(self, particle: int) -> None:
+        """Pin a particle where it is, remove such a pin, or release a particle the scene holds.
 
-        With the pin off, what the scene asks of the particle applies again, such as a line on which it slides.
+        Without the pin, the constraints of the scene apply again, such as a line it slides on.
         """
+        self._check_particle(particle)
+        self._update(lambda commands: commands.add_click(particle))
+
+    def _check_particle(self, particle: int) -> None:
         if not 0 <= particle < self._system.n:
-            raise ModelError(f"there is no particle {particle}")
-        with self._lock:
-            clicks = self._wish.clicks
-            self._wish = replace(self._wish, clicks={**clicks, particle: clicks.get(particle, 0) + 1})
-        self._changed.set()
+            raise ModelError(f"particle must be from 0 to {self._system.n - 1}, got {particle}")
 
     def _run(self) -> None:
         try:
-            self._go()
+            self._loop()
         finally:
-            if not self._ended:  # an error that is not one of ours: Python prints it, and whoever looks is told
-                self._note = "the simulation has broken off: see the terminal"
-                self._publish(replace(self._wish, playing=False))
+            # An error that is not a TautError: Python prints it in the terminal, the viewers are
+            # told that nothing more will come.
+            if not self._is_closing:
+                self._error = "the simulation has crashed: see the terminal"
+                self._publish(replace(self._commands, playing=False))
 
-    def _go(self) -> None:
-        begun = due = time.perf_counter()
-        while not self._ended:
-            self._changed.clear()  # before the wish is read: what comes later sets it again
-            wish = self._wish
-            self._obey(wish)
-            if wish.playing or wish.steps > self._steps_done:
-                self._advance(wish)
-                due += wish.knobs.h / wish.speed
-                ahead = due - time.perf_counter()
-                if ahead > 0.0 and wish.playing:
-                    self._sleep(ahead)
+    def _loop(self) -> None:
+        started = due = time.perf_counter()
+        while not self._is_closing:
+            # Cleared before the commands are read: any later one sets it again.
+            self._changed.clear()
+            commands = self._commands
+            self._execute(commands)
+            if commands.playing or commands.steps > self._single_steps_done:
+                self._advance(commands)
+                due += commands.sliders.h / commands.speed
+                early = due - time.perf_counter()
+                if early > 0.0 and commands.playing:
+                    self._sleep(early)
                 else:
-                    due = time.perf_counter()  # what is late stays late: no burst afterwards
+                    due = time.perf_counter()  # lost time is not caught up: no burst afterwards
             else:
                 self._sleep(None)
                 due = time.perf_counter()
-            self.working = time.perf_counter() - begun - self._slept
+            self.working = time.perf_counter() - started - self._slept
 
     def _sleep(self, seconds: float | None) -> None:
-        begun = time.perf_counter()
+        """Sleep until the next command, for at most `seconds`."""
+        started = time.perf_counter()
         self._changed.wait(seconds)
-        self._slept += time.perf_counter() - begun
+        self._slept += time.perf_counter() - started
 
-    def _obey(self, wish: Wish) -> None:
-        """Do what has to be done between steps."""
-        before = self._obeyed
-        if wish is before:
+    def _execute(self, commands: Commands) -> None:
+        """Execute what has changed in the commands, between two steps."""
+        before = self._executed
+        if commands is before:
             return
-        self._obeyed = wish
-        anew = wish.resets != before.resets
-        if anew:
-            self._state, self._step = self.start_state, 0
-            self._report, self._total, self._note = self._fresh()
-            self._steps_done, self._hand = wish.steps, Hand(self.tuning.system)
-            self._pinned, self._released = {}, frozenset()
-        clicked = [i for i, count in wish.clicks.items() if (count - (0 if anew else before.clicks.get(i, 0))) % 2]
-        if anew or clicked or wish.knobs != before.knobs:
-            self._rebuild(wish, clicked)
-        if wish.knobs != before.knobs or wish.steps != self._steps_done or (wish.playing and not before.playing):
-            self._note = ""  # it is tried again, or otherwise
-        self._publish(wish)
+        self._executed = commands
+        is_reset = commands.resets != before.resets
+        counted = {} if is_reset else before.clicks
+        if is_reset:
+            self._clear()
+            self._single_steps_done = commands.steps
+        # Two clicks on a particle since the last step cancel out.
+        clicked = [
+            particle
+            for particle, count in commands.clicks.items()
+            if (count - counted.get(particle, 0)) % 2
+        ]
+        has_new_sliders = commands.sliders != before.sliders
+        if is_reset or clicked or has_new_sliders:
+            self._rebuild(commands, clicked)
+        is_resumed = commands.playing and not before.playing
+        if has_new_sliders or commands.steps != self._single_steps_done or is_resumed:
+            self._error = ""  # the failed step is tried again, or under other conditions
+        self._publish(commands)
 
-    def _rebuild(self, wish: Wish, clicked: list[int]) -> None:
-        """Make the system anew; what was clicked loses our pin, or the hold of the scene, or is pinned where it is."""
-        was = (self._pinned, self._released, self._state)
-        held = np.asarray(self._system.during(self._state.t, wish.knobs.h).hold.held)
-        loose = [i for i in clicked if not held[i]]
-        kept = {i: place for i, place in self._pinned.items() if i not in clicked}
-        self._pinned = kept | {i: np.array(self._state.q[i]) for i in loose}
-        self._released = self._released | {i for i in clicked if held[i] and i not in was[0]}
-        if loose:
+    def _rebuild(self, commands: Commands, clicked: list[int]) -> None:
+        """Rebuild the system; each clicked particle loses its pin, is released, or is pinned."""
+        before = (self._pinned, self._released, self._state)
+        held = np.asarray(
+            self._system.without_ended_constraints(
+                self._state.t, commands.sliders.h
+            ).projector.is_fixed
+        )
+        free = [i for i in clicked if not held[i]]
+        kept = {i: x for i, x in self._pinned.items() if i not in clicked}
+        held_by_scene = {i for i in clicked if held[i] and i not in self._pinned}
+        self._pinned = kept | {i: np.array(self._state.q[i]) for i in free}
+        self._released = self._released | held_by_scene
+        if free:
+            # A pinned particle stands still; the ledger books the lost energy between the steps.
             v = np.array(self._state.v)
-            v[loose] = 0.0  # a point that is pinned stands still; the book says what was lost between the steps
+            v[free] = 0.0
             self._state = self._state.with_(v=v)
         try:
-            self._system, self._pulled_system = self._made(wish)
+            self._system, self._dragged_system = self._make_systems(commands)
         except TautError as error:
-            self._pinned, self._released, self._state = was
-            self._note = str(error)
-            self._order(playing=False)
+            self._pinned, self._released, self._state = before
+            self._error = str(error)
+            self.pause()
 
-    def _made(self, wish: Wish) -> tuple[System, System]:
-        """The system under the knobs, with what is pinned and released; and the same with the hand, for steps in which it pulls."""
-        base = self.tuning.system
-        known = getattr(self, "_system", base)
+    def _make_systems(self, commands: Commands) -> tuple[System, System]:
+        """Make the system under the commands, without and with the energy of the drags.
+
+        Two, because a step without a drag must not pay for an energy that is zero.
+        """
         released = np.array(sorted(self._released), dtype=np.int64)
-        plain = known.with_(**self.tuning.laws(wish.knobs), **held_otherwise(base, self._pinned, released))
-        return plain, plain.with_(energies=[*plain.energies, self._hand.energy])
+        laws = self.sliders.scale_laws(commands.sliders)
+        constraints = pin_and_release(self.sliders.system, self._pinned, released)
+        plain = self._system.with_(**laws, **constraints)
+        return plain, plain.with_(energies=[*plain.energies, self._drag.energy])
 
-    def _held(self) -> Int:
-        now = self._system.during(self._state.t, self._obeyed.knobs.h)
-        if self._held_of is None or self._held_of[0] is not now:
-            self._held_of = (now, np.flatnonzero(now.hold.held if now.flat else now.hold.constrained))
-        return self._held_of[1]
+    def _find_held(self) -> Int:
+        """Return the particles that are not free, (k,)."""
+        system = self._system.without_ended_constraints(self._state.t, self._executed.sliders.h)
+        if self._held_cache is None or self._held_cache[0] is not system:
+            # In a flat system all particles are constrained to the plane.
+            mask = system.projector.is_fixed if system.flat else system.projector.is_constrained
+            self._held_cache = (system, np.flatnonzero(mask))
+        return self._held_cache[1]
 
-    def _advance(self, wish: Wish) -> None:
-        begun = time.perf_counter()
-        h = wish.knobs.h
-        single = wish.steps > self._steps_done
-        self._steps_done += single
-        self._hand.aim(self._state, h, dict(wish.pulls.values()))
-        system = self._system if self._hand.idle else self._pulled_system
+    def _advance(self, commands: Commands) -> None:
+        """Take one step and publish it; on failure keep the state, pause, and publish the error."""
+        started = time.perf_counter()
+        h = commands.sliders.h
+        if commands.steps > self._single_steps_done:
+            self._single_steps_done += 1
+        self._drag.set_targets(self._state, h, dict(commands.drags.values()))
+        system = self._system if self._drag.is_idle else self._dragged_system
         try:
             done = self.integrator.advance(system, self._state, h)
-            entry = entry_of(system, done)
+            entry = balance_energy(system, done)
         except TautError as error:
-            self._note, self._report = str(error), getattr(error, "report", None) or self._report
-            self._hand = Hand(self.tuning.system)  # its parameters at the time of the failed step may be remembered
+            self._error = str(error)
+            self._report = getattr(error, "report", None) or self._report
+            # A new energy: the system may have cached its parameters at the times of this step.
+            self._drag = DragEnergy(self.sliders.system)
             with self._lock:
-                self._wish = replace(self._wish, playing=False, steps=self._steps_done)
-            self._system, self._pulled_system = self._made(wish)
+                self._commands = replace(
+                    self._commands, playing=False, steps=self._single_steps_done
+                )
+            self._system, self._dragged_system = self._make_systems(commands)
         else:
-            self._state, self._report, self._note = done.state, done.report, ""
+            self._state, self._report, self._error = done.state, done.report, ""
             self._total = entry if self._total is None else self._total.and_then(entry)
             self._step += 1
-        self._seconds = time.perf_counter() - begun
-        self._publish(self._wish)
+        self._step_seconds = time.perf_counter() - started
+        self._publish(self._commands)
 
-    def _publish(self, wish: Wish) -> None:
-        begun = time.perf_counter()
+    def _publish(self, commands: Commands) -> None:
+        started = time.perf_counter()
         self._newest = Snapshot(
-            self._newest.number + 1, self._obeyed.resets, self._step, self._state.t, wish.knobs.h, self._state.q, self._held(),
-            self._state.active, self._report, self._total, self._seconds, wish.playing, self._note, tuple(wish.pulls.values()),
-        )  # fmt: skip
-        self.publishing += time.perf_counter() - begun
+            number=self._newest.number + 1,
+            epoch=self._executed.resets,
+            step=self._step,
+            t=self._state.t,
+            h=commands.sliders.h,
+            q=self._state.q,
+            held=self._find_held(),
+            active=self._state.active,
+            report=self._report,
+            total=self._total,
+            seconds=self._step_seconds,
+            playing=commands.playing,
+            error=self._error,
+            drags=tuple(commands.drags.values()),
+        )
+        self.publishing += time.perf_counter() - started

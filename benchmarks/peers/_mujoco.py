@@ -1,0 +1,73 @@
+"""MuJoCo's flex as a cloth of the same size and mass.
+
+A membrane, with the moduli of the springs' lattice.
+
+A square lattice with structural springs k and shear springs s has C₁₁ = k + s, C₁₂ = s, hence E t =
+(C₁₁² - C₁₂²)/C₁₁ and ν = C₁₂/C₁₁. It has no bending stiffness, as the skip-one springs have none
+where the cloth is flat. Steps of this length need MuJoCo 4, whose integrator "discrete" takes
+elasticity implicitly.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from taut.arrays import Float
+from taut.bench.net import CLOTH_MASS, SHEAR, STRUCTURAL, Net
+from taut.bench.trajectory import H
+
+THICKNESS = 1e-3  # [m]
+MODEL = """
+<mujoco>
+  <option timestep="{h}" gravity="0 -9.81 0" integrator="discrete"/>
+  <size memory="2G"/>
+  <worldbody>
+    <flexcomp name="cloth" type="grid" dim="2" count="{n} {n} 1" spacing="{d} {d} {d}" pos="0.5 0 0.5" euler="90 0 0" mass="{mass}"
+              radius="1e-4">
+      <elasticity young="{young}" poisson="{poisson}" thickness="{thickness}" elastic2d="stretch"/>
+      <contact selfcollide="none" contype="0" conaffinity="0"/>
+      <pin id="{pins}"/>
+    </flexcomp>
+  </worldbody>
+</mujoco>
+"""
+
+
+class _Flex:
+    def __init__(self, net: Net, n: int) -> None:
+        import mujoco
+
+        c11, c12 = STRUCTURAL + SHEAR, SHEAR
+        text = MODEL.format(
+            h=H,
+            n=n,
+            d=1.0 / (n - 1),
+            mass=CLOTH_MASS,
+            thickness=THICKNESS,
+            young=(c11**2 - c12**2) / c11 / THICKNESS,
+            poisson=c12 / c11,
+            pins=f"0 {n - 1}",
+        )
+        self._mujoco = mujoco
+        self._model = mujoco.MjModel.from_xml_string(text)
+        self._data = mujoco.MjData(self._model)
+        mujoco.mj_forward(self._model, self._data)
+        self._before = self._positions()
+
+    def _positions(self) -> Float:
+        return np.array(self._data.flexvert_xpos, dtype=np.float64)
+
+    def step(self) -> None:
+        self._before = self._positions()
+        self._mujoco.mj_step(self._model, self._data)
+        self._mujoco.mj_kinematics(self._model, self._data)
+        self._mujoco.mj_flex(self._model, self._data)
+
+    def state(self) -> tuple[Float, Float]:
+        q = self._positions()
+        return q, (q - self._before) / H
+
+
+def flex(net: Net, n: int) -> _Flex:
+    """A grid of flex."""
+    return _Flex(net, n)

@@ -1,0 +1,52 @@
+"""The table of the record in a page, between two marks; what else the page says stays as it is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.reliability.record import Record
+from benchmarks.reliability.table import as_markdown
+from taut.atomic_write import atomic_write
+from taut.errors import ModelError
+
+BEGIN, END = "<!-- the record: begin -->", "<!-- the record: end -->"
+
+
+class Page:
+    """A page that takes the table.
+
+    One with both marks, or none yet. Campaigns that were not run keep their rows.
+
+    >>> from tempfile import mkdtemp
+    >>> path = Path(mkdtemp()) / "page.md"
+    >>> for trials in (10, 20):
+    ...     Page(path).write([Record("soak", trials, "steps")])
+    >>> path.read_text().count("soak"), "20 steps" in path.read_text()
+    (1, True)
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            text = path.read_text(encoding="utf-8") if path.exists() else f"{BEGIN}\n{END}\n"
+        except (OSError, UnicodeDecodeError) as error:
+            raise ModelError(f"{path}: it cannot be read ({error})") from error
+        self.before, begin, rest = text.partition(BEGIN)
+        between, end, self.after = rest.partition(END)
+        self.kept = between.splitlines()
+        if not (begin and end):
+            raise ModelError(
+                f"{path}: it has no place for the table; put the lines '{BEGIN}' and '{END}' there"
+            )
+        if not os.access(path.parent, os.W_OK):
+            raise ModelError(f"{path}: the folder cannot be written to")
+
+    def write(self, records: Sequence[Record]) -> None:
+        """Put the newer rows between the marks, whole or not at all."""
+        text = f"{self.before}{BEGIN}\n{as_markdown(records, self.kept)}\n{END}{self.after}"
+        try:
+            atomic_write(self.path, text, overwrite=True, durable=False)
+        except OSError as error:
+            raise ModelError(f"{self.path}: it cannot be written ({error})") from error

@@ -1,0 +1,270 @@
+"""The parameters of a law on its elements: resolved to numbers or functions, checked and packed.
+
+A parameter that was not given is measured on the rest shape, or is the mass of the particles. Loops
+read all parameters from one packed array with a row per element, shape (m, width).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from taut.arrays import Float, Int
+from taut.binding._elements import and_more, describe_element
+from taut.binding.law import RELATIONS, BoundLaw
+from taut.errors import LawError, did_you_mean
+from taut.formula.interpret import evaluate
+from taut.formula.trace import find_totals, trace_measure
+
+
+class Parameters:
+    """The parameters of a bound law on elements (m, s); nothing changes after construction.
+
+    constant : values of those that do not depend on time, by name: a scalar, (m,), (components,)
+        or (m, components)
+    time_dependent : functions of time (of a load also of places and time), by name
+    widths : number of components of each vector by name, None for a scalar; in packing order
+    """
+
+    def __init__(
+        self, bound: BoundLaw, elements: Int, rest: Float, mass: Float, *, flat: bool
+    ) -> None:
+        self._bound, self._law, self._name = bound, bound.law, bound.name
+        self._elements, self._rest, self._flat = elements, rest, flat
+        self._place_dependent = self._find_functions_of_places()
+        self.constant: dict[str, Float] = {}
+        self.time_dependent: dict[str, Callable[..., Any]] = {}
+        self.widths: dict[str, int | None] = {}
+        self._check_limits({name: self._resolve(name, mass) for name in self._law.parameters}, 0.0)
+        self._packed: Float | None = None
+        if not self.time_dependent:
+            self._packed = self._fill(self.constant)
+
+    def pack(self, t: float, x: Float | None = None) -> Float:
+        """Return all parameters at time t [s], one row per element, shape (m, width).
+
+        x : positions (n, 3) [m] for parameters that depend on the place (default: at rest)
+
+        If no parameter depends on time, every call returns the same array: do not write to it.
+        """
+        if self._packed is not None:
+            return self._packed
+        return self._fill(self.values(t, x))
+
+    def pack_with(self, t: float, replacements: Mapping[str, Float]) -> Float:
+        """Return all parameters at time t [s] with some replaced by values of the same shape.
+
+        For a caller that changes a parameter often, such as a force held over a step, and keeps
+        the result in a buffer of its own.
+        """
+        return self._fill({**self.values(t), **replacements})
+
+    def values(self, t: float, x: Float | None = None) -> dict[str, Float]:
+        """Return all parameters at time t [s] by name, checked; x as in `pack`."""
+        if not self.time_dependent:
+            return dict(self.constant)
+        values = dict(self.constant)
+        for name in self.time_dependent:
+            value = self._call(name, t, x)
+            if self._measure_width(name, value, self._is_vector(name, value)) != self.widths[name]:
+                raise LawError(
+                    f"law '{self._name}': parameter '{name}' at t = {t:g} s must keep its shape, "
+                    f"got {value.shape}"
+                )
+            values[name] = value
+        self._check_limits(values, t)
+        return values
+
+    def columns(self, name: str) -> int | slice:
+        """Return the column or columns of a parameter in the packed array."""
+        if name not in self.widths:
+            hint = did_you_mean(name, self.widths)
+            raise LawError(f"law '{self._name}' has no parameter '{name}'{hint}")
+        start = 0
+        for other, width in self.widths.items():
+            if other == name:
+                break
+            start += width or 1
+        width = self.widths[name]
+        return start if width is None else slice(start, start + width)
+
+    def _fill(self, values: Mapping[str, Float]) -> Float:
+        packed = np.empty((len(self._elements), sum(w or 1 for w in self.widths.values())))
+        start = 0
+        for name, width in self.widths.items():
+            value = values[name]
+            if width is None and value.ndim == 1:
+                value = value[:, None]
+            stop = start + (width or 1)
+            packed[:, start:stop] = value
+            start = stop
+        return packed
+
+    def _resolve(self, name: str, mass: Float) -> Float:
+        """Return a parameter's value at t = 0; store its width, and its function or value."""
+        given = self._bound.parameters.get(name)
+        if callable(given):
+            self.time_dependent[name] = given
+            value = self._call(name, 0.0, None)
+            is_vector = self._is_vector(name, value)
+        elif given is not None:
+            value = self.to_array(name, given, "")
+            is_vector = self._is_vector(name, value)
+        elif name in self._law.rest:
+            value, is_vector = self._measure(name)
+        elif name == "mass":
+            value = mass[self._elements]
+            is_vector = self._elements.shape[1] > 1
+            if not is_vector:
+                value = value[:, 0]
+        else:
+            raise LawError(f"law '{self._name}' needs the parameter '{name}'")
+        self.widths[name] = self._measure_width(name, value, is_vector)
+        if name not in self.time_dependent:
+            self.constant[name] = value
+        return value
+
+    def _measure(self, name: str) -> tuple[Float, bool]:
+        """Measure a parameter on the rest shape; return it and whether it is a vector."""
+        value, is_vector = measure_at_rest(
+            self._bound, name, self._law.rest[name], self._elements, self._rest
+        )
+        self._reject_not_finite(name, value, " measured on the rest shape")
+        return (value, True) if is_vector else (value[:, 0], False)
+
+    def _is_vector(self, name: str, value: Float) -> bool:
+        return name in self._law.vectors or value.ndim == 2
+
+    def to_array(self, name: str, value: Any, when: str) -> Float:
+        """Return a given value as an array of finite numbers; `when` is part of the errors."""
+        try:
+            array = np.array(value, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise LawError(
+                f"law '{self._name}': parameter '{name}'{when} must be a number or an array of "
+                f"numbers, got {value!r}"
+            ) from error
+        self._reject_not_finite(name, array, when)
+        if self._flat and self._law.vectors.get(name) == 3 and array.shape[-1:] == (2,):
+            # In a plane system a vector may have two components.
+            array = np.concatenate([array, np.zeros((*array.shape[:-1], 1))], axis=-1)
+        return array
+
+    def _call(self, name: str, t: float, x: Float | None) -> Float:
+        """Evaluate the function of a time-dependent parameter."""
+        when = f" at t = {t:g} s"
+        function = self.time_dependent[name]
+        try:
+            if name in self._place_dependent:
+                positions = self._rest if x is None else x
+                value = function(positions[self._elements].mean(axis=1), t)
+            else:
+                value = function(t)
+        except Exception as error:  # the function is the user's, and may raise anything
+            raise LawError(
+                f"law '{self._name}': parameter '{name}'{when} could not be evaluated: {error!r}"
+            ) from error
+        return self.to_array(name, value, when)
+
+    def _reject_not_finite(self, name: str, value: Float, when: str) -> None:
+        bad = np.argwhere(~np.isfinite(value))
+        if not len(bad):
+            return
+        where = ""
+        if value.ndim == 1 and name in self._law.vectors:
+            where = f" of component {bad[0][0]}"
+        elif value.ndim:
+            where = f" of element {bad[0][0]}"
+        raise LawError(
+            f"law '{self._name}': parameter '{name}'{where}{when} must be a finite number, "
+            f"got {value[tuple(bad[0])]}"
+        )
+
+    def _measure_width(self, name: str, value: Float, is_vector: bool) -> int | None:
+        """Return the number of components of a vector, None for a scalar; check the shape."""
+        m = len(self._elements)
+        if is_vector and value.ndim in (1, 2) and (value.ndim == 1 or len(value) == m):
+            width = value.shape[-1]
+            expected = self._law.vectors.get(name, width)
+            if width != expected:
+                raise LawError(
+                    f"law '{self._name}': parameter '{name}' must have {expected} components, "
+                    f"got {width}"
+                )
+            return int(width)
+        if not is_vector and (value.ndim == 0 or value.shape == (m,)):
+            return None
+        allowed = f"(3,) or ({m}, 3)" if is_vector else f"(), ({m},) or ({m}, components)"
+        raise LawError(
+            f"law '{self._name}': parameter '{name}' must have the shape {allowed} for {m} "
+            f"elements, got {value.shape}"
+        )
+
+    def _check_limits(self, values: Mapping[str, Float], t: float) -> None:
+        """Compare all parameters at time t with the limits of the law."""
+        for name, limits in self._law.limits.items():
+            value, of = values[name], ""
+            if self.widths[name] is not None:  # of a vector, the length is limited
+                value, of = np.sqrt(np.einsum("...i,...i->...", value, value)), "the length of "
+            for relation, limit in limits:
+                number: Any = limit
+                if isinstance(limit, str):
+                    number = values[limit.removeprefix("-")] * (-1.0 if limit[0] == "-" else 1.0)
+                holds, words = RELATIONS[relation]
+                bad = np.flatnonzero(~holds(value, number))
+                if not len(bad):
+                    continue
+                where = others = ""
+                if value.ndim:
+                    where = f" of {describe_element(self._elements, bad[0])}"
+                    others = and_more(len(bad))
+                when = f" at t = {t:g} s" if name in self.time_dependent else ""
+                wanted = limit if isinstance(limit, str) else f"{limit:g}"
+                raise LawError(
+                    f"law '{self._name}': {of}parameter '{name}'{where}{when} must be {words} "
+                    f"{wanted}, got {value.reshape(-1)[bad[0] if value.ndim else 0]:g}{others}"
+                )
+
+    def _find_functions_of_places(self) -> set[str]:
+        """Return the parameters of a load that are functions of places (m, 3) and time."""
+        found: set[str] = set()
+        if self._law.kind != "load":
+            return found
+        for name, value in self._bound.parameters.items():
+            if callable(value) and self._count_arguments(name, value) == 2:
+                found.add(name)
+        return found
+
+    def _count_arguments(self, parameter: str, function: Callable[..., Any]) -> int:
+        try:
+            arguments = inspect.signature(function).parameters.values()
+        except (TypeError, ValueError) as error:
+            raise LawError(
+                f"law '{self._name}': the arguments of the function for '{parameter}' cannot be "
+                f"determined: {error}"
+            ) from error
+        count = sum(p.default is p.empty and p.kind is not p.VAR_KEYWORD for p in arguments)
+        if count not in (1, 2):
+            raise LawError(
+                f"law '{self._name}': parameter '{parameter}' must be a function of t, or of "
+                f"places (m, 3) and t, got one of {count} arguments"
+            )
+        return count
+
+
+def measure_at_rest(
+    bound: BoundLaw, what: str, measure: Callable[..., Any], elements: Int, rest: Float
+) -> tuple[Float, bool]:
+    """Evaluate a function of x on all elements at rest; return (m, components), and if a vector."""
+    law = bound.law
+    title = f"'{law.name}' at rest, '{what}'"
+    roots, is_vector = trace_measure(title, measure, elements.shape[1])
+    corners = rest[elements]
+    if law.invariant is not None and len(corners) and any(find_totals(root) for root in roots):
+        # Shares of a total, such as the cones of a volume, grow with the distance from the origin
+        # and cancel. If no translation changes the law, measure from the middle of all elements.
+        corners = corners - corners.mean(axis=(0, 1))
+    return evaluate(roots, corners), is_vector

@@ -1,0 +1,68 @@
+"""The loop over all batches of a law's elements.
+
+One loop serves all laws, which are called by the address of their compiled batch: compiling it for
+each law would take as long as compiling the batch itself.
+"""
+
+from llvmlite import ir
+from numba import int64, njit, prange, types
+from numba.extending import intrinsic
+
+CHUNK_SIZE = 256  # elements that a thread takes at a time
+# (n, 3); declared read-only, so that the positions of a State, which are, need no copy
+POSITIONS = types.Array(types.float64, 2, "C", readonly=True)
+
+
+@intrinsic
+def _call_batch(typing, address, first, count, x, y, h, elements, parameters, project, a, b, c):
+    """Call the batch at an address, with arrays as pointers to their data; return its result."""
+    signature = types.int64(address, first, count, x, y, h, elements, parameters, project, a, b, c)
+
+    def emit(context, builder, signature, arguments):
+        passed = []
+        for kind, value in zip(signature.args[1:], arguments[1:], strict=True):
+            if isinstance(kind, types.Array):
+                value = context.make_array(kind)(context, builder, value).data
+            passed.append(value)
+        function = ir.FunctionType(ir.IntType(64), [value.type for value in passed])
+        return builder.call(builder.inttoptr(arguments[0], function.as_pointer()), passed)
+
+    return signature, emit
+
+
+@njit(
+    types.void(
+        types.i8,  # address
+        types.i8,  # size
+        POSITIONS,  # x
+        POSITIONS,  # y
+        types.f8,  # h
+        types.i8[:, ::1],  # elements
+        types.f8[:, ::1],  # parameters
+        types.i8,  # project
+        types.f8[::1],  # a, b, c: outputs
+        types.f8[::1],
+        types.f8[::1],
+        types.i8[::1],  # not_finite
+    ),
+    parallel=True,
+    cache=True,
+    error_model="numpy",
+    nogil=True,
+)
+def evaluate(address, size, x, y, h, elements, parameters, project, a, b, c, not_finite):
+    """Run the batch at an address over all elements, `size` at a time.
+
+    not_finite[chunk] is the first element of a chunk whose results are not finite, or -1.
+    """
+    m = elements.shape[0]
+    for chunk in prange((m + CHUNK_SIZE - 1) // CHUNK_SIZE):
+        last = min(m, CHUNK_SIZE * chunk + CHUNK_SIZE)
+        not_finite[chunk] = -1
+        for i in range(CHUNK_SIZE * chunk, last, size):
+            count = int64(min(size, last - i))
+            found = _call_batch(
+                address, int64(i), count, x, y, h, elements, parameters, project, a, b, c
+            )
+            if not_finite[chunk] < 0:
+                not_finite[chunk] = found

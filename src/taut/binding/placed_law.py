@@ -1,0 +1,300 @@
+"""A law among the particles of one system: its elements, its parameters, and its evaluation.
+
+`place` makes a `PlacedLaw`, or a `PlacedLoad` of a load. Neither changes after it is built.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+
+from taut.arrays import Float, Int, Mask
+from taut.binding._elements import and_more, describe_element, reject_unknown_particles
+from taut.binding._parameters import Parameters, measure_at_rest
+from taut.binding.compiled_law import CompiledLaw, FormName
+from taut.binding.law import BoundLaw, Load
+from taut.errors import LawError, SingularState
+from taut.formula.expression import fingerprint
+from taut.formula.interpret import evaluate
+from taut.formula.source import SourceKind
+from taut.formula.trace import trace_load
+from taut.linalg.blocks import project_elements
+
+# A shape measure without unit, such as area/length², that is not larger counts as zero.
+_DEGENERATE = 1e-12
+
+
+def place(bound: BoundLaw, rest: Float, mass: Float, *, flat: bool = False) -> Any:
+    """Place a bound law among particles: return a PlacedLaw, or a PlacedLoad of a Load.
+
+    rest : rest positions [m], (n, 3); mass : [kg], (n,); flat : whether all lie in the plane z = 0
+    """
+    kind = PlacedLoad if isinstance(bound, Load) else PlacedLaw
+    return kind(bound, rest, mass, flat=flat)
+
+
+class _Placed:
+    """What placed laws of every kind have.
+
+    bound, law, name : as the user gave them
+    elements : particle indices, (m, s)
+    parameters : resolved, see `Parameters`
+    """
+
+    def __init__(self, bound: BoundLaw, rest: Float, mass: Float, *, flat: bool) -> None:
+        self.bound, self.law, self.name = bound, bound.law, bound.name
+        self.rest, self.mass, self.flat = rest, mass, flat
+        elements = bound.elements
+        if elements is None:
+            elements = np.arange(len(rest), dtype=np.int64)[:, None]
+        reject_unknown_particles(self.name, elements, len(rest))
+        self.elements: Int = np.array(elements)  # loops are compiled for writable arrays
+        self._reject_degenerate()
+        self.parameters = Parameters(bound, self.elements, rest, mass, flat=flat)
+
+    @property
+    def particles(self) -> int:
+        """Number of particles per element, s."""
+        return int(self.elements.shape[1])
+
+    def _reject_degenerate(self) -> None:
+        """Raise if an element is not what the law calls proper, such as one without area."""
+        for fault, measure in self.law.proper.items():
+            values, _ = measure_at_rest(self.bound, fault, measure, self.elements, self.rest)
+            bad = np.flatnonzero(~(values[:, 0] > _DEGENERATE))
+            if len(bad):
+                which = describe_element(self.elements, bad[0])
+                more = and_more(len(bad))
+                raise LawError(f"law '{self.name}': {which} {fault}, in the rest shape{more}")
+
+    def shift_particles(self, offset: int) -> Any:
+        """Bind the law to particles with numbers larger by `offset`; rest values are kept."""
+        measured = {p: v for p, v in self.parameters.constant.items() if p in self.law.rest}
+        kept = {"name": self.name, "breaking_strain": self.bound.breaking_strain, **measured}
+        return self.law(self.elements + offset, **{**kept, **self.bound.parameters})
+
+
+class PlacedLaw(_Placed):
+    """An energy or a damping law on elements of one system.
+
+    form : what the methods below evaluate: the energy V(positions), or the rate potential
+        Ψ(velocities) of a dissipation
+    forms : the compiled forms of the law: `energy`, or `rate` and `increment`
+    couples_all_elements : whether the law has one energy for all its elements together
+    breaking_strain : strain beyond which each element breaks, (m,), or None
+
+    Methods take positions x (n, 3) [m] and, for a dissipation, velocities x [m/s] and positions
+    `at` [m]. `parameters` is a packed array to use instead of the law's own at time t [s].
+    """
+
+    def __init__(self, bound: BoundLaw, rest: Float, mass: Float, *, flat: bool = False) -> None:
+        super().__init__(bound, rest, mass, flat=flat)
+        self.form: FormName = "energy" if self.law.kind == "energy" else "rate"
+        # All forms are traced here, so that errors in a formula are raised when a System is built.
+        self.forms: dict[FormName, CompiledLaw] = {self.form: self._compile(self.form)}
+        if self.form == "rate":
+            self.forms["increment"] = self._compile("increment")
+        outer = self.forms[self.form].outer
+        self.couples_all_elements = outer is not None
+        if outer is not None and len(self.elements):
+            outer.reject_unequal_parameters(self.name, self.parameters.pack(0.0))
+        self.breaking_strain = self._resolve_breaking_strain()
+
+    def _compile(self, form: FormName) -> CompiledLaw:
+        return self.law.compile(form, self.particles, self.parameters.widths)
+
+    @property
+    def digest(self) -> str:
+        """A digest of the formula."""
+        return self.forms[self.form].digest
+
+    def _resolve_breaking_strain(self) -> Float | None:
+        given = self.bound.breaking_strain
+        if given is None:
+            return None
+        has_rest_length = self.parameters.widths.get("l0", 0) is None  # and l0 is a scalar
+        if self.law.kind != "energy" or self.particles != 2 or not has_rest_length:
+            raise LawError(
+                f"law '{self.name}': only an energy on two particles with a rest length l0 has a "
+                "breaking strain"
+            )
+        value = self.parameters.to_array("breaking_strain", given, "")
+        m = len(self.elements)
+        if value.shape not in ((), (m,)):
+            raise LawError(
+                f"law '{self.name}': breaking_strain must be one number or one per element, "
+                f"got shape {value.shape} for {m} elements"
+            )
+        bad = np.flatnonzero(~(value > 0.0))
+        if len(bad):
+            element = describe_element(self.elements, bad[0])
+            raise LawError(
+                f"law '{self.name}': breaking_strain of {element} must be positive, "
+                f"got {value.reshape(-1)[bad[0]]:g}"
+            )
+        rest_length = self.parameters.pack(0.0)[:, self.parameters.columns("l0")]
+        short = np.flatnonzero(~(rest_length > 0.0))
+        if len(short):
+            element = describe_element(self.elements, short[0])
+            raise LawError(
+                f"law '{self.name}': {element} has a breaking strain, but no rest length"
+            )
+        return np.broadcast_to(value, m)
+
+    def values(
+        self, x: Float, t: float = 0.0, *, at: Float | None = None, parameters: Float | None = None
+    ) -> Float:
+        """Return V [J] (or Ψ [W]) of each element, shape (m,).
+
+        An energy of a total has all of it in the first element.
+        """
+        return self._run("gradient", x, t, at, parameters)[0]
+
+    def gradients(
+        self, x: Float, t: float = 0.0, *, at: Float | None = None, parameters: Float | None = None
+    ) -> Float:
+        """Return ∂V/∂x of each element [N], shape (m, s, 3)."""
+        vectors = self._run("gradient", x, t, at, parameters)[1]
+        pair = self.forms[self.form].pair
+        return vectors if pair is None else np.array(pair)[None, :, None] * vectors
+
+    def hessians(
+        self,
+        x: Float,
+        t: float = 0.0,
+        *,
+        at: Float | None = None,
+        parameters: Float | None = None,
+        project: bool = False,
+    ) -> Float:
+        """Return ∂²V/∂x² of each element [N/m], shape (m, 3s, 3s).
+
+        project : return the nearest positive semi-definite matrices instead
+        """
+        self._reject_total("stiffness")
+        blocks = self._run("hessian", x, t, at, parameters, project=project)[2]
+        pair, (m, s) = self.forms[self.form].pair, self.elements.shape
+        full = np.zeros((m, s, 3, s, 3))
+        if pair is not None:
+            c = np.array(pair)
+            full += (c[:, None] * c)[None, :, None, :, None] * blocks[:, 0][:, None, :, None, :]
+        else:
+            for b, (p, r) in enumerate(combinations_with_replacement(range(s), 2)):
+                full[:, p, :, r, :] = blocks[:, b]
+                full[:, r, :, p, :] = blocks[:, b].transpose(0, 2, 1)
+        return full.reshape(m, 3 * s, 3 * s)
+
+    def parameter_derivative(
+        self, name: str, x: Float, t: float = 0.0, *, at: Float | None = None
+    ) -> Float:
+        """Return ∂V/∂p of each element, (m,), or (m, components) for a vector parameter."""
+        self._reject_total("parameter derivative")
+        columns = self.parameters.columns(name)
+        return self._run("parameters", x, t, at)[0][..., columns]
+
+    def mixed_derivative(
+        self, name: str, x: Float, t: float = 0.0, *, at: Float | None = None
+    ) -> Float:
+        """Return ∂²V/∂x∂p of each element, (m, s, 3), or (m, s, 3, components) for a vector."""
+        self._reject_total("parameter derivative")
+        columns = self.parameters.columns(name)
+        mixed = self._run("parameters", x, t, at)[1][..., columns]
+        pair = self.forms[self.form].pair
+        if pair is None:
+            return mixed
+        return np.array(pair).reshape(1, -1, *[1] * (mixed.ndim - 2)) * mixed
+
+    def _reject_total(self, what: str) -> None:
+        if self.couples_all_elements:
+            raise LawError(
+                f"law '{self.name}': an energy of a total has no {what} of single elements; "
+                "ask the System for K"
+            )
+
+    def _run(
+        self,
+        kind: SourceKind,
+        x: Float,
+        t: float,
+        at: Float | None,
+        parameters: Float | None = None,
+        *,
+        project: bool = False,
+    ) -> tuple[Float, ...]:
+        """Evaluate one kind of loop into new arrays, with the outer function of a total."""
+        if (at is None) != (self.form == "energy"):
+            raise LawError(
+                f"law '{self.name}': `at` must give the positions for a dissipation, and must be "
+                "left out for an energy"
+            )
+        moving = np.array(x, dtype=np.float64, order="C")
+        frozen = moving if at is None else np.array(at, dtype=np.float64, order="C")
+        for array in (moving, frozen):
+            if array.shape != self.rest.shape:
+                raise LawError(
+                    f"law '{self.name}': positions must have the shape {self.rest.shape}, "
+                    f"got {array.shape}"
+                )
+        compiled = self.forms[self.form]
+        m, vectors, width = len(self.elements), compiled.vectors, compiled.width
+        out: tuple[Float, ...] = (np.empty(m), np.empty((m, vectors, 3)))
+        if kind == "parameters":
+            out = (np.empty((m, width)), np.empty((m, vectors, 3, width)))
+        if kind == "hessian":
+            out = (*out, np.empty((m, vectors * (vectors + 1) // 2, 3, 3)))
+        packed = self.parameters.pack(t) if parameters is None else parameters
+        bad = compiled.evaluate(
+            kind, moving, frozen, 0.0, self.elements, packed, out, project=project
+        )
+        raise_if_not_finite(self.name, self.elements, bad)
+        if compiled.outer is not None:
+            compiled.outer.evaluate(self.name, out[0], packed).apply(out[0], out[1])
+        if project and not compiled.closed_form:
+            raise_if_not_finite(self.name, self.elements, project_elements(out[2], vectors))
+        return out
+
+
+class PlacedLoad(_Placed):
+    """A load on elements of one system, evaluated once a step, without compiling."""
+
+    def __init__(self, bound: BoundLaw, rest: Float, mass: Float, *, flat: bool = False) -> None:
+        if bound.breaking_strain is not None:
+            raise LawError(f"law '{bound.name}': a load has no breaking strain")
+        super().__init__(bound, rest, mass, flat=flat)
+        law, widths = self.law, self.parameters.widths
+        self._roots = trace_load(f"'{law.name}'", law.formula, self.particles, widths)
+
+    @property
+    def digest(self) -> str:
+        """A digest of the formula."""
+        return " ".join(map(fingerprint, self._roots))
+
+    def forces(self, x: Float, v: Float, t: float, active: Mask | None = None) -> Float:
+        """Return the force [N] on each particle, shape (n, 3).
+
+        x, v : positions [m] and velocities [m/s], (n, 3); t : time [s]
+        active : mask of elements that act, (m,) (default: all)
+        """
+        packed = self.parameters.pack(t, x)
+        parts = evaluate(self._roots, x[self.elements], v[self.elements], packed)
+        if active is not None:
+            parts[~active] = 0.0
+        bad = np.flatnonzero(~np.isfinite(parts).all(axis=1))
+        if len(bad):
+            element = describe_element(self.elements, bad[0])
+            raise SingularState(f"law '{self.name}': {element} has no finite force at t = {t:g} s")
+        total = np.empty((len(x), 3))
+        particles = self.elements.ravel()
+        for k in range(3):
+            total[:, k] = np.bincount(particles, parts[:, k::3].ravel(), minlength=len(x))
+        return total
+
+
+def raise_if_not_finite(name: str, elements: Int, bad: Int) -> None:
+    """Name the first element whose results are not finite; `bad` has its number or -1."""
+    found = bad[bad >= 0]
+    if len(found):
+        which = describe_element(elements, int(found[0]))
+        raise SingularState(f"law '{name}': {which} has no finite energy, force or stiffness")

@@ -1,0 +1,131 @@
+"""Options that several commands share, and the scene that a command names."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from taut.errors import escape_unprintable
+
+if TYPE_CHECKING:
+    from taut.scene import Scene
+
+PROGRESS_SECONDS = 5.0  # between lines of progress where there is no terminal
+
+SceneArgument = Annotated[
+    str, typer.Argument(metavar="SCENE", help="A built-in scene, a scene.toml, or any mesh file.")
+]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="A.B=VALUE", help="Override a value of the scene, such as time.h=0.005."
+    ),
+]
+AllowOutside = Annotated[
+    bool, typer.Option("--allow-outside", help="Let the scene read files outside of its folder.")
+]
+AllowCode = Annotated[
+    bool,
+    typer.Option(
+        "--allow-code",
+        help="Let the scene use laws from Python files in its folder; their code is run.",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+RunFolder = Annotated[
+    Path, typer.Argument(metavar="DIR", exists=True, file_okay=False, help="The folder of a run.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
+
+MESH_OPTIONS: dict[str, Any] = {
+    "fix": Annotated[
+        str | None,
+        typer.Option(help='For a mesh file: the points that are held, such as "y > 0.95*max(y)".'),
+    ],
+    "young": Annotated[float | None, typer.Option(help="For a mesh file: Young's modulus [Pa].")],
+    "poisson": Annotated[float | None, typer.Option(help="For a mesh file: Poisson's ratio.")],
+    "thickness": Annotated[
+        float | None, typer.Option(help="For a mesh file: thickness of its faces [m].")
+    ],
+    "area": Annotated[
+        float | None, typer.Option(help="For a mesh file: cross-section of its lines [m²].")
+    ],
+    "density": Annotated[float | None, typer.Option(help="For a mesh file: density [kg/m³].")],
+    "scale": Annotated[
+        float | None, typer.Option(help="For a mesh file: metres per unit of the file.")
+    ],
+    "up": Annotated[
+        str | None, typer.Option(help="For a mesh file: the axis that points up: x, y or z.")
+    ],
+}
+MeshOptions = dict[str, Any] | None
+"""The mesh options that are given, by name."""
+
+
+def with_mesh_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace the parameter `mesh_options` of a command by the options of `MESH_OPTIONS`.
+
+    The command receives those that are given, as a dict.
+
+    >>> @with_mesh_options
+    ... def show(scene: str, mesh_options: MeshOptions = None) -> None:
+    ...     print(scene, mesh_options)
+    >>> show(scene="bunny.obj", **dict.fromkeys(MESH_OPTIONS) | {"young": 1e5})
+    bunny.obj {'young': 100000.0}
+    """
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    signature = inspect.signature(command, eval_str=True)
+    parameters = []
+    for parameter in signature.parameters.values():
+        if parameter.name == "mesh_options":
+            for name, annotation in MESH_OPTIONS.items():
+                option = inspect.Parameter(name, keyword, default=None, annotation=annotation)
+                parameters.append(option)
+        else:
+            parameters.append(parameter.replace(kind=keyword))
+
+    @wraps(command)
+    def call(**arguments: Any) -> None:
+        mesh_options = {}
+        for name in MESH_OPTIONS:
+            value = arguments.pop(name)
+            if value is not None:
+                mesh_options[name] = value
+        command(**arguments, mesh_options=mesh_options)
+
+    # Typer reads the signature and the annotations of a command.
+    call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": None}
+    return call
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """Print notes, indented and without control characters."""
+    for note in notes:
+        for line in note.splitlines():
+            print(f"  {escape_unprintable(line)}")
+
+
+def load_scene(
+    name: str,
+    overrides: list[str] | None,
+    *,
+    allow_outside: bool,
+    allow_code: bool,
+    mesh_options: Mapping[str, Any] | None = None,
+) -> Scene:
+    """Load the scene that a command names."""
+    from taut.scene import load, override
+
+    return load(
+        name,
+        overrides=[override(text) for text in overrides or []],
+        allow_outside=allow_outside,
+        allow_code=allow_code,
+        **(mesh_options or {}),
+    )

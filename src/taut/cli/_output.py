@@ -1,0 +1,212 @@
+"""`taut render`, `plot` and `export`: a run into pictures, videos, and files for other programs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from taut.cli import _options as options
+
+if TYPE_CHECKING:
+    from taut.show.export import Exported
+
+_PLOTS = ("energy", "convergence")
+
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
+
+
+def render(
+    folder: options.RunFolder,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The picture or video: .png, .gif or .mp4.")
+    ],
+    colour: Annotated[
+        str,
+        typer.Option(
+            metavar="WHAT", help="plain, strain, speed, stress, or the name of an energy law."
+        ),
+    ] = "plain",
+    camera: Annotated[
+        str | None, typer.Option(metavar="VIEW", help="three-quarter, front, side or top.")
+    ] = None,
+    turntable: Annotated[
+        float, typer.Option(metavar="DEGREES", help="For a video: angle that the camera turns by.")
+    ] = 0.0,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="The camera moves along with the bodies.")
+    ] = False,
+    size: Annotated[
+        str | None,
+        typer.Option(metavar="WxH", help="Pixels (default: 1280x720, of a GIF 640x360)."),
+    ] = None,
+    fps: Annotated[
+        float | None, typer.Option(help="Pictures per second (default: 30, of a GIF 20).")
+    ] = None,
+    speed: Annotated[
+        float | None, typer.Option(help="For a video: simulated seconds per second (default: 1).")
+    ] = None,
+    frame: Annotated[
+        int | None, typer.Option(help="For a PNG: the frame, from 0; -1 is the last (default).")
+    ] = None,
+    every: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="For a video: every N-th frame, instead of --speed."),
+    ] = None,
+    overwrite: Overwrite = False,
+    allow_code: options.AllowCode = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Draw a run as a picture or video.
+
+    A PNG shows one frame; a GIF or MP4 plays in simulated time. No screen is needed.
+    """
+    from taut.progress import Progress
+    from taut.show.render import render as draw
+
+    progress = Progress("taut render", every=options.PROGRESS_SECONDS)
+    current_task = ""
+
+    def tell(task: str, done: int, total: int) -> None:
+        nonlocal current_task
+        if task != current_task:
+            progress.start(f"{task} {output}", total)
+            current_task = task
+        progress.update(done, "")
+        if done == total:
+            progress.finish()
+
+    drawn = draw(
+        folder,
+        output,
+        colour=colour,
+        camera=camera,
+        turntable=turntable,
+        follow=follow,
+        size=None if size is None else _parse_size(size),
+        fps=fps,
+        speed=speed,
+        frame=frame,
+        every=every,
+        overwrite=overwrite,
+        allow_code=allow_code,
+        tell=None if quiet else tell,
+    )
+    if quiet:
+        return
+    text = f"{len(drawn.frames)} pictures, {drawn.fps:g} per second"
+    if output.suffix.lower() == ".png":
+        text = f"frame {drawn.frames[0]}"
+    if drawn.quantity:
+        scale = f"from {drawn.low:.4g} to {drawn.high:.4g} {drawn.unit}".rstrip()
+        text += f", {drawn.quantity} {scale}"
+    print(f"{drawn.path}: {text}")
+
+
+def _parse_size(text: str) -> tuple[int, int]:
+    """Return width and height of a text such as 1280x720."""
+    from taut.errors import ModelError
+
+    match = re.fullmatch(r"([1-9]\d{0,5})[x×]([1-9]\d{0,5})", text.strip().lower())
+    if match is None:
+        raise ModelError(f"--size must be width x height in pixels, such as 1280x720, got '{text}'")
+    return int(match[1]), int(match[2])
+
+
+def plot(
+    folder: options.RunFolder,
+    what: Annotated[str, typer.Option(metavar="WHAT", help="energy or convergence.")] = "energy",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The file: .png, .svg or .pdf (default: WHAT.svg)."),
+    ] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Plot the energies of a run, or the convergence of its solver."""
+    from taut.errors import ModelError, did_you_mean
+    from taut.run.open_run import open_run
+    from taut.show import plot as plots
+    from taut.show.output_path import check_output_path
+    from taut.show.plot.save_figure import save_figure
+
+    if what not in _PLOTS:
+        raise ModelError(
+            f"--what must be {' or '.join(_PLOTS)}, got '{what}'{did_you_mean(what, _PLOTS)}"
+        )
+    path = Path(f"{what}.svg") if output is None else output
+    check_output_path(path, overwrite=overwrite)
+    with open_run(folder) as run:
+        save_figure(getattr(plots, what)(run), path)
+    print(f"{path}: {what}")
+
+
+def export(
+    folder: options.RunFolder,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="File to write: .usdc, .usda, .usd, .glb, .vtkhdf, .obj, .ply or .pc2.",
+        ),
+    ],
+    every: Annotated[int, typer.Option(min=1, metavar="N", help="Take every N-th frame.")] = 1,
+    start: Annotated[float | None, typer.Option(help="Time of the first frame [s].")] = None,
+    stop: Annotated[float | None, typer.Option(help="Time of the last frame [s].")] = None,
+    frames: Annotated[
+        int | None,
+        typer.Option(min=1, help="Maximum number of frames, evenly spaced (.glb: 100 by default)."),
+    ] = None,
+    fps: Annotated[
+        float | None,
+        typer.Option(
+            help="Time codes (USD) or scene frames (PC2) per second; default: one per frame."
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write a run for other programs, such as Blender and ParaView.
+
+    Formats: USD, glTF, VTKHDF, sequences of OBJ or PLY files, PC2 point caches.
+    """
+    from taut.progress import Progress
+    from taut.show.export import export as write
+
+    progress = Progress("taut export", every=options.PROGRESS_SECONDS)
+
+    def tell(done: int, total: int, t: float) -> None:
+        progress.update(done, f"t = {t:.4g} s", total=total)
+
+    if not quiet:
+        progress.start(str(output))
+    exported = write(
+        folder,
+        output,
+        every=every,
+        start=start,
+        stop=stop,
+        frames=frames,
+        fps=fps,
+        overwrite=overwrite,
+        tell=None if quiet else tell,
+    )
+    if not quiet:
+        progress.finish()
+        print(_format_exported(exported))
+
+
+def _format_exported(exported: Exported) -> str:
+    files = str(exported.files[0])
+    if len(exported.files) == 2:
+        files += f" and {exported.files[-1]}"
+    elif len(exported.files) > 2:
+        files += f" to {exported.files[-1]} ({len(exported.files)} files)"
+    frames = f"{exported.frames} frames"
+    if exported.frames != exported.recorded:
+        frames = f"{exported.frames} of {exported.recorded} frames"
+    first, last = exported.times
+    hint = "; --frames sets the number" if exported.thinned else ""
+    return f"{files}: {frames}, t = {first:.6g} s to {last:.6g} s{hint}"

@@ -1,0 +1,234 @@
+"""`taut run` and `taut resume`: record a scene into a run folder, and continue it later."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from taut.cli import _options as options
+from taut.cli._help import INTERRUPTED
+from taut.errors import escape_unprintable
+
+if TYPE_CHECKING:
+    from taut.run.open_run import Run
+    from taut.run.summary import RunResult, StepProgress
+    from taut.scene import Built, Scene
+
+_RUNS = Path("runs")  # the folder of runs whose own folder is not named
+
+
+@options.with_mesh_options
+def run(
+    scene: options.SceneArgument,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Run folder (default: runs/NAME-1, -2 …).")
+    ] = None,
+    overrides: options.Overrides = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the run in the folder.")
+    ] = False,
+    mesh_options: options.MeshOptions = None,
+    save_scene: Annotated[
+        Path | None,
+        typer.Option(help="Also write the scene with all defaults to this file; it must be new."),
+    ] = None,
+    allow_outside: options.AllowOutside = False,
+    allow_code: options.AllowCode = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Run a scene into a folder: frames, reports, energy ledger.
+
+    Ctrl-C stops after the current step; `taut resume` continues.
+    """
+    loaded = options.load_scene(
+        scene,
+        overrides,
+        allow_outside=allow_outside,
+        allow_code=allow_code,
+        mesh_options=mesh_options,
+    )
+    folder = _find_free_folder(scene) if output is None else output
+    _check_folder(folder, overwrite=overwrite)
+    built = loaded.build()
+    if save_scene is not None:
+        _save_scene(loaded, save_scene)
+    if not quiet and not as_json:
+        _print_introduction(loaded, built)
+    with _show_progress("taut run", folder, quiet=quiet) as (tell, stop):
+        result = loaded.record(folder, built=built, tell=tell, stop=stop, overwrite=overwrite)
+    _conclude(result, folder, quiet=quiet, as_json=as_json)
+
+
+def resume(
+    folder: options.RunFolder,
+    allow_code: options.AllowCode = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Continue an interrupted run; the results are bit-identical."""
+    from taut.run.open_run import open_run
+    from taut.run.record import resume as resume_run
+    from taut.run.run_folder import SCENE, check_inputs_unchanged
+    from taut.scene import read_text
+
+    with open_run(folder) as opened:
+        if opened.finished:
+            _report_finished(opened, quiet=quiet, as_json=as_json)
+            return
+        text = opened.scene
+        check_inputs_unchanged(folder, opened.inputs)  # before any of them is read or run
+    built = read_text(text, folder=folder, path=folder / SCENE, allow_code=allow_code).build()
+    with _show_progress("taut resume", folder, quiet=quiet) as (tell, stop):
+        result = resume_run(
+            folder, built.system, built.integrator, scene=text, tell=tell, stop=stop
+        )
+    _conclude(result, folder, quiet=quiet, as_json=as_json)
+
+
+def _check_folder(folder: Path, *, overwrite: bool) -> None:
+    """Raise SceneError if the folder has a run, unless it may be replaced, or other files."""
+    from taut.errors import SceneError
+    from taut.run.run_folder import FILE, RUN_FILES
+
+    if (folder / FILE).exists():
+        if not overwrite:
+            raise SceneError(
+                [
+                    f"the folder {folder} already contains a run; --overwrite replaces it, "
+                    "taut resume continues it"
+                ]
+            )
+        return
+    for name in RUN_FILES:
+        if (folder / name).exists():
+            raise SceneError(
+                [
+                    f"the folder {folder} contains {name}, but no run, and is not changed; "
+                    "name another folder"
+                ]
+            )
+
+
+def _find_free_folder(scene: str) -> Path:
+    """Return the first of runs/NAME-1, runs/NAME-2 … that does not exist."""
+    stem = Path(scene).stem
+    number = 1
+    while (_RUNS / f"{stem}-{number}").exists():
+        number += 1
+    return _RUNS / f"{stem}-{number}"
+
+
+def _save_scene(scene: Scene, path: Path) -> None:
+    """Write the scene with every default, and copies of its files; overwrite nothing."""
+    from taut.errors import SceneError
+
+    if path.exists():
+        raise SceneError(["the file exists already, and is not changed"], path=path)
+    try:
+        for name, data in scene.inputs().items():
+            target = path.parent / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if not target.exists() or target.read_bytes() != data:
+                with open(target, "xb") as stream:
+                    stream.write(data)
+        with open(path, "x", encoding="utf-8") as text:
+            text.write(scene.resolved())
+    except OSError as error:
+        raise SceneError(
+            [f"cannot be written: {error.strerror}"], path=error.filename or path
+        ) from error
+
+
+def _print_introduction(scene: Scene, built: Built) -> None:
+    steps = f"{type(built.integrator).__name__}, h = {built.h:g} s, {built.until:g} s"
+    print(f"{escape_unprintable(scene.title)}: {built.system.n:,} particles, {steps}")
+    options.print_notes(built.notes)
+    sys.stdout.flush()
+
+
+@contextmanager
+def _show_progress(
+    label: str, folder: Path, *, quiet: bool
+) -> Iterator[tuple[Callable[[StepProgress], None] | None, Callable[[], bool]]]:
+    """Yield a function that shows each step, and one that returns whether to stop.
+
+    The first Ctrl-C stops after the step, the second one at once.
+    """
+    from taut.progress import Progress
+
+    is_interrupted = False
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal is_interrupted
+        if is_interrupted:
+            raise KeyboardInterrupt(
+                "interrupted within a step; "
+                f"taut resume {folder} continues from the last checkpoint"
+            )
+        is_interrupted = True
+
+    progress = Progress(label, every=options.PROGRESS_SECONDS)
+
+    def show(step: StepProgress) -> None:
+        progress.update(step.step, _format_step(step), total=step.steps, left=step.left)
+
+    handlers = {
+        number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        if not quiet:
+            progress.start(str(folder))
+        yield (None if quiet else show), lambda: is_interrupted
+        if not quiet:
+            progress.finish()
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
+def _format_step(step: StepProgress) -> str:
+    report = step.report
+    words = [f"t = {step.t:.4g} s"]
+    if report.outcome != "explicit":
+        words.append(f"residual {report.residual:.1e} of {report.limit:.1e} N")
+    if report.retries:
+        words.append(f"{report.retries} retries")
+    words.append(f"saved up to step {step.durable}")
+    return ", ".join(words)
+
+
+def _report_finished(run: Run, *, quiet: bool, as_json: bool) -> None:
+    if as_json:
+        _print_json(run.folder, "finished", run.step, run.steps, run.state().t)
+    elif not quiet:
+        print(f"{run.folder}: the run is finished")
+
+
+def _conclude(result: RunResult, folder: Path, *, quiet: bool, as_json: bool) -> None:
+    """Print the result, and exit with a code of its own after an interrupt."""
+    t = result.state.t
+    if as_json:
+        _print_json(folder, result.outcome, result.step, result.steps, t)
+    elif not quiet:
+        print(result.summary)
+        for note in result.notes:
+            print(note)
+        print(f"{folder}: {result.outcome} at step {result.step} of {result.steps}, t = {t:.6g} s")
+    if result.outcome == "interrupted":
+        if not quiet and not as_json:
+            print(f"taut resume {folder} continues from there")
+        raise typer.Exit(INTERRUPTED)
+
+
+def _print_json(folder: Path, outcome: str, step: int, steps: int, t: float) -> None:
+    report = {"folder": str(folder), "outcome": outcome, "step": step, "steps": steps, "t_s": t}
+    print(json.dumps(report))

@@ -1,0 +1,85 @@
+"""`taut scenes`, `new`, `check` and `schema`: scenes without a run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from taut.cli import _options as options
+from taut.errors import escape_unprintable
+
+
+def scenes(as_json: options.AsJson = False) -> None:
+    """List the built-in scenes, and what each of them shows."""
+    from taut.scene import names, why
+
+    if as_json:
+        print(json.dumps({name: why(name) for name in names()}, indent=1, ensure_ascii=False))
+        return
+    width = max(len(name) for name in names())
+    for name in names():
+        print(f"{name:{width}}  {why(name)}")
+
+
+def new(
+    name: Annotated[str, typer.Argument(help="The built-in scene to start from.")] = "cloth",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the scene to this file, which must not exist."),
+    ] = None,
+) -> None:
+    """Print a commented scene to start from."""
+    from taut.errors import SceneError
+    from taut.scene import new as get_text
+
+    text = get_text(name)
+    if output is None:
+        print(text, end="")
+        return
+    try:
+        with open(output, "x", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise SceneError([f"cannot be written: {error.strerror}"], path=output) from error
+    print(f"wrote {output}; taut run {output}")
+
+
+@options.with_mesh_options
+def check(
+    scene: options.SceneArgument,
+    overrides: options.Overrides = None,
+    mesh_options: options.MeshOptions = None,
+    allow_outside: options.AllowOutside = False,
+    allow_code: options.AllowCode = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Report all errors of a scene, or the cost of a run. Nothing is simulated."""
+    from taut.scene import estimate
+
+    loaded = options.load_scene(
+        scene,
+        overrides,
+        allow_outside=allow_outside,
+        allow_code=allow_code,
+        mesh_options=mesh_options,
+    )
+    built = loaded.build()
+    cost = estimate(built)
+    if as_json:
+        report = {"title": loaded.title, **asdict(cost), "notes": list(built.notes)}
+        print(json.dumps(report, indent=1, ensure_ascii=False))
+        return
+    print(f"{escape_unprintable(loaded.title) or scene}: no errors")
+    options.print_notes(built.notes)
+    print(cost)
+
+
+def schema() -> None:
+    """Print the JSON Schema of scene files, for editors."""
+    from taut.scene import schema as get_schema
+
+    print(json.dumps(get_schema(), indent=1, ensure_ascii=False))

@@ -1,0 +1,57 @@
+"""What generated kernels import: safe primitives, arrays on the stack, and the type of a batch.
+
+The kernel cache is keyed on the text of this file (`toolchain_digest`), so that an edit is noticed.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+# Lengths [m] below this count as zero, as in taut.formula.graph. A literal, because this file is
+# compiled and imports nothing of the package; a test compares the two.
+TINY = 1e-80
+_NUMBERS = types.CPointer(types.float64)
+_INDICES = types.CPointer(types.int64)
+BATCH = types.int64(
+    types.int64,  # first element
+    types.int64,  # count of elements
+    _NUMBERS,  # x, differentiated by
+    _NUMBERS,  # y, frozen
+    types.float64,  # h
+    _INDICES,  # elements
+    _NUMBERS,  # P, packed parameters
+    types.int64,  # project
+    _NUMBERS,  # three outputs
+    _NUMBERS,
+    _NUMBERS,
+)
+"""Type of a batch; it returns the first element whose results are not finite, or -1."""
+
+
+@intrinsic(prefer_literal=True)
+def stack(context: Any, count: Any) -> Any:
+    """Return a pointer to `count` numbers, a literal, on the stack of the calling function."""
+    size = count.literal_value
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return cgutils.alloca_once(builder, ir.DoubleType(), size=size)
+
+    return types.CPointer(types.float64)(count), emit
+
+
+@njit(error_model="numpy")
+def root(s):
+    """√s of a squared length s, with a length below TINY counted as zero."""
+    return sqrt(s) if s > TINY * TINY else 0.0
+
+
+@njit(error_model="numpy")
+def inv0(a):
+    """1/a, and 0 where |a| ≤ TINY²."""
+    return 1.0 / a if abs(a) > TINY * TINY else 0.0

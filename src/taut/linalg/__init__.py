@@ -1,0 +1,17 @@
+"""Linear algebra without physics: symmetric sparse matrices of 3×3 blocks.
+
+blocks               BlockMatrix and its Pattern; vectors (n, 3); projection of element blocks
+low_rank             low-rank parts Σ w g gᵀ, and LDLᵀ of a sparse matrix with one
+linear               LinearSolver, the interface of all solvers; the choice of one (Auto)
+direct               LDLᵀ, and Woodbury's formula for low-rank parts
+multigrid            conjugate gradients with a multigrid as preconditioner:
+  _hierarchy         levels from the pattern
+  _multigrid_arrays  all arrays of the compiled loops, by name
+  _coarsening_kernels, _multigrid_kernels   coarse levels; conjugate gradients and the W-cycle
+  _smoother          damped block Jacobi: the place to change the smoother
+  _worksharing       loops shared by threads; _atomics, what Numba lacks for them
+eigen                the smallest eigenvalues, with exact counts
+simd                 sums over blocks with vector instructions
+
+docs/design/linear-algebra.md explains the multigrid.
+"""

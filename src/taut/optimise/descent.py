@@ -1,0 +1,261 @@
+"""The objective, a point of it, and the record of a minimisation.
+
+`Descent` is the record that a minimiser fills in: where it is, what it has cost, how it ended.
+`Descent.certify` decides whether a descent that found nothing better is at the rounding floor.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, Protocol
+
+import numpy as np
+
+from taut.arrays import EPS, Float
+from taut.errors import SingularState
+from taut.linalg.blocks import BlockMatrix, row_norms
+from taut.optimise.tolerance import ROUNDING_UNITS, Tolerance, relative_residuals
+
+Outcome = Literal["converged", "rounding floor", "not converged"]
+
+# A descent has diverged when coordinates or forces exceed 10¹² times those of the start. A size
+# and a force are added for starts that have none (all particles at the origin, or balanced).
+_DIVERGENCE_FACTOR = 1e12
+_ADDED_SIZE = 1.0  # [m]
+_ADDED_FORCE = 1e88  # [N]
+# Smaller changes of the objective, relative to its magnitudes, may be rounding inside a formula:
+# 1 - cos θ of a nearly straight hinge is nothing but rounding.
+_RELATIVE_NOISE = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """The objective at unknowns y, with what bounds its rounding error.
+
+    y : unknowns [m], (n, 3)
+    value : of the objective [J]
+    gradient : in the free directions [N], (n, 3)
+    gross : gross force on each particle [N], (n,)
+    magnitude : sum of the magnitudes of all terms of the value [J]
+    size : largest coordinate of each particle [m], (n,)
+
+    >>> p = Point(
+    ...     np.zeros((1, 3)), 0.0, np.array([[3.0, 4.0, 0.0]]), np.array([7.0]), 0.0, np.ones(1)
+    ... )
+    >>> p.residuals
+    array([5.])
+    """
+
+    y: Float
+    value: float
+    gradient: Float
+    gross: Float
+    magnitude: float
+    size: Float
+
+    @cached_property
+    def residuals(self) -> Float:
+        """The length of each particle's gradient [N], (n,)."""
+        return row_norms(self.gradient)
+
+    @cached_property
+    def noise(self) -> float:
+        """The rounding error of the value [J], from that of its terms and of the coordinates."""
+        work = float(np.einsum("i,i->", self.gross, self.size))
+        return ROUNDING_UNITS * EPS * (self.magnitude + work)
+
+    def noise_against(self, other: Point) -> float:
+        """Return the largest difference to another point's value that may be rounding [J]."""
+        return max(self.noise + other.noise, _RELATIVE_NOISE * (self.magnitude + other.magnitude))
+
+    @property
+    def value_with_noise(self) -> float:
+        """The value plus its rounding error [J]."""
+        return self.value + max(self.noise, _RELATIVE_NOISE * self.magnitude)
+
+
+class Objective(Protocol):
+    """A function of unknowns y (n, 3) to minimise."""
+
+    def evaluate(self, y: Float) -> Point:
+        """Return value and gradient; raise SingularState where there are none."""
+
+    def hessian(self, y: Float, *, project: bool) -> BlockMatrix:
+        """Return the constrained Hessian at y; the next call overwrites it.
+
+        project : with the negative eigenvalues of each element set to zero
+        """
+
+    def rounding_floors(self, point: Point) -> Float:
+        """Return the residual that rounding alone can cause on each particle [N], (n,).
+
+        Infinite where the estimate means nothing: where rounding exceeds everything that acts on
+        the particle, and hides its mass in A = M/h² + K.
+        """
+
+
+@dataclass
+class Descent:
+    """The record of a minimisation: where it is, how it ended, what it cost.
+
+    targets : residual that each particle must reach [N], (n,)
+    rounding_floors : residual that rounding can cause [N], (n,); empty where it was not needed
+    iterations : of the minimiser; projections : those of them that used a projected Hessian
+    evaluations : of the objective; linear_iterations : of the linear solver
+    assembling, solving : wall-clock time in the objective and in the linear solver [s]
+    unbounded : the objective falls further than any minimum could be away
+    max_value : value that no further point may exceed where rounding hides the objective [J]
+    max_size, max_force : coordinate [m] and force [N] beyond which the descent has diverged
+
+    >>> p = Point(np.zeros((1, 3)), 0.0, np.zeros((1, 3)), np.zeros(1), 0.0, np.zeros(1))
+    >>> Descent(p, np.zeros(1)).outcome
+    'not converged'
+    """
+
+    point: Point
+    targets: Float
+    outcome: Outcome = "not converged"
+    reason: str = ""
+    rounding_floors: Float = field(default_factory=lambda: np.zeros(0))
+    iterations: int = 0
+    projections: int = 0
+    evaluations: int = 1
+    linear_iterations: int = 0
+    assembling: float = 0.0
+    solving: float = 0.0
+    unbounded: bool = False
+    max_value: float = np.inf
+    max_size: float = np.inf
+    max_force: float = np.inf
+
+    @staticmethod
+    def start(objective: Objective, start: Float, tolerance: Tolerance) -> Descent:
+        """Evaluate at `start` (n, 3); raise SingularState if the objective has no value there."""
+        started = time.perf_counter()
+        point = objective.evaluate(start)
+        descent = Descent(point, tolerance.targets(point.gross), max_value=point.value_with_noise)
+        descent.assembling = time.perf_counter() - started
+        return descent
+
+    def add_work(self, other: Descent) -> None:
+        """Add the work of an earlier attempt."""
+        self.iterations += other.iterations
+        self.projections += other.projections
+        self.evaluations += other.evaluations
+        self.linear_iterations += other.linear_iterations
+        self.assembling += other.assembling
+        self.solving += other.solving
+
+    @contextmanager
+    def timed(self, what: Literal["assembling", "solving"]) -> Iterator[None]:
+        """Add the wall-clock time of the block to `assembling` or `solving`."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            setattr(self, what, getattr(self, what) + time.perf_counter() - started)
+
+    def evaluate(self, objective: Objective, y: Float) -> Point | None:
+        """Evaluate the objective at y and count it; None where it has no value."""
+        self.evaluations += 1
+        with self.timed("assembling"):
+            try:
+                return objective.evaluate(y)
+            except SingularState:
+                return None
+
+    def accept(self, point: Point, tolerance: Tolerance) -> None:
+        """Move to a point."""
+        self.point = point
+        self.targets = tolerance.targets(point.gross)
+        self.max_value = min(self.max_value, point.value_with_noise)
+
+    def meets(self, tolerance: Tolerance) -> bool:
+        """Whether each particle's residual is within the tolerance at the present point."""
+        self.targets = tolerance.targets(self.point.gross)
+        return self.is_within(self.targets)
+
+    def is_within(self, limits: Float) -> bool:
+        """Whether each particle's residual is within its limit [N], (n,).
+
+        A limit that is not finite allows nothing: an infinite residual must not pass for converged
+        because the forces it is compared with have overflowed too.
+        """
+        return bool((self.point.residuals <= limits).all() and np.isfinite(limits).all())
+
+    def worst_relative_residual(self, residuals: Float) -> float:
+        """Return the largest residual in units of its target, or of rounding where that is larger.
+
+        residuals : [N], (n,), of this point or of another one
+
+        >>> at = Point(np.zeros((1, 3)), 0.0, np.zeros((1, 3)), np.ones(1), 0.0, np.zeros(1))
+        >>> round(Descent(at, np.array([1e-8])).worst_relative_residual(np.array([3e-8])), 6)
+        3.0
+        """
+        units = self.targets + EPS * float(self.point.gross.max())
+        return float(relative_residuals(residuals, units).max())
+
+    def set_bounds(self, longest_move: float) -> None:
+        """Choose the bounds of divergence, once, from the start and the first direction.
+
+        longest_move : largest displacement of a particle along that direction [m]
+        """
+        if self.max_size == np.inf:
+            size = float(self.point.size.max())
+            force = float(self.point.residuals.max())
+            self.max_size = _DIVERGENCE_FACTOR * (_ADDED_SIZE + size + longest_move)
+            self.max_force = _DIVERGENCE_FACTOR * (_ADDED_FORCE + force)
+
+    def is_out_of_bounds(self, point: Point) -> bool:
+        """Whether a point is further away, or has larger forces, than any minimum could."""
+        return not (
+            float(point.size.max()) <= self.max_size
+            and float(point.residuals.max()) <= self.max_force
+            and np.isfinite(point.residuals).all()
+        )
+
+    def has_diverged(self) -> bool:
+        """Whether the present point is out of bounds; sets `unbounded` and `reason` if so."""
+        if not self.is_out_of_bounds(self.point):
+            return False
+        self.unbounded = self.iterations > 0
+        if self.unbounded:
+            self.reason = "the objective falls without bound"
+        else:
+            self.reason = "the forces at the start overflow"
+        return True
+
+    def certify(self, objective: Objective, reason: str) -> Descent:
+        """End a descent that found nothing better: at the rounding floor, or stuck for `reason`.
+
+        The floors are the largest of three points: here, and where rounding of the coordinates may
+        carry each particle along its own unbalanced force. Stiffness may jump in between, as that
+        of a cable does at its slack length, and then the stiffer side sets the floor.
+        """
+        y, residuals = self.point.y, self.point.residuals
+        moves = ROUNDING_UNITS * EPS * self.point.size / np.where(residuals > 0.0, residuals, 1.0)
+        shift = self.point.gradient * moves[:, None]
+        behind, ahead = self.evaluate(objective, y - shift), self.evaluate(objective, y + shift)
+        floors = np.zeros(len(y))
+        for point in (self.point, behind, ahead):
+            if point is not None:
+                with self.timed("assembling"):
+                    floors = np.maximum(floors, objective.rounding_floors(point))
+        # An infinite floor excuses no residual: it would excuse any.
+        meaningless = np.isinf(floors)
+        floors[meaningless] = 0.0
+        self.rounding_floors = floors
+        if self.is_within(np.maximum(self.targets, floors)):
+            self.outcome = "rounding floor"
+            return self
+        self.reason = reason
+        hidden = np.flatnonzero(meaningless & (residuals > self.targets) & np.isfinite(residuals))
+        if len(hidden):
+            self.reason = (
+                f"at particle {hidden[0]} stiffness is so large that rounding hides forces and mass"
+            )
+        return self

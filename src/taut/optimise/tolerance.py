@@ -1,0 +1,119 @@
+"""Residual tolerances and rounding floors, particle by particle.
+
+The residual r_i is the length of the unbalanced force on particle i in its free directions [N]. It
+has converged when
+
+    r_i ≤ max(relative · g_i, force)
+
+with g_i the particle's gross force: the sum of the magnitudes of everything that acts on it in
+those directions, inertia included. Each particle is compared with its own gross force, so a heavy
+or strongly loaded particle never loosens the tolerance of a light one.
+
+Below its rounding floor, the force that a change of every coordinate in its last digit can cause,
+
+    8ε (g_i + Σ_j |K_ij| |x_j|),
+
+double precision cannot balance a particle. A minimisation that cannot be improved, with every
+residual within its tolerance or its floor, has the outcome "rounding floor", which is reported as
+such and not as converged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from taut.arrays import EPS, Float
+from taut.errors import ModelError
+from taut.linalg.blocks import BlockMatrix, row_norms, row_norms_max
+
+ROUNDING_UNITS = 8.0  # units of ε lost in the few operations between a coordinate and a force
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """The residual that each particle must reach: max(relative · its gross force, force).
+
+    relative : part of the particle's gross force, 0 or more and less than 1
+    force : absolute tolerance [N], 0 or more
+
+    >>> Tolerance().relative
+    1e-08
+    """
+
+    relative: float = 1e-8
+    force: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "relative", _check_number("relative", self.relative, 1.0))
+        object.__setattr__(self, "force", _check_number("force", self.force, float("inf")))
+
+    def targets(self, gross: Float) -> Float:
+        """The residual [N] each particle must reach, given its gross force [N], shape (n,)."""
+        return np.maximum(self.relative * gross, self.force)
+
+
+def _check_number(name: str, value: object, upper: float) -> float:
+    """Return the value as a float; raise unless it is a real number in [0, upper)."""
+    number = float("nan")
+    if isinstance(value, Real) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:  # an integer beyond the largest float
+            number = float("inf")
+    if not 0.0 <= number < upper:
+        raise ModelError(
+            f"tolerance: {name} must be a number with 0 <= {name} < {upper:g}, got {value!r}"
+        )
+    return number
+
+
+def estimate_rounding_floors(gross: Float, stiffness: BlockMatrix, x: Float) -> Float:
+    """Return the residual [N] that rounding alone can cause, 8ε(g_i + Σ_j |K_ij| |x_j|), (n,).
+
+    gross : gross forces [N], (n,)
+    stiffness : derivative of the forces by the coordinates, before constraints [N/m]
+    x : coordinates [m], (n, 3)
+    """
+    pattern = stiffness.pattern
+    size = row_norms_max(x)
+    block_norms = np.sqrt(np.einsum("bij,bij->b", stiffness.data, stiffness.data))
+    sums = gross + np.add.reduceat(block_norms * size[pattern.indices], pattern.indptr[:-1])
+    for term in stiffness.low_rank:
+        slopes = row_norms(term.vector)
+        sums += abs(term.weight) * slopes * float(np.einsum("i,i->", slopes, size))
+    return ROUNDING_UNITS * EPS * sums
+
+
+def relative_residuals(residuals: Float, limits: Float) -> Float:
+    """Return residual/limit of each particle, (n,).
+
+    0 where there is no residual, infinite where a residual is compared with the limit 0.
+    """
+    if limits.size and limits.min() > 0.0:
+        return residuals / limits
+    ratios = np.where(residuals > 0.0, np.inf, 0.0)
+    np.divide(residuals, limits, out=ratios, where=limits > 0.0)
+    return ratios
+
+
+def find_worst_particle(residuals: Float, targets: Float, floors: Float) -> dict[str, Any]:
+    """Find the particle closest to its limit or furthest beyond it, with its own numbers [N].
+
+    residuals, targets, floors : of each particle [N], (n,); floors may be empty
+
+    >>> find_worst_particle(np.array([1.0, 3.0]), np.array([2.0, 4.0]), np.zeros(0))
+    {'particle': 1, 'residual': 3.0, 'tolerance': 4.0, 'floor': 0.0}
+    """
+    if not len(floors):
+        floors = np.zeros_like(targets)
+    worst = int(np.argmax(relative_residuals(residuals, np.maximum(targets, floors))))
+    return {
+        "particle": worst,
+        "residual": float(residuals[worst]),
+        "tolerance": float(targets[worst]),
+        "floor": float(floors[worst]),
+    }

@@ -1,0 +1,221 @@
+"""A scene from any mesh file: laws are chosen by the kind of its cells, and the choices reported.
+
+    lines                  springs of E A/l
+    triangles, quads       springs of E and thickness; hinges of E t³/12 keep the file's shape
+    tetrahedra, hexahedra  springs of E
+
+Values that are not given follow from the size L of the mesh, as multiples of L and of the pressure
+ρ g L at its lower end: the body moves visibly and does not collapse, in any unit of the file.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from taut.arrays import Mask
+from taut.errors import MeshError, SceneError
+from taut.mesh import read
+from taut.mesh.mesh import Mesh
+from taut.scene._files import MeshKey
+from taut.scene._limits import MAX_PARTICLES
+from taut.scene._scene import Scene, read_text
+from taut.scene.toml import format_toml
+
+# By the dimension of the cells:
+_BODY_KIND = {
+    1: "a rope or net of its lines",
+    2: "a sheet or shell of its faces",
+    3: "a solid of its cells",
+}
+_DENSITY = {1: 1000.0, 2: 300.0, 3: 1000.0}  # [kg/m³]
+_YOUNG = {1: 1e4, 2: 300.0, 3: 10.0}  # of ρ g L: soft, so that the body moves visibly
+
+_THICKNESS = 1e-2  # of L; a shell of L/1000 collapses like a bag
+_DIAMETER = 5e-3  # of lines, of L
+_GRAVITY = 9.81  # [m/s²], the default of laws.gravity
+_DAMPING = 5e-3  # [s]: of springs, c = _DAMPING × k
+_MAX_FITTED_POINTS = 20_000  # larger meshes take Van Gelder's formula, which needs no fit
+
+
+def of_mesh(
+    path: str | os.PathLike[str],
+    *,
+    fix: str | None = None,
+    young: float | None = None,
+    poisson: float | None = None,
+    thickness: float | None = None,
+    area: float | None = None,
+    density: float | None = None,
+    scale: float = 1.0,
+    up: str = "y",
+    most: int = MAX_PARTICLES,
+) -> Scene:
+    """Return a scene in which the body of a mesh file hangs under its weight.
+
+    The `notes` of the scene name the values that were chosen.
+
+    fix : the points that are held (default: the top 5% of the height; the corners of a flat sheet
+        that lies horizontally)
+    young : Young's modulus [Pa]
+    poisson : Poisson's ratio [1]
+    thickness : thickness of faces [m]
+    area : cross-section of lines [m²]
+    density : density [kg/m³]
+    scale : metres per unit of the file
+    up : the axis that points up in the file
+    most : maximum number of particles
+
+    >>> import pathlib, tempfile, taut
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "cube.vtu"
+    >>> taut.mesh.write(taut.mesh.block(2, 2, 2, size=0.1), file)
+    >>> print(*of_mesh(file, young=5e4).notes, sep="\\n")
+    cube.vtu: Mesh(27 points, 8 hex), 0.173 m across, as a solid of its cells
+    density = 1e+03 kg/m³ (default; --density sets it)
+    springs have damping 0.005 s × k
+    held points: y >= max(y) - 0.05*(max(y) - min(y)) (default; --fix sets them)
+    """
+    file = Path(path)
+    key: MeshKey = (file.name, float(scale), up)
+    mesh = read(file, scale=scale, up=up)
+    dimension = next((d for d in (3, 2, 1) if mesh.blocks(d)), 0)
+    size = _diagonal(mesh)
+    if not dimension or not size:
+        raise SceneError(["the mesh has no cells, or no extent"], path=file)
+    notes = [f"{file.name}: {mesh!r}, {size:.3g} m across, as {_BODY_KIND[dimension]}"]
+    given = {
+        "young": young,
+        "poisson": poisson,
+        "thickness": thickness,
+        "area": area,
+        "density": density,
+    }
+    material = _choose_material(file, mesh, dimension, size, given, notes)
+    hold = _default_hold(mesh) if fix is None else fix
+    if fix is None:
+        notes.append(f"held points: {hold} (default; --fix sets them)")
+    notes += _note_falling_parts(mesh, dimension, hold)
+    mesh_table = {
+        "file": file.name,
+        "scale": float(scale),
+        "up": up,
+        **_choose_repairs(mesh, dimension, notes),
+    }
+    body = {"name": "body", "mesh": mesh_table, "material": material, "hold": [{"where": hold}]}
+    tables = {
+        "title": file.stem,
+        "why": f"{file.name} hangs under its own weight",
+        "time": {"h": 0.01, "duration": 3.0},
+        "integrator": {"method": "ImplicitEuler", "adaptive": {"halvings": 6}},
+        "body": [body],
+        "law": [{"law": "gravity"}],
+    }
+    return read_text(
+        format_toml(tables),
+        folder=file.parent,
+        path=file,
+        notes=notes,
+        lines=False,
+        most=most,
+        meshes={key: mesh},
+    )
+
+
+def _choose_material(
+    file: Path,
+    mesh: Mesh,
+    dimension: int,
+    size: float,
+    given: dict[str, float | None],
+    notes: list[str],
+) -> dict[str, Any]:
+    """Return the material table; add a note for each value that is not given."""
+    unused = {1: ("thickness", "poisson"), 2: ("area",), 3: ("thickness", "area")}[dimension]
+    for name in unused:
+        if given[name] is not None:
+            raise SceneError([f"{name} does not apply to {_BODY_KIND[dimension]}"], path=file)
+    density = given["density"]
+    if density is None or not 0.0 < density < np.inf:  # an invalid one is reported by the build
+        density = _DENSITY[dimension]
+    defaults = {
+        "density": (_DENSITY[dimension], "kg/m³"),
+        "young": (_YOUNG[dimension] * density * _GRAVITY * size, "Pa"),
+    }
+    if dimension == 2:
+        defaults["thickness"] = (_THICKNESS * size, "m")
+    if dimension == 1:
+        defaults["area"] = (np.pi / 4 * (_DIAMETER * size) ** 2, "m²")
+    material: dict[str, Any] = {}
+    for name, (default, unit) in defaults.items():
+        value = given[name]
+        if value is None:
+            material[name] = default
+            notes.append(f"{name} = {default:.3g} {unit} (default; --{name} sets it)")
+        else:
+            material[name] = float(value)
+    if given["poisson"] is not None:
+        material["poisson"] = float(given["poisson"])
+    if mesh.n > _MAX_FITTED_POINTS and dimension > 1:
+        material["fit"] = False
+        notes.append(f"{mesh.n} points: springs have Van Gelder's stiffness and are not fitted")
+    material["damping"] = _DAMPING
+    note = f"springs have damping {_DAMPING:g} s × k"
+    if dimension == 2:
+        note += "; hinges keep the shape of the file"
+    notes.append(note)
+    return material
+
+
+def _choose_repairs(mesh: Mesh, dimension: int, notes: list[str]) -> dict[str, Any]:
+    """Return keys of the mesh table without which springs could not be made; add notes."""
+    repairs: dict[str, Any] = {}
+    is_used = _find_used_points(mesh, dimension)
+    if not is_used.all():
+        repairs["clean"] = {"unused": True}
+        notes.append(f"{int((~is_used).sum())} points belong to no cell: they are left out")
+    # A corner is re-entrant where its normal is opposed to that of the quad (cross of diagonals).
+    x = mesh.positions[np.asarray(mesh.cells.get("quad", np.empty((0, 4))), dtype=np.int64)]
+    edges = np.roll(x, -1, axis=1) - x
+    corner_normals = np.cross(np.roll(edges, 1, axis=1), edges)
+    normals = np.cross(x[:, 2] - x[:, 0], x[:, 3] - x[:, 1])
+    if ((corner_normals * normals[:, None]).sum(axis=2) <= 0.0).any():
+        repairs["triangulate"] = True
+        notes.append("some quads are not convex: all faces are cut into triangles")
+    return repairs
+
+
+def _find_used_points(mesh: Mesh, dimension: int) -> Mask:
+    """Return which points belong to a cell that becomes springs, shape (n,)."""
+    is_used = np.zeros(mesh.n, dtype=bool)
+    for _, cells in mesh.blocks(dimension):
+        is_used[cells] = True
+    return is_used
+
+
+def _note_falling_parts(mesh: Mesh, dimension: int, hold: str) -> list[str]:
+    """Return a note if components of the mesh are not held: eyes in a head, buttons on a shirt."""
+    try:
+        held = mesh.select(hold)
+    except MeshError:  # reported when the scene is built
+        return []
+    components = np.unique(mesh.components[_find_used_points(mesh, dimension)])
+    loose = np.setdiff1d(components, mesh.components[held]).size
+    if not loose:
+        return []
+    return [f"{loose} of {components.size} components are not held, and fall"]
+
+
+def _default_hold(mesh: Mesh) -> str:
+    """Return a selection of the top 5% of the height; of the corners if there is no height."""
+    height = np.ptp(mesh.positions[:, 1])
+    if height <= 1e-9 * _diagonal(mesh):
+        return "corners"
+    return "y >= max(y) - 0.05*(max(y) - min(y))"
+
+
+def _diagonal(mesh: Mesh) -> float:
+    """Return the diagonal of the bounding box [m]."""
+    return float(np.linalg.norm(np.ptp(mesh.positions, axis=0)))

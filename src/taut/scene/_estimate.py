@@ -1,0 +1,130 @@
+"""The cost of a run before it starts: particles and elements, and rough memory, time and disk.
+
+Seconds are those of one core of a recent laptop, from the number of matrix blocks b and elements m:
+an implicit step takes about `_NEWTON_ITERATIONS` × (`_ASSEMBLE` m + `_SOLVE` b), an explicit one
+`_EVALUATE` m for each evaluation of the forces. For the built-in scenes this is right within a
+factor of about four. Stiff scenes may take longer, and the first use of a law adds its compilation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from taut.run.simulate import TimeSteps
+from taut.scene._scene import Scene
+from taut.scene._scene_file import Built
+from taut.step.adaptive import Adaptive
+from taut.step.explicit import Explicit
+from taut.step.tr_bdf2 import TRBDF2
+from taut.system.system import System
+
+_STEP = 2e-3  # [s] overhead of an implicit step, at any size
+_NEWTON_ITERATIONS = 4.0
+_ASSEMBLE = 4e-7  # [s] per iteration and element of two particles
+_SOLVE = 1.2e-6  # [s] per iteration and matrix block
+_EVALUATE = 1e-7  # [s] per force evaluation and element of two particles
+_BLOCK_BYTES = 400.0  # matrix, multigrid levels or factors, and copies
+_PARTICLE_BYTES = 1000.0
+_BASE_BYTES = 2.5e8  # Python, numpy, numba and compiled laws
+_FRAME_BYTES = 48.0  # of a particle: position and velocity
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The cost of a run.
+
+    particles, elements, steps, frames : exact numbers
+    springs : number of elements of two particles of an energy
+    memory, disk : rough size [bytes]
+    seconds : rough time of stepping [s]
+    """
+
+    particles: int
+    elements: int
+    springs: int
+    steps: int
+    frames: int
+    memory: float
+    disk: float
+    seconds: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.particles:,} particles, {self.elements:,} elements ({self.springs:,} springs)\n"
+            f"{self.steps:,} steps, {self.frames:,} frames\n"
+            f"memory about {_format_size(self.memory)}, on disk about {_format_size(self.disk)}, "
+            f"time about {_format_time(self.seconds)}"
+        )
+
+
+def estimate(scene: Scene | Built) -> Estimate:
+    """Estimate the cost of a run; the scene is built, but not stepped.
+
+    >>> from taut.scene import load
+    >>> print(str(estimate(load("spring"))).splitlines()[0])
+    2 particles, 1 elements (1 springs)
+    """
+    built = scene.build() if isinstance(scene, Scene) else scene
+    system = built.system
+    shapes = []  # (m, s) of each law
+    for group in (system.placed_energies, system.placed_damping, system.placed_loads):
+        shapes += [law.elements.shape for law in group.values()]
+    springs = sum(
+        len(p.elements) for p in system.placed_energies.values() if p.elements.shape[1] == 2
+    )
+    blocks = system.n + 2 * _count_pairs(system)
+    steps = TimeSteps.between(built.state.t, built.h, built.until).steps
+    # The start is a frame, and so is the end, whether or not `every` divides the number of steps.
+    frames = 1 - (-steps // built.every)
+    work = float(sum(m * s * s / 4 for m, s in shapes))  # in elements of two particles
+    method = built.integrator
+    if isinstance(method, Adaptive):
+        method = method.integrator
+    if isinstance(method, Explicit):
+        per_step = _STEP / 4 + _EVALUATE * work * len(method.weights)
+    else:
+        stages = 2 if isinstance(method, TRBDF2) else 1
+        per_iteration = _ASSEMBLE * work + _SOLVE * blocks
+        per_step = stages * (_STEP + _NEWTON_ITERATIONS * per_iteration)
+    element_bytes = 8.0 * 9 * 4 * work  # a 3×3 block of doubles for each pair of particles
+    return Estimate(
+        particles=system.n,
+        elements=sum(m for m, _ in shapes),
+        springs=springs,
+        steps=steps,
+        frames=frames,
+        memory=_BASE_BYTES + _BLOCK_BYTES * blocks + _PARTICLE_BYTES * system.n + element_bytes,
+        disk=_FRAME_BYTES * system.n * frames,
+        seconds=steps * per_step,
+    )
+
+
+def _count_pairs(system: System) -> int:
+    """Return the number of pairs of particles that share an element of an energy."""
+    keys = []
+    for placed in system.placed_energies.values():
+        elements = placed.elements
+        for i in range(elements.shape[1]):
+            for j in range(i):
+                low = np.minimum(elements[:, i], elements[:, j])
+                high = np.maximum(elements[:, i], elements[:, j])
+                keys.append(np.unique(low * system.n + high))
+    return len(np.unique(np.concatenate(keys))) if keys else 0
+
+
+def _format_size(count: float) -> str:
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.3g} {unit}"
+        count /= 1000
+    return f"{count:.3g} TB"
+
+
+def _format_time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.2g} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.2g} min"
+    return f"{seconds / 3600:.2g} h"

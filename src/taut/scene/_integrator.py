@@ -1,0 +1,147 @@
+"""The tables `[time]`, `[integrator]` and `[output]`: steps, how they are taken, and frames."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Annotated, Any
+
+from pydantic import Field, field_validator, model_validator
+
+from taut.errors import did_you_mean
+from taut.linalg.linear import SolverName
+from taut.optimise.tolerance import Tolerance
+from taut.scene._limits import MAX_STEPS, NotNegative, Positive, SceneTable, Text
+from taut.step.adaptive import Adaptive
+from taut.step.bdf2 import BDF2
+from taut.step.implicit import MinimiserName
+from taut.step.implicit_euler import ImplicitEuler
+from taut.step.implicit_midpoint import ImplicitMidpoint
+from taut.step.integrator import Integrator
+from taut.step.linearly_implicit_euler import LinearlyImplicitEuler
+from taut.step.rk4 import RK4
+from taut.step.symplectic_euler import SymplecticEuler
+from taut.step.tr_bdf2 import TRBDF2
+from taut.step.velocity_verlet import VelocityVerlet
+
+# `Adaptive` is not among them: it wraps another integrator, and has a key of its own.
+INTEGRATORS: dict[str, type[Integrator]] = {
+    "BDF2": BDF2,
+    "ImplicitEuler": ImplicitEuler,
+    "ImplicitMidpoint": ImplicitMidpoint,
+    "LinearlyImplicitEuler": LinearlyImplicitEuler,
+    "RK4": RK4,
+    "SymplecticEuler": SymplecticEuler,
+    "TRBDF2": TRBDF2,
+    "VelocityVerlet": VelocityVerlet,
+}
+"""Integrators by the names that scenes use."""
+
+
+class Time(SceneTable):
+    """The steps."""
+
+    h: Positive = Field(description="step size [s]")
+    duration: Positive = Field(description="end time [s]; the last step may be shorter")
+
+    @model_validator(mode="after")
+    def _limit_steps(self) -> Time:
+        steps = self.duration / self.h
+        if steps > MAX_STEPS:
+            raise ValueError(f"duration / h must be at most {MAX_STEPS:,} steps, got {steps:.3g}")
+        return self
+
+
+class Adapt(SceneTable):
+    """Steps that are shortened where necessary (`taut.Adaptive`)."""
+
+    error: Positive | None = Field(
+        None,
+        description="error in positions [m] allowed in a substep; default: only failures count",
+    )
+    halvings: Annotated[int, Field(ge=0, le=60)] = Field(
+        10, description="the shortest substep is h/2^halvings"
+    )
+
+
+class IntegratorTable(SceneTable):
+    """How a step is taken."""
+
+    method: Text = Field(
+        "ImplicitEuler", description=f"name of an integrator: {', '.join(INTEGRATORS)}"
+    )
+    tolerance: Annotated[float, Field(ge=0.0, lt=1.0)] | None = Field(
+        None, description="residual of each particle relative to its gross force [1]; default 1e-8"
+    )
+    force: NotNegative | None = Field(
+        None, description="residual [N] that is always accepted; default 0"
+    )
+    solver: SolverName | None = Field(None, description="linear solver; default auto")
+    minimiser: MinimiserName | None = Field(None, description="minimiser; default newton")
+    adaptive: Adapt | None = Field(
+        None,
+        description="shorten steps that fail or err too much; default: a failed step ends the run",
+    )
+
+    @field_validator("method")
+    @classmethod
+    def _reject_unknown(cls, value: str) -> str:
+        if value not in INTEGRATORS:
+            raise ValueError(f"unknown integrator '{value}'{did_you_mean(value, INTEGRATORS)}")
+        return value
+
+    @model_validator(mode="after")
+    def _fill_options(self) -> IntegratorTable:
+        """Reject options that the integrator does not have; fill in the defaults of the others.
+
+        Defaults are filled in so that a scene that was written out does not change with taut's.
+        """
+        defaults = _list_options(INTEGRATORS[self.method])
+        has_tolerance = "tolerance" in defaults
+        if not has_tolerance and (self.tolerance is not None or self.force is not None):
+            raise ValueError(f"{self.method} has no tolerance")
+        for option in ("solver", "minimiser"):
+            if option not in defaults and getattr(self, option):
+                raise ValueError(f"{self.method} has no {option}")
+        if has_tolerance:
+            defaults |= {"tolerance": Tolerance().relative, "force": Tolerance().force}
+        for option, default in defaults.items():
+            if getattr(self, option) is None:
+                setattr(self, option, default)
+        return self
+
+
+class Output(SceneTable):
+    """What is recorded."""
+
+    every: Annotated[int, Field(ge=1, le=MAX_STEPS)] = Field(
+        1, description="steps from one frame to the next"
+    )
+
+
+def _list_options(method: type[Integrator]) -> dict[str, Any]:
+    """Return the arguments of an integrator's constructor, with their defaults.
+
+    >>> _list_options(ImplicitEuler)
+    {'tolerance': None, 'solver': 'auto', 'minimiser': 'newton'}
+    """
+    return {p.name: p.default for p in inspect.signature(method).parameters.values()}
+
+
+def build_integrator(table: IntegratorTable) -> Integrator:
+    """Return the integrator of a scene with its options."""
+    options: dict[str, Any] = {}
+    tolerance = {}
+    if table.tolerance is not None:
+        tolerance["relative"] = table.tolerance
+    if table.force is not None:
+        tolerance["force"] = table.force
+    if tolerance:
+        options["tolerance"] = Tolerance(**tolerance)
+    for name in ("solver", "minimiser"):
+        if getattr(table, name) is not None:
+            options[name] = getattr(table, name)
+    integrator = INTEGRATORS[table.method](**options)
+    if table.adaptive is None:
+        return integrator
+    adaptive = table.adaptive
+    return Adaptive(integrator, error=adaptive.error, halvings=adaptive.halvings)

@@ -1,0 +1,124 @@
+"""The tables `[[stitch]]` and `[[attach]]`: springs between two bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from taut import laws
+from taut.arrays import Float
+from taut.errors import SceneError, did_you_mean
+from taut.mesh import embed
+from taut.scene._body import Part
+from taut.scene._elements import Selection, select_points
+from taut.scene._errors import ErrorCollector
+from taut.scene._limits import Name, Positive, SceneTable
+from taut.scene._mesh import MIN_EMBEDDING_WEIGHT
+
+
+class Joint(SceneTable):
+    """Keys that stitches and attachments share."""
+
+    bodies: Annotated[list[Name], Field(min_length=2, max_length=2)] = Field(
+        description="names of the two bodies"
+    )
+    k: Positive = Field(description="stiffness of each spring [N/m]")
+    name: Name | None = Field(None, description="the name in energy tables")
+
+
+class Stitch(Joint):
+    """Points of one body sewn to points of another by springs of zero rest length."""
+
+    where: Annotated[list[Selection], Field(min_length=2, max_length=2)] = Field(
+        description="points of the first body, and of the second"
+    )
+    pair: Literal["order", "nearest"] = Field(
+        "order",
+        description="pair points in order, or each point of the first body with the nearest one",
+    )
+
+
+class Attach(Joint):
+    """Points of one body attached to their positions in the cells of another."""
+
+    where: Selection = Field(description="points of the first body; the second one carries them")
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedBody:
+    """A body, and the positions of its points at the start [m], shape (n, 3)."""
+
+    part: Part
+    positions: Float
+
+
+def build_joints(
+    key: str,
+    joints: Sequence[Joint],
+    bodies: Mapping[int, JoinedBody],
+    names: list[str],
+    errors: ErrorCollector,
+) -> dict[int, Any]:
+    """Return the springs of each joint by its index; collect errors under `key`.
+
+    bodies : by index; those with errors are missing, and so are their joints
+    names : of all bodies
+    """
+    springs: dict[int, Any] = {}
+    for j, joint in enumerate(joints):
+        unknown = [name for name in joint.bodies if name not in names]
+        for name in unknown:
+            message = f"unknown body '{name}'{did_you_mean(name, names)}"
+            errors.add((key, j, "bodies"), message)
+        indices = [names.index(name) for name in joint.bodies if name in names]
+        if unknown or any(i not in bodies for i in indices):
+            continue
+        first, second = (bodies[i] for i in indices)
+        with errors.collect(key, j):
+            if isinstance(joint, Stitch):
+                springs[j] = _build_stitch(joint, first, second)
+            elif isinstance(joint, Attach):
+                springs[j] = _build_attachment(joint, first, second)
+    return springs
+
+
+def _build_stitch(table: Stitch, first: JoinedBody, second: JoinedBody) -> Any:
+    """Build springs of zero rest length between pairs of points, ½ k |x_j - x_i|²."""
+    a = select_points(first.part.mesh, table.where[0])
+    b = select_points(second.part.mesh, table.where[1])
+    if table.pair == "nearest":
+        from scipy.spatial import cKDTree
+
+        b = b[cKDTree(second.positions[b]).query(first.positions[a])[1]]
+    if len(a) != len(b):
+        raise SceneError(
+            [
+                f"stitched points must be equal in number, got {len(a)} of '{first.part.name}' "
+                f"and {len(b)} of '{second.part.name}'; pair = \"nearest\" does not need that"
+            ]
+        )
+    pairs = np.column_stack([a + first.part.start, b + second.part.start])
+    return laws.zero_length_spring(pairs, k=table.k, name=table.name or "stitch")
+
+
+def _build_attachment(table: Attach, first: JoinedBody, second: JoinedBody) -> Any:
+    """Build springs from points to their positions in cells of the other, ½ k |x - Σ wᵢ xᵢ|²."""
+    if first.part is second.part:
+        raise SceneError(["a body cannot be attached to itself"])
+    points = select_points(first.part.mesh, table.where)
+    carrier = second.part.mesh.with_(points=second.positions)
+    embedding = embed(first.positions[points], carrier)
+    far = np.flatnonzero((embedding.weights < MIN_EMBEDDING_WEIGHT).any(axis=1))
+    if len(far):
+        raise SceneError(
+            [
+                f"point {points[far[0]]} of '{first.part.name}' is far outside of "
+                f"'{second.part.name}'"
+            ]
+        )
+    rows = np.column_stack([points + first.part.start, embedding.indices + second.part.start])
+    return laws.attachment(rows, k=table.k, weights=embedding.weights, name=table.name or "attach")

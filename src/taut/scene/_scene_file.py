@@ -1,0 +1,296 @@
+"""The root table of a scene file, and the System, integrator and state that are built from it.
+
+Errors are collected, and building goes on after each, so that they can be reported together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from taut.arrays import Int
+from taut.constraints.constraint import Constraint
+from taut.errors import LawError, SceneError, TautError
+from taut.mesh.mesh import Mesh
+from taut.scene._body import Body, Part, StartValues, build_parts, build_start_values
+from taut.scene._elements import MissingElements
+from taut.scene._errors import ErrorCollector
+from taut.scene._files import SceneFolder
+from taut.scene._hold import build_hold
+from taut.scene._integrator import IntegratorTable, Output, Time, build_integrator
+from taut.scene._joint import Attach, JoinedBody, Stitch, build_joints
+from taut.scene._law import (
+    AnyLawTable,
+    LawCollector,
+    LawTable,
+    OwnLaw,
+    build_law,
+    build_system_damping,
+)
+from taut.scene._limits import MAX_TABLES, SceneTable, Text
+from taut.scene._material import build_material
+from taut.scene._source_lines import KeyPath
+from taut.step.integrator import Integrator
+from taut.system.state import State
+from taut.system.system import System
+
+_TIME_SAMPLES = 33  # times at which parameters that depend on time are checked before the run
+
+
+class SceneFile(SceneTable):
+    """A scene of taut: bodies, the laws that act on them, and time. SI units, y points up."""
+
+    title: Text = Field("", description="title")
+    why: Text = Field("", description="what the scene shows, in one line")
+    dimensions: Literal[2, 3] = Field(3, description="2: everything stays in the plane z = 0")
+    time: Time
+    integrator: IntegratorTable = Field(
+        default_factory=lambda: IntegratorTable.model_validate({}),
+        description="how a step is taken",
+    )
+    output: Output = Field(
+        default_factory=lambda: Output.model_validate({}), description="what is recorded"
+    )
+    body: Annotated[list[Body], Field(min_length=1, max_length=MAX_TABLES)] = Field(
+        description="the bodies"
+    )
+    stitch: Annotated[list[Stitch], Field(max_length=MAX_TABLES)] = Field(
+        [], description="seams between bodies"
+    )
+    attach: Annotated[list[Attach], Field(max_length=MAX_TABLES)] = Field(
+        [], description="points attached to cells of another body"
+    )
+    law: Annotated[list[AnyLawTable], Field(max_length=MAX_TABLES)] = Field(
+        [], description="laws on the particles or elements of all bodies"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Built:
+    """A scene that is ready to be stepped.
+
+    system, state, integrator : arguments of `taut.simulate`
+    h : step size [s]
+    until : end time [s]
+    every : steps from one frame to the next
+    bodies : in the order of the file
+    notes : choices that were made, and moduli that were reached, in words
+
+    >>> from taut.scene import load
+    >>> built = load("chain").build()
+    >>> built.system, built.bodies[0].stop, built.every
+    (<system of 41 particles: spring (40), gravity (41), drag (41)>, 41, 1)
+    """
+
+    system: System
+    state: State
+    integrator: Integrator
+    h: float
+    until: float
+    every: int
+    bodies: tuple[Part, ...]
+    notes: tuple[str, ...]
+
+
+def build(
+    file: SceneFile,
+    folder: SceneFolder,
+    errors: ErrorCollector,
+    *,
+    allow_code: bool | None,
+    limit: int,
+) -> Built:
+    """Build a scene; raise a SceneError with all errors if there are any.
+
+    allow_code : whether laws in Python files are run; None: they are left out
+    limit : maximum number of particles
+    """
+    # Overflow ends in numbers that are not finite, and those are rejected with their names.
+    with np.errstate(all="ignore"):
+        parts = build_parts(file.body, file.dimensions, folder, errors, limit)
+        builder = _SceneBuilder(file, parts, folder, errors, allow_code)
+        builder.build_tables()
+        with errors.collect("integrator"):
+            integrator = build_integrator(file.integrator)
+        system, state = builder.build_system()
+        builder.check_over_time(system)
+        errors.raise_errors()
+    time, every = file.time, file.output.every
+    bodies, notes = tuple(parts.values()), tuple(builder.notes)
+    return Built(system, state, integrator, time.h, time.duration, every, bodies, notes)
+
+
+@dataclass
+class _SceneBuilder:
+    """Builds the laws, constraints and start values of a scene, table by table.
+
+    parts : bodies by index; those with errors in their mesh are missing
+    allow_code : whether laws in Python files are run; None: they are left out
+    start, springs : start values, and springs of the material (m, 2), by the index of the body
+    """
+
+    file: SceneFile
+    parts: dict[int, Part]
+    folder: SceneFolder
+    errors: ErrorCollector
+    allow_code: bool | None
+    laws: LawCollector = field(default_factory=LawCollector)
+    constraints: list[Constraint] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    start: dict[int, StartValues] = field(default_factory=dict)
+    springs: dict[int, Int | None] = field(default_factory=dict)
+
+    @property
+    def n(self) -> int:
+        """Number of particles."""
+        return sum(part.mesh.n for part in self.parts.values())
+
+    def build_tables(self) -> None:
+        """Build the tables of the file."""
+        names = [body.name for body in self.file.body]
+        for i, name in enumerate(names):
+            if name in names[:i]:
+                message = f"names of bodies must be different, got '{name}' twice"
+                self.errors.add(("body", i, "name"), message)
+        for i, part in self.parts.items():
+            self._build_body(i, part)
+        # Without one of the bodies the elements of a law on all of them are not known.
+        if len(self.parts) == len(names):
+            for j, law in enumerate(self.file.law):
+                with self.errors.collect("law", j):
+                    self._build_common_law(law, ("law", j))
+        bodies = {i: JoinedBody(p, self.start[i].positions) for i, p in self.parts.items()}
+        for key, joints in (("stitch", self.file.stitch), ("attach", self.file.attach)):
+            for j, springs in build_joints(key, joints, bodies, names, self.errors).items():
+                with self.errors.collect(key, j):
+                    self.laws.add(springs, (key, j), self.n)
+        for i, part in self.parts.items():
+            self._build_holds(i, part)
+
+    def _build_body(self, i: int, part: Part) -> None:
+        body = self.file.body[i]
+        # Names of laws begin with that of the body where there are several.
+        prefix = f"{part.name} " if len(self.file.body) > 1 else ""
+        mass = self.springs[i] = None
+        if body.material is not None:
+            path: KeyPath = ("body", i, "material")
+            with self.errors.collect(*path):
+                material = build_material(body.material, part.mesh, part.start, prefix)
+                mass, self.springs[i] = material.mass, material.springs
+                self.notes.append(f"{part.name}: {material.summary}")
+                for law in material.laws:
+                    self.laws.add(law, path, self.n)
+        self.start[i] = build_start_values(i, body, part.mesh, mass, self.folder, self.errors)
+        for j, table in enumerate(body.law):
+            path = ("body", i, "law", j)
+            with self.errors.collect(*path):
+                name = prefix + table.default_name
+                self._build_law(table, part.mesh, part.start, self.springs[i], name, path)
+
+    def _build_law(
+        self,
+        table: LawTable,
+        mesh: Mesh,
+        start: int | None,
+        springs: Int | None,
+        name: str,
+        path: KeyPath,
+    ) -> None:
+        if self.allow_code is None and isinstance(table, OwnLaw):
+            return
+        self.laws.check_limit()
+        allow = bool(self.allow_code)
+        law = build_law(
+            table, mesh, start, self.folder, allow_code=allow, springs=springs, name=name
+        )
+        self.laws.add(law, path, self.n)
+
+    def _build_common_law(self, table: LawTable, path: KeyPath) -> None:
+        """Build a law of the whole scene: on every particle, or on the elements of each body."""
+        damping = build_system_damping(table)
+        name = table.default_name
+        if damping is not None:
+            self.laws.add(damping, path, self.n)
+            return
+        if table.on is None and table.where is None:
+            points = np.concatenate([part.mesh.positions for part in self.parts.values()])
+            self._build_law(table, Mesh(points, {}), None, None, name, path)
+            return
+        missing: list[MissingElements] = []
+        for i, part in self.parts.items():
+            try:
+                self._build_law(table, part.mesh, part.start, self.springs[i], name, path)
+            except MissingElements as error:  # wind on triangles does not act on a rope
+                missing.append(error)
+        if len(missing) == len(self.parts):
+            raise missing[-1]
+
+    def _build_holds(self, i: int, part: Part) -> None:
+        body = self.file.body[i]
+        positions = self.start[i].positions
+        for j, hold in enumerate(body.hold):
+            path = ("body", i, "hold", j)
+            with self.errors.collect(*path):
+                constraint = build_hold(
+                    hold, part.mesh, part.start, positions, body.mesh, self.folder
+                )
+                self.constraints.append(constraint)
+                self.laws.paths[id(constraint)] = path
+
+    def build_system(self) -> tuple[System, State]:
+        """Return the System and its start; raise the errors of all laws and constraints."""
+        nothing = np.empty((0, 3))
+        rest = np.concatenate([nothing, *(part.mesh.positions for part in self.parts.values())])
+        start = self.start.values()
+        arguments: dict[str, Any] = {
+            "points": rest[:, :2] if self.file.dimensions == 2 else rest,
+            "mass": np.concatenate([[], *(values.mass for values in start)]),
+            "pose": np.concatenate([nothing, *(values.positions for values in start)]),
+            "velocity": np.concatenate([nothing, *(values.velocities for values in start)]),
+        }
+        entries: dict[str, Any] = {
+            "energies": self.laws.energies,
+            "damping": self.laws.damping,
+            "loads": self.laws.loads,
+            "constraints": self.constraints,
+        }
+        if self.errors.errors:
+            self._check_each_alone(arguments, entries)
+            self.errors.raise_errors()
+        try:
+            system = System(**arguments, **entries)
+            return system, system.initial_state()
+        except TautError as error:
+            self._check_each_alone(arguments, entries)
+            self.errors.raise_errors()
+            raise SceneError([str(error)], path=self.errors.path) from error
+
+    def _check_each_alone(self, arguments: dict[str, Any], entries: dict[str, Any]) -> None:
+        """Collect the errors of all laws and constraints: a System stops at the first one."""
+        if not self.parts:
+            return
+        for keyword, values in entries.items():
+            for value in values:
+                with self.errors.collect(*self.laws.paths[id(value)]):
+                    try:
+                        alone: dict[str, Any] = {**arguments, keyword: [value]}
+                        System(**alone).initial_state()
+                    except LawError as error:
+                        message = str(error)
+                        if getattr(value, "elements", ()) is None:
+                            message += "; name the elements: on = …"
+                        raise SceneError([message]) from error
+
+    def check_over_time(self, system: System) -> None:
+        """Evaluate what depends on time throughout the run: it must not fail after hours."""
+        times = np.linspace(0.0, self.file.time.duration, _TIME_SAMPLES).tolist()
+        for group in (system.placed_energies, system.placed_damping, system.placed_loads):
+            for law in group.values():
+                path = self.laws.paths.get(id(law.bound))
+                if law.parameters.time_dependent and path is not None:
+                    with self.errors.collect(*path):
+                        for t in times:
+                            law.parameters.values(t)

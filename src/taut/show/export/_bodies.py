@@ -1,0 +1,161 @@
+"""Faces, normals, velocities and 32-bit positions of a body.
+
+The normal at a point is the normalised sum of the vector areas of the triangles around it,
+n = Σ aᵢ / |Σ aᵢ|.
+
+A point embedded in a mesh, x = Σ wᵢ qᵢ + d n with the unit normal n = a / |a| of a triangle, has
+the velocity
+
+    ẋ = Σ wᵢ vᵢ + d (ȧ - n (n·ȧ)) / |a|,    a = (q₁ - q₀) × (q₂ - q₀),
+    ȧ = (v₁ - v₀) × (q₂ - q₀) + (q₁ - q₀) × (v₂ - v₀).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from taut.arrays import Float, Int, Single
+from taut.errors import RunError
+from taut.mesh.mesh import Mesh
+from taut.mesh.parts import UV, Cells
+from taut.show.visual_model import VisualBody
+
+_NO_INTS = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Polygons:
+    """Faces of any size, one after the other.
+
+    counts : corners of each face, (f,)
+    corners : points, (c,)
+    texture : rows of `coordinates`, (c,), -1 for a corner without any; None if no corner has any
+    coordinates : texture coordinates, (k, 2), or None
+    """
+
+    counts: Int
+    corners: Int
+    texture: Int | None
+    coordinates: Float | None
+
+
+def surface_mesh(piece: VisualBody) -> Mesh:
+    """Return the lines and faces of a body on all its points; solids become their boundary.
+
+    Texture coordinates and materials are kept.
+
+    >>> import taut
+    >>> surface_mesh(VisualBody("box", taut.mesh.block(1, 1, 1), 0, 8))
+    Mesh(8 points, 6 quad)
+    """
+    mesh = piece.mesh
+    cells = dict(piece.faces)
+    if len(piece.lines):
+        cells = {"line": piece.lines, **cells}
+    groups = {}
+    for name, by_kind in mesh.groups.items():
+        if name.startswith("material:"):
+            groups[name] = {kind: rows for kind, rows in by_kind.items() if kind in cells}
+    return Mesh(mesh.positions, cells, groups=groups, uv=_extend_texture(mesh.uv, cells))
+
+
+def list_polygons(piece: VisualBody) -> Polygons:
+    """Return the faces of a body, corner by corner; those of its mesh come first, in its order.
+
+    >>> import taut
+    >>> list_polygons(VisualBody("cloth", taut.mesh.sheet(1, 1), 0, 4)).counts.tolist()
+    [4]
+    """
+    mesh = surface_mesh(piece)
+    blocks = list(mesh.blocks(2))
+    sizes = [np.full(len(cells), cells.shape[1]) for _, cells in blocks]
+    counts = np.concatenate([_NO_INTS, *sizes])
+    corners = np.concatenate([_NO_INTS, *(cells.ravel() for _, cells in blocks)])
+    if mesh.uv is None:
+        return Polygons(counts, corners, None, None)
+    texture = [mesh.uv.corners[kind.name].ravel() for kind, _ in blocks]
+    return Polygons(counts, corners, np.concatenate([_NO_INTS, *texture]), mesh.uv.coordinates)
+
+
+def _extend_texture(uv: UV | None, cells: Cells) -> UV | None:
+    """Return texture coordinates for all faces; the boundary of a solid has none (-1)."""
+    if uv is None:
+        return None
+    corners = {}
+    for kind, block in cells.items():
+        if kind != "line":
+            corners[kind] = np.full(block.shape, -1)
+            known = uv.corners.get(kind, corners[kind][:0])
+            corners[kind][: len(known)] = known
+    return UV(uv.coordinates, corners)
+
+
+def point_normals(x: Float, triangles: Int) -> Float:
+    """Return unit normals at points x [m], (n, 3); (0, 1, 0) where no triangle has an area.
+
+    triangles : points of each triangle, (k, 3)
+
+    >>> x = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
+    >>> point_normals(x, np.array([[0, 1, 2]])).tolist()
+    [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.0, 0.0, 1.0]]
+    """
+    corners = x[triangles]
+    area = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    points, areas = triangles.ravel(), np.repeat(area, 3, axis=0)
+    total = np.column_stack([np.bincount(points, areas[:, i], len(x)) for i in range(3)])
+    length = np.linalg.norm(total, axis=1, keepdims=True)
+    return np.where(length > 0, total / np.where(length > 0, length, 1.0), [0.0, 1.0, 0.0])
+
+
+def point_velocities(piece: VisualBody, q: Float, v: Float) -> Float:
+    """Return velocities of the points of a body [m/s], (m, 3).
+
+    q, v : positions [m] and velocities [m/s] of all particles, (n, 3)
+
+    >>> import taut
+    >>> sheet = VisualBody("sheet", taut.mesh.sheet(1, 1), 0, 4)
+    >>> point_velocities(sheet, np.zeros((4, 3)), np.ones((4, 3)))[0].tolist()
+    [1.0, 1.0, 1.0]
+    """
+    own_q, own_v = q[piece.start : piece.stop], v[piece.start : piece.stop]
+    embedding = piece.embedding
+    if embedding is None:
+        return own_v
+    corner_v = own_v[embedding.indices]
+    velocities = np.einsum("mk,mki->mi", embedding.weights, corner_v)
+    if embedding.indices.shape[1] != 3:
+        return velocities
+    corner_q = own_q[embedding.indices]
+    p, r = corner_q[:, 1] - corner_q[:, 0], corner_q[:, 2] - corner_q[:, 0]
+    dp, dr = corner_v[:, 1] - corner_v[:, 0], corner_v[:, 2] - corner_v[:, 0]
+    area, area_rate = np.cross(p, r), np.cross(dp, r) + np.cross(p, dr)
+    size = np.linalg.norm(area, axis=1, keepdims=True)
+    size = np.where(size > 0, size, np.inf)  # a triangle without area has no normal to turn
+    normal = area / size
+    along_normal = normal * np.sum(normal * area_rate, axis=1, keepdims=True)
+    return velocities + embedding.offsets[:, None] * ((area_rate - along_normal) / size)
+
+
+def to_float32(x: Float, owner: str) -> Single:
+    """Round positions to 32-bit floats, little-endian, which keep 7 digits.
+
+    RunError if one is too large for them; `owner` names the body in the message.
+
+    >>> to_float32(np.array([[0.1, 1.0, 1e-3]]), "the ball").dtype.str
+    '<f4'
+    >>> to_float32(np.array([[0.0, 1e39, 0.0]]), "the ball")
+    Traceback (most recent call last):
+    taut.errors.RunError: the ball: point 0 at [0.0, 1e+39, 0.0] m is too far away for...
+    """
+    with np.errstate(over="ignore"):
+        rounded = x.astype("<f4")
+    far = np.flatnonzero(~np.isfinite(rounded).all(axis=1))
+    if len(far):
+        position = x[far[0]].tolist()
+        raise RunError(
+            f"{owner}: point {far[0]} at {position} m is too far away for 32-bit floats; "
+            "VTKHDF and PLY have 64 bits"
+        )
+    return rounded

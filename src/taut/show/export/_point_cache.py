@@ -1,0 +1,80 @@
+"""PC2 point caches for Blender and others, each with the OBJ of the mesh that it moves.
+
+    "POINTCACHE2\\0", int32 version = 1, int32 points, float32 start = 0, float32 sampling, int32
+    samples, float32 x, y, z of all points, sample after sample
+
+little-endian. `sampling` is in frames of the other program: fps times the time from frame to frame.
+Points without a line or face, such as those inside a solid, are left out of both files, because
+Blender drops them. The others keep their order.
+"""
+
+from __future__ import annotations
+
+import logging
+import struct
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+
+from taut.arrays import Int
+from taut.mesh.files import obj
+from taut.mesh.mesh import Mesh
+from taut.show.export._animation import Animation
+from taut.show.export._bodies import surface_mesh, to_float32
+
+HEAD = struct.Struct("<12siiffi")
+_log = logging.getLogger("taut")
+
+
+def list_files(animation: Animation, name: str) -> list[str]:
+    """Return name.pc2 and name.obj; for several bodies name_BODY.pc2 and name_BODY.obj."""
+    path = Path(name)
+    stems = (
+        [path.stem]
+        if len(animation.pieces) == 1
+        else [f"{path.stem}_{body}" for body in animation.names]
+    )
+    return [f"{stem}{suffix}" for stem in stems for suffix in (path.suffix, ".obj")]
+
+
+def write(animation: Animation, folder: Path, name: str) -> None:
+    """Write the caches, and the meshes as they are in the first frame."""
+    if not animation.is_even:
+        _log.warning("%s: a point cache assumes equal times between frames, but they differ", name)
+    names = list_files(animation, name)
+    gap = float(np.median(np.diff(animation.times))) if len(animation) > 1 else 1.0 / animation.rate
+    with ExitStack() as stack:
+        caches = [stack.enter_context(open(folder / cache, "xb")) for cache in names[::2]]
+        meshes = [drop_unused_points(surface_mesh(piece)) for piece in animation.pieces]
+        for cache, (mesh, _) in zip(caches, meshes, strict=True):
+            cache.write(
+                HEAD.pack(b"POINTCACHE2\0", 1, mesh.n, 0.0, gap * animation.rate, len(animation))
+            )
+        for i, frame in enumerate(animation):
+            for cache, base, piece, (mesh, used) in zip(
+                caches, names[1::2], animation.pieces, meshes, strict=True
+            ):
+                x = piece.positions(frame.q)[used]
+                cache.write(to_float32(x, f"{piece.name}, t = {frame.t:g} s").tobytes())
+                if i == 0:
+                    (folder / base).write_bytes(obj.write(mesh.with_(points=x)))
+
+
+def drop_unused_points(mesh: Mesh) -> tuple[Mesh, Int]:
+    """Return the mesh without points that no cell has, and the points that are left, in order.
+
+    All points are left if there are no cells.
+
+    >>> mesh, used = drop_unused_points(Mesh([[0, 0], [1, 0], [2, 0]], {"line": [[2, 1]]}))
+    >>> mesh.cells["line"].tolist(), used.tolist()
+    ([[1, 0]], [1, 2])
+    """
+    if not mesh.cells:
+        return mesh, np.arange(mesh.n)
+    used = np.unique(np.concatenate([cells.ravel() for cells in mesh.cells.values()]))
+    place = np.empty(mesh.n, np.int64)
+    place[used] = np.arange(len(used))
+    return mesh.with_(
+        points=mesh.points[used], cells={kind: place[cells] for kind, cells in mesh.cells.items()}
+    ), used

@@ -1,0 +1,285 @@
+"""The 3D picture as nodes of viser's scene graph: surfaces, springs, particles, held and dragged
+points, and the ground.
+
+A snapshot is shown by giving the nodes new numbers. The browser overwrites the vertices of a
+surface in place and computes smooth normals; it builds line segments anew, so long lists of them
+are sent less often.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import Any
+
+import numpy as np
+
+from taut.arrays import Bytes, Float
+from taut.errors import RunError, SceneError
+from taut.show.colours import HELD
+from taut.show.view._appearance import (
+    FIELD_OF_VIEW,
+    Extent,
+    Springs,
+    StrainColours,
+    body_colour,
+    collect_lines,
+    collect_springs,
+    make_ball,
+    make_octahedron,
+    particle_spacing,
+    to_rgb,
+)
+from taut.show.view._snapshot import Snapshot
+from taut.show.visual_model import VisualBody, VisualModel, has_no_torn_side
+
+LAYERS = ("surface", "springs", "particles", "held points")
+SKY_LIGHT = "/sky"
+"""Name of the node of the ambient light."""
+_DRAG_COLOUR, _PARTICLE_COLOUR = (30, 160, 70), (70, 80, 95)
+_AMBIENT_INTENSITY = 2.6  # of the light from above and, dimmer, from below
+_MAX_SEGMENTS_PER_SECOND = 60_000  # line segments that a browser is sent
+_MAX_SPRINGS_SHOWN = 4_000  # on a surface; more of them are hidden until the user shows them
+
+
+class SceneGraph:
+    """The nodes of a viser scene that show a model.
+
+    viser : a ViserServer; model : what is drawn; first : the first snapshot
+    snapshot : the snapshot that is shown; visible : layer → whether it is shown
+    """
+
+    def __init__(self, viser: Any, model: VisualModel, first: Snapshot) -> None:
+        self.viser, self.scene, self.model = viser, viser.scene, model
+        self.springs = _find_springs(model)
+        self.strain_colours, self.snapshot = StrainColours(), first
+        self.extent = Extent.of_points(first.q)
+        self.pieces = [piece for piece in model.pieces if len(piece.triangles)]
+        self.spacing = particle_spacing(first.q, self.springs.pairs)
+        has_surface = bool(self.pieces)
+        self.visible = {
+            "surface": True,
+            "springs": not has_surface or len(self.springs) <= _MAX_SPRINGS_SHOWN,
+            "particles": not has_surface,
+            "held points": True,
+        }
+        self._snapshots_since_lines, self._floor = 0, self.extent.floor
+        self._lock = threading.RLock()
+        with viser.atomic():
+            self._add_lights()
+            self._add_ground()
+            self._set_camera()
+            self.surfaces = [
+                self._add_surface(i, piece, first.q) for i, piece in enumerate(self.pieces)
+            ]
+            self._particles = self._add_particles(first.q)
+            self._add_lines(first)
+            self._add_held(first)
+            self._add_drags(first)
+
+    def _add_lights(self) -> None:
+        self.scene.set_up_direction("+y")
+        self.scene.world_axes.visible = False
+        # No environment map: a browser that renders in software would take many seconds for it.
+        self.scene.configure_environment_map(None)
+        self.scene.configure_default_lights(enabled=True, cast_shadow=True)
+        self.scene.add_light_hemisphere(
+            SKY_LIGHT,
+            sky_color=(255, 255, 255),
+            ground_color=(150, 155, 165),
+            intensity=_AMBIENT_INTENSITY,
+        )
+
+    def _add_ground(self) -> None:
+        cell = self.extent.cell
+        self._ground = self.scene.add_grid(
+            "/ground",
+            width=40 * cell,
+            height=40 * cell,
+            plane="xz",
+            cell_size=cell,
+            section_size=5 * cell,
+            cell_color=(222, 226, 232),
+            section_color=(190, 197, 207),
+            shadow_opacity=0.18,
+            fade_distance=60 * cell,
+            position=(self.extent.centre[0], self._floor, self.extent.centre[2]),
+        )
+
+    def _set_camera(self) -> None:
+        camera = self.viser.initial_camera
+        camera.position = self.extent.camera_position("three-quarter")
+        camera.look_at = tuple(self.extent.centre)
+        camera.up = (0.0, 1.0, 0.0)
+        camera.fov = math.radians(FIELD_OF_VIEW)
+        camera.near = self.extent.radius / 200
+        camera.far = self.extent.radius * 200
+
+    def _add_surface(self, i: int, piece: VisualBody, q: Float) -> Any:
+        return self.scene.add_mesh_simple(
+            f"/surface {i}",
+            piece.positions(q),
+            piece.triangles,
+            color=body_colour(i),
+            side="double",
+            flat_shading=False,
+        )
+
+    def _add_particles(self, q: Float) -> Any:
+        vertices, faces = make_ball(0.12 * self.spacing)
+        return self.scene.add_batched_meshes_simple(
+            "/particles",
+            vertices,
+            faces,
+            _identity_rotations(len(q)),
+            q,
+            batched_colors=_PARTICLE_COLOUR,
+            lod="off",
+            cast_shadow=False,
+            visible=self.visible["particles"],
+        )
+
+    def _add_held(self, now: Snapshot) -> None:
+        vertices, faces = make_octahedron(max(0.28 * self.spacing, 0.012 * self.extent.radius))
+        positions = now.q[now.held]
+        self._held = self.scene.add_batched_meshes_simple(
+            "/held",
+            vertices,
+            faces,
+            _identity_rotations(len(positions)),
+            positions,
+            batched_colors=to_rgb(HELD),
+            flat_shading=True,
+            lod="off",
+            cast_shadow=False,
+            visible=self.visible["held points"],
+        )
+
+    def _add_lines(self, now: Snapshot) -> None:
+        self._intact = self.springs.find_intact(now.active)
+        points, colours = self._make_segments(now.q)
+        self._lines = self.scene.add_line_segments(
+            "/springs",
+            points,
+            colours,
+            thickness=1.2 if self.pieces else 3.0,
+            thickness_units="screen",
+            visible=self.visible["springs"],
+        )
+
+    def _make_segments(self, q: Float) -> tuple[Float, Bytes]:
+        """Return the ends of the springs [m] and their colours, both (m, 2, 3).
+
+        Without springs, one segment of no length: the browser does not accept an empty list.
+        """
+        pairs = self.springs.pairs[self._intact]
+        if not len(pairs):
+            return np.zeros((1, 2, 3)), np.zeros((1, 2, 3), np.uint8)
+        colours = self.strain_colours.map(self.springs.strains(q)[self._intact])
+        return q[pairs], np.repeat(colours[:, None], 2, axis=1)
+
+    def include_strains(self, now: Snapshot) -> None:
+        """Extend the range of the colours to the strains of a snapshot, without showing it."""
+        intact = self.springs.find_intact(now.active)
+        self.strain_colours.include(self.springs.strains(now.q)[intact])
+
+    def _add_drags(self, now: Snapshot) -> None:
+        self._drags = self.scene.add_line_segments(
+            "/drags",
+            _drag_segments(now),
+            _DRAG_COLOUR,
+            thickness=4.0,
+            thickness_units="screen",
+            visible=bool(now.drags),
+        )
+
+    def set_visible(self, layer: str, visible: bool) -> None:
+        """Show or hide one of `LAYERS`."""
+        with self._lock:
+            self.visible[layer] = visible
+            for surface in self.surfaces:
+                surface.visible = self.visible["surface"]
+            self._lines.visible = self.visible["springs"]
+            self._particles.visible = self.visible["particles"]
+            self._held.visible = self.visible["held points"]
+            self.show(self.snapshot, complete=True)
+
+    def show(self, now: Snapshot, *, complete: bool = False, rate: float = 30.0) -> None:
+        """Move the visible nodes to the positions of a snapshot.
+
+        complete : update the springs too, however many there are; rate : calls per second
+        """
+        with self._lock, self.viser.atomic():
+            before, self.snapshot = self.snapshot, now
+            if self.visible["surface"]:
+                for piece, surface in zip(self.pieces, self.surfaces, strict=True):
+                    surface.vertices = piece.positions(now.q)
+            if self.visible["particles"]:
+                self._particles.batched_positions = now.q
+            if now.held is not before.held and not np.array_equal(now.held, before.held):
+                self._add_held(now)
+            elif len(now.held):
+                self._held.batched_positions = now.q[now.held]
+            self._remove_torn(now)
+            self._snapshots_since_lines += 1
+            sent = self._snapshots_since_lines * _MAX_SEGMENTS_PER_SECOND
+            if complete or sent >= len(self.springs) * rate:
+                self._snapshots_since_lines = 0
+                if self.visible["springs"]:
+                    self._lines.points, self._lines.colors = self._make_segments(now.q)
+            if now.drags or before.drags:
+                self._drags.points, self._drags.visible = _drag_segments(now), bool(now.drags)
+            self._lower_ground(now)
+
+    def _lower_ground(self, now: Snapshot) -> None:
+        """Lower the ground if the body has fallen below it."""
+        lowest = float(now.q[:, 1].min())
+        if lowest < self._floor:
+            self._floor = lowest - 0.1 * self.extent.radius
+            centre = self.extent.centre
+            self._ground.position = (centre[0], self._floor, centre[2])
+
+    def _remove_torn(self, now: Snapshot) -> None:
+        """Remove torn springs, and the faces of which they were edges."""
+        intact = self.springs.find_intact(now.active)
+        if np.array_equal(intact, self._intact):
+            return
+        self._intact = intact
+        self._snapshots_since_lines = len(self.springs)  # send the lines with this snapshot
+        torn = self.springs.pairs[~intact]
+        for piece, surface in zip(self.pieces, self.surfaces, strict=True):
+            if piece.embedding is None:
+                edges = piece.triangles[:, [[0, 1], [1, 2], [2, 0]]]
+                kept = has_no_torn_side(edges, torn - piece.start, piece.mesh.n)
+                surface.faces = piece.triangles[kept].astype(np.uint32)
+
+    def find_piece(self, node: str) -> VisualBody | None:
+        """Return the piece of a surface node by its name; None for other nodes."""
+        for piece, surface in zip(self.pieces, self.surfaces, strict=True):
+            if surface.name == node:
+                return piece
+        return None
+
+    def pickable_nodes(self) -> list[Any]:
+        """Return the nodes that can be clicked and dragged."""
+        return [*self.surfaces, self._particles]
+
+
+def _find_springs(model: VisualModel) -> Springs:
+    """Return the springs of a model, or the lines of its meshes if its laws are not known."""
+    try:
+        return collect_springs(model.system)
+    except (RunError, SceneError):
+        return collect_lines(model)
+
+
+def _drag_segments(now: Snapshot) -> Float:
+    """Return lines from dragged particles to their targets, (m, 2, 3), at least one."""
+    if not now.drags:
+        return np.zeros((1, 2, 3))
+    return np.array([[now.q[i], target] for i, target in now.drags])
+
+
+def _identity_rotations(count: int) -> Float:
+    """Return unit quaternions w, x, y, z, (count, 4)."""
+    return np.tile([1.0, 0.0, 0.0, 0.0], (count, 1))

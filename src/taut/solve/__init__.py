@@ -1,1 +1,0 @@
-"""Algebra without physics: linear solvers, Newton's method, L-BFGS, line search, tolerances."""

@@ -1,0 +1,240 @@
+"""Stability: the smallest eigenvalues of the stiffness K in the free directions.
+
+An equilibrium is stable if all eigenvalues of PᵀKP are positive, P an orthonormal basis of the free
+directions. Along an eigenvector with a negative eigenvalue the energy falls; one with eigenvalue
+zero is a mechanism, a motion that nothing resists. An eigenvalue counts as zero up to
+
+    8ε max_i Σ_j |K_ij| (1 + |q|/|q_i - q_j|),
+
+which rounding of the coordinates can cause. A rotation of the whole body by ω meets the force
+ω × r_i, r the unbalanced forces, so at an equilibrium that is only as good as its residual, the
+larger of max |r_i|/size and ‖r‖/√Σ|ω × x_i|², |ω| = 1, is added; the latter for the worst rotation
+that the constraints leave free.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from taut.arrays import EPS, Float, Int
+from taut.linalg.blocks import BlockMatrix, row_norms
+from taut.linalg.eigen import Spectrum, find_smallest
+from taut.optimise.tolerance import ROUNDING_UNITS
+from taut.statics._static_objective import check_count, check_static
+from taut.system.projector import ConstraintProjector
+from taut.system.reduction import Reduction
+from taut.system.state import State
+from taut.system.system import System
+
+# Residual over the largest gross force: with a larger one a state is not meant as an equilibrium,
+# and its residual is not an error of one.
+_BALANCED = 1e-6
+_RIGID = 1e-12  # squared part of a rigid motion that constraints may stop and still leave it free
+_MAX_NAMED = 8  # particles that a mechanism names in print
+_TAKES_PART = 0.1  # of the largest displacement: particles that move less are not named
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanism:
+    """A motion that nothing resists.
+
+    eigenvalue : [N/m], zero or negative
+    shape : displacements of unit length, (n, 3)
+    particles : those that take part, the most displaced first
+    """
+
+    eigenvalue: float
+    shape: Float
+    particles: Int
+
+    def __str__(self) -> str:
+        named = ", ".join(str(p) for p in self.particles[:_MAX_NAMED])
+        if len(self.particles) > _MAX_NAMED:
+            named += f" and {len(self.particles) - _MAX_NAMED} more"
+        return f"{self.eigenvalue:.4g} N/m: particles {named}"
+
+
+@dataclass(frozen=True, eq=False)
+class Stability:
+    """The smallest eigenvalues of K in the free directions, and what they mean.
+
+    eigenvalues : [N/m], ascending
+    negative, zero : how many eigenvalues are negative and zero, including those not computed
+    zero_below : the magnitude up to which an eigenvalue counts as zero [N/m]
+    mechanisms : one for each computed eigenvalue that is zero or negative. If all zero ones were
+        computed, their shapes are separated by particles; if not, they are mixtures (`mixed`), and
+        a larger n separates them
+
+    Counts are exact; eigenvalues and shapes are accurate to rounding, which may vary with the
+    number of threads of BLAS.
+
+    >>> print(Stability(np.array([2.0, 5.0]), negative=0, zero=0, zero_below=1e-14, mechanisms=()))
+    stable; 0 mechanisms; smallest eigenvalues of K [N/m]: 2, 5
+    """
+
+    eigenvalues: Float
+    negative: int
+    zero: int
+    zero_below: float
+    mechanisms: tuple[Mechanism, ...]
+
+    @property
+    def stable(self) -> bool:
+        """Whether no eigenvalue is negative or zero."""
+        return self.negative == 0 and self.zero == 0
+
+    @property
+    def mixed(self) -> bool:
+        """Whether not all zero eigenvalues were computed, so that shapes are mixtures."""
+        return int((self.eigenvalues == 0.0).sum()) < self.zero
+
+    def __str__(self) -> str:
+        if self.stable:
+            verdict = "stable"
+        elif self.negative:
+            verdict = f"unstable in {self.negative} directions"
+        else:
+            verdict = "neutral"
+        lowest = ", ".join(f"{value:.4g}" for value in self.eigenvalues) or "none: nothing can move"
+        lines = [f"{verdict}; {self.zero} mechanisms; smallest eigenvalues of K [N/m]: {lowest}"]
+        lines += [f"  {mechanism}" for mechanism in self.mechanisms]
+        if self.mixed:
+            lines.append(
+                f"  the shapes shown are mixtures of all {self.zero} mechanisms: "
+                f"n={self.negative + self.zero} separates them"
+            )
+        return "\n".join(lines)
+
+
+def stability(system: System, state: State | None = None, *, n: int = 6) -> Stability:
+    """Compute the n smallest eigenvalues of K at a state (default: the initial one).
+
+    >>> import taut
+    >>> from taut import laws
+    >>> bar = taut.System(
+    ...     [[0, 0, 0], [1, 0, 0]], mass=1.0, fixed=[0], energies=[laws.spring([[0, 1]], k=5.0)]
+    ... )
+    >>> found = taut.stability(bar)
+    >>> found.eigenvalues, found.zero, found.stable, found.mechanisms[0].particles
+    (array([0., 0., 5.]), 2, False, array([1]))
+    """
+    n = check_count(n, "stability")
+    state = check_static(system, state, "stability")
+    stiffness = system.stiffness(state, project=False)
+    _, gradient, gross = system.potential(state)
+    return analyse_stiffness(system, state.q, stiffness, gradient, gross, n)
+
+
+def analyse_stiffness(
+    system: System, q: Float, stiffness: BlockMatrix, gradient: Float, gross: Float, n: int = 6
+) -> Stability:
+    """Compute the stability of positions q (n, 3) [m] from K and the forces there.
+
+    stiffness : K [N/m], before constraints
+    gradient : ∂V/∂q [N], (n, 3); gross : gross forces [N], (n,). Both at any load factor
+    """
+    free = Reduction.of(system.projector)
+    zero = estimate_zero(system.projector, q, gradient, gross, stiffness, np.ones(system.n))
+    return _interpret(find_smallest(free.matrix(stiffness), n, zero), free, zero)
+
+
+def _interpret(spectrum: Spectrum, free: Reduction, zero: float) -> Stability:
+    """Turn eigenpairs in the free coordinates into a Stability; those within ±zero are zero."""
+    values = np.where(np.abs(spectrum.values) <= zero, 0.0, spectrum.values)
+    vectors = spectrum.vectors.copy()
+    null = np.flatnonzero(values == 0.0)
+    if len(null) == spectrum.zero > 1:
+        vectors[:, null] = _localise(vectors[:, null])
+    mechanisms = []
+    for k in np.flatnonzero(values <= 0.0):
+        shape = free.expand(vectors[:, k])
+        moved = np.sqrt(np.einsum("ij,ij->i", shape, shape))
+        order = np.argsort(-moved, kind="stable")
+        particles = order[moved[order] > _TAKES_PART * moved.max()]
+        mechanisms.append(Mechanism(float(values[k]), shape, particles.astype(np.int64)))
+    return Stability(values, spectrum.negative, spectrum.zero, zero, tuple(mechanisms))
+
+
+def _localise(null: Float) -> Float:
+    """Return an orthonormal basis of the same space (f, z) whose vectors are concentrated.
+
+    Equal eigenvalues have no eigenvectors of their own, so any rotation is as good; the one that
+    comes nearest to making the most independent rows the identity names the fewest particles.
+    """
+    from scipy.linalg import qr
+
+    rows = qr(null.T, pivoting=True, mode="r")[1][: null.shape[1]]
+    left, _, right = np.linalg.svd(null[np.sort(rows)].T)
+    return null @ (left @ right)
+
+
+def estimate_zero(
+    projector: ConstraintProjector,
+    q: Float,
+    gradient: Float,
+    gross: Float,
+    stiffness: BlockMatrix,
+    weight: Float,
+) -> float:
+    """Return the magnitude up to which an eigenvalue of diag(weight)·K·diag(weight) is zero.
+
+    q : positions [m], (n, 3); weight : (n,)
+    gradient : ∂V/∂q [N], (n, 3); gross : gross forces [N], (n,)
+    """
+    zero = estimate_stiffness_rounding(stiffness, q, weight)
+    residual = row_norms(projector.project(gradient))
+    extent = float(np.ptp(q, axis=0).max())
+    if extent > 0.0 and residual.max() <= _BALANCED * gross.max():
+        weighted = weight * residual
+        norm = float(np.sqrt(np.einsum("i,i->", weighted, weighted)))
+        rotation = norm * _largest_free_rotation(projector, q, weight, extent)
+        zero += max(float((weight**2 * residual).max()) / extent, rotation)
+    return zero
+
+
+def _largest_free_rotation(
+    projector: ConstraintProjector, q: Float, weight: Float, extent: float
+) -> float:
+    """Return the largest |ω| of a free rigid motion with Σ |δ_i|²/weight_i² = 1, or 0.
+
+    δ_i is the displacement of particle i; a motion is free if the constraints stop none of it.
+    """
+    share = 1.0 / weight**2
+    x = (q - np.einsum("i,ij->j", share, q) / share.sum()) / extent
+    motions = np.empty((6, len(q), 3))  # three translations, three rotations
+    motions[:3] = np.eye(3)[:, None, :]
+    motions[3:] = np.cross(np.eye(3)[:, None, :], x)
+    motions /= weight[:, None]
+    values, vectors = np.linalg.eigh(np.einsum("aij,bij->ab", motions, motions))
+    moves = values > _RIGID * values[-1]  # particles on a line do not move when it spins
+    unit = vectors[:, moves] / np.sqrt(values[moves])
+    displacements = np.einsum("ak,aij->kij", unit, motions)
+    stopped = displacements - np.einsum("nij,knj->kni", projector.free_directions, displacements)
+    stopped_parts, mixtures = np.linalg.eigh(np.einsum("aij,bij->ab", stopped, stopped))
+    rotations = unit[3:] @ mixtures[:, stopped_parts <= _RIGID]
+    if not rotations.size:
+        return 0.0
+    return float(np.linalg.norm(rotations, 2)) / extent
+
+
+def estimate_stiffness_rounding(stiffness: BlockMatrix, q: Float, weight: Float) -> float:
+    """Return the eigenvalue of diag(weight)·K·diag(weight) that rounding of q can cause.
+
+    q : positions [m], (n, 3); weight : (n,)
+    """
+    pattern = stiffness.pattern
+    rows, columns = pattern.rows, pattern.indices
+    block_norms = np.sqrt(np.einsum("bij,bij->b", stiffness.data, stiffness.data))
+    block_norms = block_norms * weight[rows] * weight[columns]
+    offset = q[rows] - q[columns]
+    distance = np.sqrt(np.einsum("bi,bi->b", offset, offset))
+    largest = float(np.abs(q).max())
+    ratio = np.divide(largest, distance, out=np.zeros_like(distance), where=distance > 0.0)
+    sums = np.add.reduceat(block_norms * (1.0 + ratio), pattern.indptr[:-1])
+    for term in stiffness.low_rank:
+        slope = weight * row_norms(term.vector)
+        far = largest / (float(np.ptp(q, axis=0).max()) or 1.0)
+        sums += abs(term.weight) * slope * float(slope.sum()) * (1.0 + far)
+    return ROUNDING_UNITS * EPS * float(sums.max())

@@ -1,0 +1,321 @@
+"""Newton's method: quadratic convergence, outcomes, and no claim beyond what was reached."""
+
+import numpy as np
+import pytest
+
+import taut
+from taut import laws
+from taut.constraints import on_line, on_plane
+from taut.errors import SingularState
+from taut.linalg.blocks import BlockMatrix, Pattern
+from taut.linalg.direct import Direct
+from taut.optimise.newton import minimise
+from taut.optimise.tolerance import Tolerance, estimate_rounding_floors
+from tests.optimise.springs import net
+
+
+def stretched(rng, scale=1.3, n=8):
+    x = rng.normal(size=(n, 3))
+    edges = [(i, j) for i in range(n) for j in range(i)]
+    return taut.System(
+        x,
+        mass=1.0,
+        energies=[laws.spring(edges, k=50.0), laws.gravity()],
+        pose=scale * x + 0.3 * rng.normal(size=x.shape),
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_quadratic_tail(seed):
+    """Residuals of successive Newton iterates, by asking for ever tighter tolerances."""
+    objective = net(np.random.default_rng(seed), k=50.0, a=100.0, load=(0.0, -9.81, 0.0))
+    r = []
+    for relative in 10.0 ** -np.arange(0.25, 14.5, 0.25):
+        m = minimise(objective, np.zeros_like(objective.pose), Direct(), Tolerance(relative))
+        if not r or m.point.residuals.max() != r[-1]:
+            r.append(m.point.residuals.max())
+    logs = np.log([x for x in r if x > 1e-11])
+    order = (logs[2:] - logs[1:-1]) / (logs[1:-1] - logs[:-2])
+    assert 1.7 <= order[-1] <= 2.3, (r, order)
+
+
+def test_a_saddle_is_left_in_few_iterations():
+    """Tetrahedra flattened into a plane, light and stiff: the projected Hessian alone takes
+    thousands of iterations.
+    """
+    block = taut.mesh.block(2, 2, 1, cells="tet")
+    rng = np.random.default_rng(0)
+    pose = block.points * [1, 1, 0] + 1e-9 * rng.normal(size=block.points.shape)
+    system = taut.System(
+        block.points, mass=2.4e-5, energies=[laws.spring(block.edges, k=2e5)], pose=pose, fixed=[0]
+    )
+    state, report = taut.ImplicitEuler().step(system, system.initial_state(), 5e-3)
+    assert report.outcome in ("converged", "rounding floor")
+    assert report.iterations < 100
+    assert system.V(state) < 0.1 * system.V(system.initial_state()), "it unfolds"
+
+
+def test_a_curved_valley_is_followed():
+    """A light, stiff, slack cloth: every straight step must stretch it."""
+    sheet = taut.mesh.sheet(4, 4, plane="xz")
+    springs = laws.spring(np.concatenate([sheet.edges, sheet.diagonals]), k=1e7)
+    pose = sheet.points * 0.7
+    pose[:, 1] += 1e-3 * np.random.default_rng(0).normal(size=sheet.n)
+    system = taut.System(
+        sheet.points,
+        mass=1e-3,
+        energies=[springs, laws.gravity()],
+        pose=pose,
+        fixed=[0, sheet.n - 1],
+    )
+    for _, report in taut.simulate(system, taut.ImplicitEuler(), 0.01, 0.05):
+        assert report.outcome in ("converged", "rounding floor")
+        assert report.iterations < 400
+        assert report.decrease >= 0.0
+
+
+def test_cables_at_their_slack_length_may_rest():
+    """Rounding makes them taut or slack by turns: the stiffness on either side makes the rounding
+    floor.
+    """
+    block = taut.mesh.block(2, 2, 2)
+    cables = laws.cable(np.concatenate([block.edges, block.diagonals]), k=6e3)
+    system = taut.System(block.points / 3, mass=1e-3, energies=[cables])
+    kick = system.initial_state().with_(
+        v=1e-15 * np.random.default_rng(1).normal(size=(block.n, 3))
+    )
+    for _, report in taut.simulate(system, taut.ImplicitEuler(), 5e-4, 2e-3, state=kick):
+        assert report.iterations < 60
+
+
+def test_rounding_floor_is_a_result_of_its_own():
+    system = stretched(np.random.default_rng(1))
+    _, report = taut.ImplicitEuler(tolerance=Tolerance(relative=0.0)).step(
+        system, system.initial_state(), 0.05
+    )
+    assert report.outcome == "rounding floor"
+    assert report.tolerance < report.residual <= report.floor < 1e-9
+
+
+def test_far_from_the_origin_the_floor_rises_with_the_coordinates():
+    """A body a million metres out cannot be balanced to 1e-12 N, and says so."""
+    system = stretched(np.random.default_rng(1))
+    far = system.with_(points=system.rest + 1e6, pose=system.pose + 1e6)
+    _, near_report = taut.ImplicitEuler(tolerance=Tolerance(1e-13)).step(
+        system, system.initial_state(), 0.05
+    )
+    _, report = taut.ImplicitEuler(tolerance=Tolerance(1e-13)).step(far, far.initial_state(), 0.05)
+    assert report.outcome == "rounding floor"
+    assert report.floor > 1e4 * max(near_report.floor, 1e-14)
+
+
+def test_compressed_chain_needs_projection_and_converges():
+    """Exactly straight and compressed to half: the true Hessian is indefinite."""
+    n = 12
+    x = np.column_stack([np.linspace(0, 1, n), np.zeros(n), np.zeros(n)])
+    edges = np.column_stack([np.arange(n - 1), np.arange(1, n)])
+    pose = x * [0.5, 1, 1] + 1e-4 * np.random.default_rng(0).normal(size=x.shape)
+    system = taut.System(
+        x, mass=0.01, energies=[laws.spring(edges, k=1e3)], pose=pose, fixed=[0, n - 1]
+    )
+    state, report = taut.ImplicitEuler().step(system, system.initial_state(), 0.05)
+    assert report.outcome == "converged"
+    assert report.projections > 0
+    assert system.V(state) < 1e-3 * system.V(system.initial_state()), (
+        "it buckles out of compression"
+    )
+
+
+def test_not_converged_is_raised_with_the_state_intact(monkeypatch):
+    monkeypatch.setattr("taut.optimise.newton.MAX_ITERATIONS", 1)
+    system = stretched(np.random.default_rng(2))
+    state = system.initial_state()
+    before = state.q.copy()
+    with pytest.raises(taut.NotConverged, match="1 Newton iterations were not enough") as caught:
+        taut.ImplicitEuler().step(system, state, 0.2)
+    assert caught.value.state is state
+    np.testing.assert_array_equal(state.q, before)
+    assert caught.value.report.residual > caught.value.report.tolerance
+    assert caught.value.report.outcome == "not converged"
+
+
+def test_a_linear_solver_that_stops_short_is_not_believed(monkeypatch):
+    monkeypatch.setattr("taut.linalg.multigrid.MAX_RESTARTS", 0)
+    monkeypatch.setattr("taut.linalg.multigrid.Multigrid.solve", _lazy(taut))
+    system = stretched(np.random.default_rng(2))
+    with pytest.raises(taut.NotConverged, match="linear solver stopped short"):
+        taut.LinearlyImplicitEuler(solver="cg").step(system, system.initial_state(), 0.05)
+
+
+def _lazy(_):
+    from taut.linalg.linear import Solution
+
+    return lambda self, b, targets: Solution(0 * b, True, np.linalg.norm(b, axis=1), 1)
+
+
+def test_the_line_search_backs_away_from_where_the_energy_has_no_value():
+    """A logarithmic barrier at y = 0 under strong gravity: the prediction lies beyond it."""
+
+    @taut.energy
+    def floor(x, k):
+        return -k * taut.formula.log(x[0][1])
+
+    system = taut.System(
+        [[0, 0.1, 0]], mass=1.0, energies=[floor(k=1e-3), laws.gravity()], velocity=[[0, -5.0, 0]]
+    )
+    state, report = taut.ImplicitEuler().step(system, system.initial_state(), 0.1)
+    assert report.restarts == 1
+    assert report.outcome == "converged"
+    assert 0 < state.q[0, 1] < 0.1
+    with pytest.raises(SingularState):
+        system.V(system.initial_state().with_(q=[[0, -1.0, 0]]))
+
+
+def test_start_above_the_old_objective_is_left():
+    """Two springs under heavy compression and a wild prediction: the step never ends above where it
+    began.
+    """
+    rng = np.random.default_rng(8)
+    for _ in range(20):
+        system = stretched(rng, scale=rng.uniform(0.05, 3.0), n=4).with_(
+            velocity=20 * rng.normal(size=(4, 3))
+        )
+        _, report = taut.ImplicitEuler().step(system, system.initial_state(), 0.5)
+        assert report.decrease >= 0.0 or abs(report.decrease) < 1e-9
+
+
+def test_tolerance_is_checked():
+    for bad in (-1.0, np.nan, np.inf, 1.0, 2.0, True, np.bool_(False), "1e-8", np.float32(1.0)):
+        with pytest.raises(taut.errors.ModelError, match="relative"):
+            Tolerance(relative=bad)
+    for bad in (-1.0, np.nan, np.inf, True, 10**400):
+        with pytest.raises(taut.errors.ModelError, match="force"):
+            Tolerance(force=bad)
+    kept = Tolerance(np.float32(2.0**-20), force=np.int64(3))
+    assert (kept.relative, kept.force) == (2.0**-20, 3.0)
+    assert type(kept.relative) is type(kept.force) is float
+    assert Tolerance(1e-2, force=5.0).targets(np.array([100.0, 1000.0])).tolist() == [5.0, 10.0]
+    with pytest.raises(taut.errors.ModelError, match=r"tolerance must be a taut\.Tolerance"):
+        taut.ImplicitEuler(tolerance=1e-6)
+
+
+def test_floor_formula():
+    """8ε(gross_i + Σ_j |K_ij| |x_j|)."""
+    pattern = Pattern.from_pairs(np.array([[0, 1]]), 2)
+    data = np.zeros((4, 3, 3))
+    data[:, 0, 0] = [1.0, 2.0, 2.0, 3.0]
+    floors = estimate_rounding_floors(
+        np.array([10.0, 20.0]), BlockMatrix(pattern, data), np.array([[5.0, 0, 0], [0, -7.0, 1.0]])
+    )
+    np.testing.assert_allclose(floors, 8 * 2.0**-52 * np.array([10 + 5 + 14, 20 + 10 + 21]))
+
+
+def rod(k=1e5, bending=100.0):
+    """A cantilever whose bending energy k(1 - cos θ)/2 is almost all rounding near the straight
+    state.
+    """
+    x = np.zeros((11, 3))
+    x[:, 0] = 0.1 * np.arange(11)
+    i, j = np.arange(10), np.arange(9)
+    bend = laws.rod_hinge(np.c_[j, j + 1, j + 2], k=bending)
+    return taut.System(
+        x,
+        mass=0.05,
+        fixed=[0, 1],
+        energies=[laws.spring(np.c_[i, i + 1], k=k), bend, laws.gravity()],
+    )
+
+
+@pytest.mark.parametrize("k", [1e4, 1e5, 1e7])
+@pytest.mark.parametrize("solver", ["direct", "cg"])
+def test_a_stiff_rod_is_not_refused_for_rounding_of_its_energy(k, solver):
+    for _, report in taut.simulate(rod(k), taut.ImplicitEuler(solver=solver), 1 / 60, 1.0):
+        assert report.residual <= max(report.tolerance, report.floor)
+        assert report.iterations < 60
+
+
+def test_a_plucked_string_of_tiny_strain():
+    n = 30
+    x = np.column_stack([np.linspace(0, 1, n), np.zeros(n), np.zeros(n)])
+    edges = np.column_stack([np.arange(n - 1), np.arange(1, n)])
+    for k, solver in ((1e4, "cg"), (1e8, "direct")):
+        system = taut.System(
+            x,
+            mass=1e-3,
+            energies=[laws.spring(edges, k=k)],
+            fixed=[0, n - 1],
+            pose=x * [1, 1, 1] + [[0, 1e-5 * (i == n // 2), 0] for i in range(n)],
+        )
+        for _, report in taut.simulate(system, taut.ImplicitEuler(solver=solver), 0.01, 0.1):
+            assert report.iterations < 60
+
+
+def test_a_heavy_body_does_not_excuse_a_light_one():
+    """1000 kg in balance on a spring, and 10 mg falling freely beside it: the light one falls."""
+    system = taut.System(
+        [[0, 0, 0], [0, -1, 0], [5, 0, 0]],
+        mass=[1.0, 1000.0, 1e-5],
+        fixed=[0],
+        energies=[laws.spring([[0, 1]], k=1e6), laws.gravity()],
+        pose=[[0, 0, 0], [0, -1 - 9810 / 1e6, 0], [5, 0, 0]],
+    )
+    for integrator in (taut.ImplicitEuler(), taut.LinearlyImplicitEuler()):
+        *_, (state, _) = taut.simulate(system, integrator, 0.01, 1.0)
+        assert state.v[2, 1] == pytest.approx(-9.81, rel=1e-6)
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.3, np.pi / 4, 1.2])
+@pytest.mark.parametrize("kind", [on_plane, on_line])
+def test_pressure_across_a_constraint_does_not_excuse_motion_along_it(angle, kind):
+    along, across = (
+        np.array([np.cos(angle), np.sin(angle), 0]),
+        np.array([-np.sin(angle), np.cos(angle), 0]),
+    )
+    held = kind([1], across if kind is on_plane else along)
+    system = taut.System(
+        [[5, 5, 5], [0, 0, 0]],
+        mass=1.0,
+        energies=[laws.force([1], f=1e-3 * along), laws.force([1], f=-1e6 * across)],
+        constraints=[held],
+    )
+    for integrator in (taut.ImplicitEuler(), taut.LinearlyImplicitEuler()):
+        *_, (state, report) = taut.simulate(system, integrator, 0.01, 0.5)
+        assert state.v[1] @ along == pytest.approx(0.5e-3, rel=1e-6)
+        assert report.tolerance < 1e-9
+
+
+@pytest.mark.parametrize("integrator", [taut.ImplicitEuler, taut.LinearlyImplicitEuler])
+def test_far_from_the_origin_bodies_fall_all_the_same(integrator):
+    """The step solves for the displacement: coordinates of 1000 km do not quantise the velocity."""
+    far = taut.System(
+        [[1e3, 1e3, 0], [1001, 1e3, 0]],
+        mass=1e-7,
+        energies=[laws.spring([[0, 1]], k=1e6), laws.gravity()],
+    )
+    *_, (state, _) = taut.simulate(far, integrator(), 0.01, 1.0)
+    assert state.v[:, 1].mean() == pytest.approx(-9.81, rel=1e-3)
+    flight = taut.System([[1e6, 1e6, 1e6]], mass=1.0, velocity=[[3e-7, 0, 0]])
+    *_, (state, report) = taut.simulate(flight, integrator(), 1e-4, 1e-2)
+    assert state.v[0].tolist() == [3e-7, 0.0, 0.0]
+    assert report.outcome == "converged"
+    heavy = taut.System([[1e4, 0, 0]], mass=1e5, energies=[laws.force(f=(1e-3, 0, 0))])
+    *_, (state, _) = taut.simulate(heavy, integrator(), 0.01, 0.1)
+    assert state.v[0, 0] == pytest.approx(1e-9, rel=1e-9)
+
+
+def test_coincident_particles_converge():
+    x = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
+    system = taut.System(
+        x, mass=1.0, energies=[laws.spring([[0, 1], [1, 2], [0, 2]], k=100.0)], pose=1e-15 * x
+    )
+    _, report = taut.ImplicitEuler().step(system, system.initial_state(), 0.1)
+    assert report.outcome == "converged"
+
+
+@pytest.mark.parametrize("h", [0.0, -0.1, np.nan, np.inf])
+def test_bad_steps_are_refused(h):
+    system = taut.System([[0, 0, 0]], mass=1.0)
+    with pytest.raises(taut.errors.ModelError, match="h must be"):
+        taut.ImplicitEuler().step(system, system.initial_state(), h)
+    with pytest.raises(taut.errors.ModelError, match="h must be"):
+        taut.simulate(system, taut.ImplicitEuler(), h, 1.0)

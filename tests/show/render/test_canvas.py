@@ -1,0 +1,212 @@
+"""Everything is drawn where the camera sees it."""
+
+import numpy as np
+import pytest
+
+import taut
+from taut import laws
+from taut.mesh.mesh import Mesh
+from taut.show.colours import BACKS, BODIES, parse_colour
+from taut.show.render._cameras import Camera, frame_points
+from taut.show.render._canvas import BACKGROUND, Canvas
+from taut.show.render._shapes import LIGHT
+from taut.show.visual_model import VisualBody, VisualModel, model_from_system
+
+SIZE = (240, 180)
+NOTHING = np.empty((0, 2), np.int64)
+
+
+def model_of(*meshes, held=()):
+    pieces, start = [], 0
+    for k, mesh in enumerate(meshes):
+        pieces.append(VisualBody(f"body {k}", mesh, start, start + mesh.n))
+        start += mesh.n
+    return VisualModel("test", tuple(pieces), start, np.array(held, dtype=np.int64))
+
+
+def picture(model, q, camera, points=None, torn=NOTHING):
+    canvas = Canvas(model, SIZE, q if points is None else points)
+    try:
+        canvas.show(q, torn=torn)
+        return canvas.draw(camera).astype(int), canvas.ground
+    finally:
+        canvas.close()
+
+
+def pixel(points, camera):
+    """Project points with the matrices of computer graphics: view, perspective, viewport."""
+    back = camera.eye - camera.target
+    back = back / np.linalg.norm(back)
+    right = np.cross([0, 1, 0], back)
+    right = right / np.linalg.norm(right)
+    view = np.eye(4)
+    view[:3, :3] = [right, np.cross(back, right), back]
+    view[:3, 3] = -view[:3, :3] @ camera.eye
+    f = 1 / np.tan(np.radians(camera.angle / 2))
+    clip = np.diag([f * SIZE[1] / SIZE[0], f, 1.0, 0.0])
+    clip[3, 2] = -1.0
+    x = np.column_stack([points, np.ones(len(points))]) @ (clip @ view).T
+    ndc = x[:, :2] / x[:, 3:]
+    return np.column_stack([(ndc[:, 0] + 1) / 2 * SIZE[0], (1 - ndc[:, 1]) / 2 * SIZE[1]])
+
+
+def at(image, places):
+    """Colours at places [pixels], (n, 2)."""
+    column, row = np.floor(places).astype(int).T
+    return image[row, column]
+
+
+def contrast(colours, background=BACKGROUND):
+    """Return how far colours are from that of the background."""
+    return np.abs(colours - parse_colour(background).astype(int)).max(axis=-1)
+
+
+def test_faces_are_where_the_projection_says():
+    sheet = taut.mesh.sheet(6, 6)
+    q = sheet.points + np.array([0.0, 0.0, 0.2]) * np.sin(3 * sheet.points[:, :1])
+    camera = Camera(np.array([2.5, 1.5, 3.0]), np.array([0.5, 0.4, 0.0]))
+    image, _ = picture(model_of(sheet), q, camera)
+    inside = q[sheet.triangles].mean(axis=1)
+    np.testing.assert_allclose(camera.project(inside, SIZE), pixel(inside, camera), atol=1e-9)
+    assert (contrast(at(image, pixel(inside, camera))) > 40).all()
+    edge = np.array([[0.0, y, 0.0] for y in np.linspace(0, 1, 9)]) + q[0] * [0, 0, 1]
+    outside = pixel(edge - [0.04, 0, 0], camera)  # 4 cm beside the edge x = 0: some 4 pixels
+    assert (contrast(at(image, outside)) < 40).all()
+    assert (contrast(image[[0, 0, -1, -1], [0, -1, 0, -1]]) == 0).all()
+
+
+def test_a_body_in_front_hides_the_one_behind():
+    near = taut.mesh.sheet(2, 2)
+    far = near.with_(points=near.points + np.array([0.3, 0.0, -1.0]))
+    camera = Camera(np.array([0.6, 0.5, 5.0]), np.array([0.6, 0.5, 0.0]))
+    for bodies in ((near, far), (far, near)):
+        image, _ = picture(
+            model_of(*bodies), np.concatenate([mesh.points for mesh in bodies]), camera
+        )
+        place = pixel(np.array([[0.8, 0.5, 0.0]]), camera)
+        seen = at(image, place)[0]
+        front = parse_colour(BODIES[bodies.index(near)]).astype(int)
+        behind = parse_colour(BODIES[bodies.index(far)]).astype(int)
+        assert seen @ front / np.linalg.norm(seen) / np.linalg.norm(
+            front
+        ) > seen @ behind / np.linalg.norm(seen) / np.linalg.norm(behind)
+
+
+def test_both_sides_have_light_and_their_own_colour():
+    sheet = taut.mesh.sheet(2, 2)
+    for z, colour in ((3.0, BODIES[0]), (-3.0, BACKS[0])):
+        camera = Camera(np.array([0.5, 0.5, z]), np.array([0.5, 0.5, 0.0]))
+        image, _ = picture(model_of(sheet), sheet.points, camera)
+        seen = at(image, pixel(np.array([[0.45, 0.55, 0.0]]), camera))[0]
+        assert seen.max() > 100
+        hue = parse_colour(colour).astype(float)
+        assert seen @ hue / np.linalg.norm(seen) / np.linalg.norm(hue) > 0.99
+
+
+def test_lines_particles_and_marks_are_drawn():
+    rope = taut.mesh.rope(8, end=(1, 0, 0))
+    camera = Camera(np.array([0.5, 0.2, 3.0]), np.array([0.5, 0.0, 0.0]))
+    q = rope.points + np.array([0.0, 0.1, 0.0]) * np.sin(6 * rope.points[:, :1])
+    image, _ = picture(model_of(rope, held=[0]), q, camera)
+    middles = q[rope.cells["line"]].mean(axis=1)
+    assert (contrast(at(image, pixel(middles, camera))) > 40).all()
+    mark = at(image, pixel(q[:1], camera))[0]
+    assert mark[0] > 2 * mark[1]
+    assert mark[0] > 2 * mark[2]
+    dots = model_of(Mesh(np.array([[0.0, 0, 0], [1, 0.3, 0], [0.4, -0.3, 0.2]]), {}))
+    image, _ = picture(dots, dots.pieces[0].mesh.points, camera)
+    assert (contrast(at(image, pixel(dots.pieces[0].mesh.points, camera))) > 40).all()
+
+
+def test_lines_have_their_own_colours():
+    rope = taut.mesh.rope(2, end=(1, 0, 0))
+    canvas = Canvas(model_of(rope), SIZE, rope.points)
+    camera = Camera(np.array([0.5, 0.0, 3.0]), np.array([0.5, 0.0, 0.0]))
+    try:
+        canvas.show(
+            rope.points,
+            colours=[np.zeros((3, 3), np.uint8)],
+            lines=[np.array([[200, 0, 0], [0, 0, 200]], np.uint8)],
+        )
+        image = canvas.draw(camera).astype(int)
+    finally:
+        canvas.close()
+    red, blue = at(image, pixel(np.array([[0.25, 0, 0], [0.75, 0, 0]]), camera))
+    assert red[0] > 2 * red[2]
+    assert blue[2] > 2 * blue[0]
+
+
+def test_a_system_shows_its_springs():
+    pair = taut.System(
+        [[0, 0, 0], [1, 0, 0]], mass=1.0, energies=[laws.spring([[0, 1]], k=1.0)], fixed=[0]
+    )
+    camera = Camera(np.array([0.5, 0.0, 3.0]), np.array([0.5, 0.0, 0.0]))
+    image, _ = picture(model_from_system(pair), pair.rest, camera)
+    assert (
+        contrast(at(image, pixel(np.array([[x, 0.0, 0.0] for x in (0.2, 0.5, 0.8)]), camera))) > 40
+    ).all()
+
+
+def test_the_shadow_lies_where_the_light_puts_it():
+    sheet = taut.mesh.sheet(4, 4, plane="xz")
+    q = sheet.points + np.array([0.0, 1.0, 0.0])
+    low = np.array([[0.5, 0.0, -0.5]])  # something else reaches down to the ground
+    camera = Camera(np.array([0.5, 2.5, 5.0]), np.array([0.5, 0.3, -0.5]))
+    image, ground = picture(model_of(sheet), q, camera, points=np.concatenate([q, low]))
+    assert ground < 0
+    middle = q.mean(axis=0)
+    corner = q[np.argmax(q @ LIGHT)]  # the light carries its shadow farthest from below the sheet
+    hits = [
+        x + LIGHT * (ground - x[1]) / LIGHT[1] for x in (middle, corner + 0.1 * (middle - corner))
+    ]
+    places = pixel(np.array([*hits, [0.5, ground, 1.2]]), camera)
+    dark, edge, plain = at(image, places)
+    assert (parse_colour(BACKGROUND) - edge >= 15).all()
+    assert (contrast(plain) == 0).all()
+    assert (parse_colour(BACKGROUND) - dark >= 40).all()  # a soft shadow is darkest in its middle
+    assert np.ptp(parse_colour(BACKGROUND) - dark) <= 4  # and grey
+
+
+def test_torn_faces_and_lines_are_left_out():
+    sheet = taut.mesh.sheet(4, 4)
+    camera = Camera(np.array([0.5, 0.5, 3.0]), np.array([0.5, 0.5, 0.0]))
+    edge = sheet.edges[
+        np.argmin(np.abs(sheet.points[sheet.edges].mean(axis=1) - [0.625, 0.5, 0]).sum(axis=1))
+    ]
+    whole, _ = picture(model_of(sheet), sheet.points, camera)
+    torn, _ = picture(model_of(sheet), sheet.points, camera, torn=edge[None])
+    gone = [t for t in sheet.triangles.tolist() if set(edge) <= set(t)]
+    assert len(gone) == 2
+    places = pixel(sheet.points[gone].mean(axis=1), camera)
+    assert (contrast(at(whole, places)) > 40).all()
+    assert (
+        contrast(at(torn, places)) < 60
+    ).all()  # the shadow of the rest may be seen through the hole
+    rest = pixel(
+        sheet.points[[t for t in sheet.triangles.tolist() if t not in gone]].mean(axis=1), camera
+    )
+    assert (contrast(at(torn, rest)) > 40).all()
+    rope = taut.mesh.rope(2, end=(1, 0, 0))
+    camera = Camera(np.array([0.5, 0.0, 3.0]), np.array([0.5, 0.0, 0.0]))
+    image, _ = picture(model_of(rope), rope.points, camera, torn=np.array([[1, 2]]))
+    left, right = contrast(at(image, pixel(np.array([[0.25, 0, 0], [0.75, 0, 0]]), camera)))
+    assert left > 40 > right
+
+
+@pytest.mark.parametrize("aspect", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("angles", [(0.0, 0.0), (35.0, 22.0), (90.0, 0.0), (200.0, 89.9)])
+def test_framing_has_all_points_in_the_picture_and_is_tight(aspect, angles):
+    points = np.random.default_rng(3).normal(size=(200, 3)) * [3.0, 1.0, 0.5] + [10.0, -4.0, 2.0]
+    camera = frame_points(points, *angles, aspect=aspect, fill=0.9)
+    seen = camera.project(points, (2, 2)) - 1.0
+    seen[:, 0] /= aspect
+    assert np.abs(seen).max() == pytest.approx(0.9, abs=1e-3)
+    np.testing.assert_allclose(seen.min(axis=0), -seen.max(axis=0), atol=2e-3)
+    aside = (
+        frame_points(points, *angles, aspect=aspect, fill=0.9, right_margin=0.2).project(
+            points, (2, 2)
+        )
+        - 1.0
+    )
+    assert (aside[:, 0] / aspect).max() <= 0.6 + 1e-9
+    assert (aside[:, 0] / aspect).min() >= -1

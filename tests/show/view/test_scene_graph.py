@@ -1,0 +1,285 @@
+"""What is drawn where, picking, and saved pages."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("viser", reason="the extra view is not installed")
+
+import taut
+from taut import laws
+from taut.errors import ModelError, RunError
+from taut.run.open_run import open_run
+from taut.run.record import record
+from taut.show.view import saving
+from taut.show.view._appearance import StrainColours, collect_lines, collect_springs
+from taut.show.view._picking import intersect_ray, pick_particle
+from taut.show.view.saving import Recorder, save_run, write_page
+from taut.show.view.viewer import view_run, view_scene, view_system
+from taut.show.visual_model import model_from_run
+from tests.show.view.browser import until
+from tests.show.view.scenes import CLOTH, cloth, recorded
+
+TORN = CLOTH.replace("k = 40.0", "k = 40.0\nbreaking_strain = 0.02").replace(
+    "A small cloth", "A *weak* <cloth>"
+)
+
+
+@pytest.fixture(scope="module")
+def viewer():
+    with view_scene(cloth(), port=0) as made:
+        yield made
+
+
+def test_a_ray_hits_the_first_triangle():
+    points = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 1.0]])
+    both = np.array([[0, 1, 2], [3, 4, 5]])
+    assert intersect_ray((0.2, 0.3, 9.0), (0, 0, -2.0), points, both).tolist() == [0.2, 0.3, 1.0]
+    assert intersect_ray((0.2, 0.3, -9.0), (0, 0, 1.0), points, both).tolist() == [0.2, 0.3, 0.0]
+    assert intersect_ray((0.2, 0.3, 9.0), (0, 0, 1.0), points, both) is None  # behind the eye
+    assert intersect_ray((0.9, 0.9, 9.0), (0, 0, -1.0), points, both) is None  # beside it
+    assert intersect_ray((5.0, 0.2, 0.0), (-1.0, 0, 0), points, both) is None  # along its plane
+
+
+def test_a_ray_picks_the_particle_nearest_to_its_hit():
+    points = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.85, 0.05, 5.0]])
+    faces = np.array([[0, 1, 2]])
+    assert pick_particle((0.8, 0.1, 9.0), (0, 0, -1.0), points, faces, points[:3]) == 1
+    assert (
+        pick_particle((0.8, 0.1, 9.0), (0, 0, -1.0), points, faces[:0], points) == 3
+    )  # no surface: the one nearest to the ray
+
+
+def test_strains_are_those_of_the_formula_and_their_colours_are_symmetric():
+    rope = taut.System(
+        [[0, 0, 0], [2, 0, 0], [2, 1, 0]], mass=1.0, energies=[laws.spring([[0, 1], [1, 2]], k=1.0)]
+    )
+    springs = collect_springs(rope)
+    strains = springs.strains(np.array([[0, 0, 0], [2.5, 0, 0], [2.5, 0.75, 0]]))
+    assert strains.tolist() == pytest.approx([0.25, -0.25], abs=1e-15)
+    scale = StrainColours()
+    longer, shorter = scale.map(strains)
+    assert scale.limit == 0.5
+    assert longer[0] > longer[2]
+    assert shorter[2] > shorter[0]
+    assert StrainColours().map(np.zeros(1)).std() < 5  # grey
+
+
+def test_pinning_by_a_click_along_a_ray(viewer):
+    q = viewer.source.newest.q
+    particle = 40
+    viewer.pointer.click(
+        "/surface 0", None, q[particle] + np.array([0.01, 0.01, 3.0]), (0.0, 0.0, -1.0)
+    )
+    viewer.source.wait(lambda now: particle in now.held)
+    viewer.pointer.click("/particles", particle, (0, 0, 0), (0, 0, 1))
+    viewer.source.wait(lambda now: particle not in now.held)
+    viewer.pointer.click("/particles", 10**6, (0, 0, 0), (0, 0, 1))
+    viewer.pointer.click("/nothing", None, (0, 0, 0), (0, 0, 1))
+    assert viewer.source._commands.clicks == {particle: 2}
+
+
+def test_a_drag_moves_the_target_as_far_as_the_pointer(viewer):
+    q = viewer.source.newest.q
+    start = q[40] + [0.01, 0.0, 0.0]
+    viewer.pointer.drag(7, "start", "/surface 0", None, start, start)
+    viewer.pointer.drag(7, "update", "/surface 0", None, start, start + np.array([0.1, 0.2, 0.3]))
+    now = viewer.source.wait(lambda now: bool(now.drags) and now.drags[0][1][2] > 0.2)
+    assert now.drags[0][0] == 40
+    assert now.drags[0][1] == pytest.approx(q[40] + [0.1, 0.2, 0.3])
+    viewer.pointer.drag(7, "end", "/surface 0", None, start, start)
+    viewer.source.wait(lambda now: not now.drags)
+
+
+def test_layers_are_shown_and_hidden_with_their_newest_positions(viewer):
+    viewer.graph.set_visible("surface", False)
+    viewer.source.step()
+    now = viewer.source.wait(lambda now: now.step >= 1)
+    until(lambda: viewer.graph.snapshot.number >= now.number, "it was not shown")
+    viewer.graph.set_visible("surface", True)
+    piece = viewer.model.pieces[0]
+    assert viewer.graph.surfaces[0].visible
+    assert np.array_equal(
+        viewer.graph.surfaces[0].vertices, piece.positions(now.q).astype(np.float32)
+    )
+    viewer.graph.set_visible("particles", True)
+    assert np.array_equal(viewer.graph._particles.batched_positions, now.q.astype(np.float32))
+    viewer.graph.set_visible("particles", False)
+
+
+def test_torn_springs_and_their_faces_are_left_out(tmp_path):
+    with view_scene(cloth(TORN), port=0) as viewer:
+        whole = len(viewer.graph.surfaces[0].faces)
+        viewer.source.set_speed(1e6)
+        viewer.source.set_sliders(gravity=30.0)
+        viewer.source.play()
+        viewer.source.wait(lambda now: any(not mask.all() for mask in now.active.values()))
+        viewer.source.pause()
+        now = viewer.source.wait(lambda now: not now.playing)
+        until(lambda: len(viewer.graph.surfaces[0].faces) < whole, "all faces are still there")
+        until(
+            lambda: len(viewer.graph._lines.points) == now.active["spring"].sum(),
+            "torn springs are still there",
+        )
+        assert (
+            "\\*weak\\* \\<cloth\\>" in viewer.panel.status.content
+        )  # a title is text, not markup
+
+
+def test_a_body_of_lines_can_be_dragged_by_its_particles():
+    chain = taut.System(
+        [[0.1 * i, 0, 0] for i in range(5)],
+        mass=0.1,
+        fixed=[0],
+        energies=[laws.spring([[i, i + 1] for i in range(4)], k=10.0)],
+    )
+    with view_system(chain, taut.ImplicitEuler(), 0.01, title="chain", port=0) as viewer:
+        assert viewer.graph.visible["particles"]
+        assert [node.name for node in viewer.graph.pickable_nodes()] == ["/particles"]
+        assert viewer.graph._lines.points.shape == (4, 2, 3)
+        viewer.pointer.drag(1, "start", "/particles", 3, (0, 0, 0), (0, 0, 0.1))
+        assert viewer.source.wait(lambda now: bool(now.drags)).drags[0][0] == 3
+
+
+def test_a_run_without_a_scene_shows_its_particles(tmp_path):
+    ball = taut.System([[0, 10, 0], [1, 10, 0]], mass=1.0, energies=[laws.gravity()])
+    record(tmp_path / "run", ball, taut.ImplicitEuler(), h=0.1, until=0.5)
+    with view_run(tmp_path / "run", port=0) as viewer:
+        assert len(viewer.graph.springs) == 0
+        viewer.source.seek(5)
+        now = viewer.source.wait(lambda now: now.frame == 5)
+        until(
+            lambda: np.array_equal(
+                viewer.graph._particles.batched_positions, now.q.astype(np.float32)
+            ),
+            "it was not shown",
+        )
+
+
+def test_an_existing_page_is_kept(tmp_path, monkeypatch):
+    folder, file = recorded(tmp_path / "run", CLOTH.replace("0.3", "0.02")), tmp_path / "a.html"
+    file.write_text("mine")
+    with monkeypatch.context() as patch:
+        patch.setattr(saving, "open_run", None)  # it is refused before anything is read
+        with pytest.raises(ModelError, match="overwrite"):
+            save_run(folder, file)
+        with pytest.raises(ModelError, match="no folder"):
+            save_run(folder, tmp_path / "no" / "a.html")
+        with pytest.raises(ModelError, match="is a folder"):
+            save_run(folder, tmp_path, overwrite=True)
+    assert file.read_text() == "mine"
+    assert save_run(folder, file, overwrite=True) == 2
+    assert "<title>A small cloth</title>" in file.read_text()
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["a.html", "run"]
+
+
+def test_a_page_that_cannot_be_written_leaves_the_old_file(tmp_path, monkeypatch):
+    file = tmp_path / "a.html"
+    file.write_text("mine")
+
+    def full(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(RunError, match=r"(?i)no space left"):
+        write_page(file, "yours", overwrite=True)
+    assert file.read_text() == "mine"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.html"]
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """What pages hold of a node and its property: the times and arrays, by (node, property)."""
+    found = {}
+    page = Recorder.make_page
+
+    def looked(self):
+        buffers = self._serializer._binary_buffers
+        for t, message in self._serializer._messages:
+            for key, value in {**message.get("props", {}), **message.get("updates", {})}.items():
+                if isinstance(value, dict) and "__binary_index" in value:
+                    array = np.frombuffer(buffers[value["__binary_index"]], dtype=value["dtype"])
+                    found.setdefault((message["name"], key), []).append((t, array))
+        found["bytes"] = sum(buffer.nbytes for buffer in buffers)
+        return page(self)
+
+    monkeypatch.setattr(Recorder, "make_page", looked)
+    return found
+
+
+def test_the_colours_of_a_page_have_one_range(tmp_path, sent):
+    folder = recorded(tmp_path / "run", CLOTH.replace("0.3", "0.1"))
+    save_run(folder, tmp_path / "a.html")
+    with open_run(folder) as run:
+        springs, frames = collect_springs(model_from_run(run).system), list(run.frames)
+    scale = StrainColours()
+    strains = [springs.strains(frame.q) for frame in frames]
+    scale.include(np.array(strains))
+    assert (
+        np.abs(strains[1]).max() < 0.2 * scale.limit
+    )  # a range of its own would paint it otherwise
+    assert len(sent["/springs", "colors"]) == len(frames)
+    for (_, colours), each in zip(sent["/springs", "colors"], strains, strict=True):
+        assert np.array_equal(colours.reshape(-1, 2, 3)[:, 0], scale.map(each))
+
+
+def test_a_page_has_the_last_frame_and_keeps_its_limits(tmp_path, sent, monkeypatch):
+    folder = recorded(tmp_path / "run", every=1)  # 31 frames
+    with open_run(folder) as run:
+        last = run.frames[-1].q.astype(np.float32)
+    monkeypatch.setattr(saving, "_MAX_FRAMES", 20)
+    assert save_run(folder, tmp_path / "a.html") == 20
+    assert np.array_equal(sent["/surface 0", "vertices"][-1][1].reshape(-1, 3), last)
+    sent.clear()
+    monkeypatch.setattr(saving, "_MAX_BYTES", 100_000)
+    count = save_run(folder, tmp_path / "b.html")
+    assert 5 < count < 20
+    assert sent["bytes"] < 100_000
+    times = [t for t, _ in sent["/surface 0", "vertices"]]
+    assert times[-1] == pytest.approx(0.3)
+    assert np.diff(times).max() < 2 * np.diff(times).min() + 0.011  # evenly, to a step
+    assert np.array_equal(sent["/surface 0", "vertices"][-1][1].reshape(-1, 3), last)
+
+
+def test_a_page_shows_torn_springs_torn_to_its_end(tmp_path, sent):
+    # up and off, and back to the rest
+    jerk = 'where = "y == max"\nmove = [[0, 0, 0, 0], [0.1, 0, 0.3, 0], [0.3, 0, -0.4, 0]]'
+    folder = recorded(
+        tmp_path / "run",
+        TORN.replace('where = "y == max"', jerk).replace("duration = 0.3", "duration = 0.18"),
+        every=3,
+    )
+    with open_run(folder) as run:
+        model, ended = model_from_run(run), run.state().active["spring"]
+        springs, last = collect_springs(model.system), run.frames[-1]
+        by_strain = springs.strains(last.q) <= 0.02
+    assert (~ended).sum() > 0
+    assert (by_strain & ~ended).any()  # some are slack again
+    save_run(folder, tmp_path / "a.html")
+    assert len(sent["/springs", "points"][-1][1]) == 6 * ended.sum()
+
+
+def test_wind_blows_on_the_simulated_mesh():
+    block = CLOTH.replace(
+        'shape = "sheet", nx = 8, ny = 8', 'shape = "block", nx = 2, ny = 2, nz = 2'
+    ).replace(
+        "density = 0.2",
+        "density = 0.2\n"
+        'render = { shape = "sphere", n = 4, radius = 0.4, translate = [0.5, 0.5, 0.5] }',
+    )
+    with view_scene(cloth(block), port=0) as viewer:
+        assert viewer.model.pieces[0].embedding is not None
+        viewer.source.set_sliders(wind=6.0)
+        viewer.source.step()
+        now = viewer.source.wait(lambda now: now.step == 1)
+        begun = viewer.source.initial_state.q
+    assert (
+        (now.q - begun)[:, 0].mean() > 1e-4
+    )  # about ½ρu²A h²/m, with ½ρu² = 22 Pa, A = 1 m², h = 10 ms and m = 0.2 kg, some held
+
+
+def test_lines_are_drawn_if_springs_are_not_known(tmp_path):
+    folder = recorded(tmp_path / "run", CLOTH.replace("0.3", "0.02"))
+    with open_run(folder) as run:
+        model = model_from_run(run)
+    assert len(collect_lines(model)) == 0  # a sheet of faces has no lines
+    assert len(collect_springs(model.system)) == len(model.pieces[0].mesh.edges)
