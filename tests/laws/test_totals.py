@@ -218,7 +218,8 @@ def test_what_a_total_cannot_be():
     body = place(length, k=2.0, l0=1.5)
     assert body.V(body.initial_state()) == 0.25
     with pytest.raises(
-        taut.errors.LawError, match="same parameters for all elements, but element 1 has others"
+        taut.errors.LawError,
+        match="same parameters for all elements, but those of element 1 differ",
     ):
         place(length, k=[1.0, 2.0])
 

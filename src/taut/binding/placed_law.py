@@ -41,7 +41,10 @@ class _Placed:
     bound, law, name : as the user gave them
     elements : particle indices, (m, s)
     parameters : resolved, see `Parameters`
+    couples_all_elements : whether the law has one energy for all its elements together
     """
+
+    couples_all_elements = False
 
     def __init__(self, bound: BoundLaw, rest: Float, mass: Float, *, flat: bool) -> None:
         self.bound, self.law, self.name = bound, bound.law, bound.name
@@ -82,7 +85,6 @@ class PlacedLaw(_Placed):
     form : what the methods below evaluate: the energy V(positions), or the rate potential
         Ψ(velocities) of a dissipation
     forms : the compiled forms of the law: `energy`, or `rate` and `increment`
-    couples_all_elements : whether the law has one energy for all its elements together
     breaking_strain : strain beyond which each element breaks, (m,), or None
 
     Methods take positions x (n, 3) [m] and, for a dissipation, velocities x [m/s] and positions

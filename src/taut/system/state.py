@@ -122,7 +122,7 @@ def check_masks(laws: Mapping[str, Any], masks: Mapping[str, Mask]) -> dict[str,
             raise ModelError(
                 f"active: the mask of '{name}' must have the shape ({count},), got {mask.shape}"
             )
-        if mask.any() and not mask.all() and getattr(laws[name], "together", False):
+        if mask.any() and not mask.all() and laws[name].couples_all_elements:
             raise ModelError(
                 f"active: '{name}' has one energy for all its elements; switch off all or none"
             )
