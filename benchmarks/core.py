@@ -1,8 +1,8 @@
-"""What own laws, compiling and importing cost here.
+"""Measure the cost of user-defined laws, compilation, import and memory.
 
-`python benchmarks/core.py [--json]`. Steps are timed by `taut bench`.
+    python benchmarks/core.py [--json]
 
-Prints, each measured in this run:
+Steps are timed by `taut bench`. Prints:
   own law    V, f and K of the 100×100 cloth (59,002 springs) with the spring written in a script,
              over the built-in one, and what its second process compiles
   dihedral   seconds until energy, gradient, Hessian and projected Hessian of the dihedral-angle
@@ -23,7 +23,7 @@ import sys
 import tempfile
 
 from taut.bench.net import cloth
-from taut.bench.timing import best
+from taut.bench.timing import time_best
 
 OWN_LAW = """
 import time, json
@@ -81,7 +81,8 @@ print(time.perf_counter() - start)
 """
 
 
-def child(code: str, cache: str) -> str:
+def run_python(code: str, cache: str) -> str:
+    """Run code in a new process with a kernel cache; return its output."""
     run = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "TAUT_CACHE_DIR": cache},
@@ -92,15 +93,17 @@ def child(code: str, cache: str) -> str:
     return run.stdout
 
 
-def seconds(command: list[str]) -> float:
+def time_command(command: list[str]) -> float:
+    """Return the shortest time of a command [s]."""
+
     def run() -> None:
         subprocess.run(command, check=True, capture_output=True)
 
-    return best(run, 5)
+    return time_best(run, 5)
 
 
-def memory() -> float:
-    """Growth of the peak resident size [MB] over 2,000 steps, after 200 to warm up."""
+def measure_memory_growth() -> float:
+    """Return the growth of the peak resident size [MB] over 2,000 steps, after 200 to warm up."""
     import taut
     from taut import laws
 
@@ -121,41 +124,42 @@ def memory() -> float:
 
 
 def main() -> None:
+    """Measure everything, and print it."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--json", action="store_true")
     as_json = parser.parse_args().json
 
-    def say(text: str) -> None:
+    def report(text: str) -> None:
         print(text, file=sys.stderr if as_json else sys.stdout, flush=True)
 
     result: dict[str, object] = {}
     with tempfile.TemporaryDirectory() as cache:
-        child(OWN_LAW, cache)
-        own = json.loads(child(OWN_LAW, cache))
+        run_python(OWN_LAW, cache)
+        own = json.loads(run_python(OWN_LAW, cache))
         result["own law"] = own
         ratio = own["own"] / own["builtin"]
-        say(
+        report(
             f"own law    {1e3 * own['own']:.2f} ms, built-in {1e3 * own['builtin']:.2f} ms: ratio "
             f"{ratio:.2f}; "
             f"second process compiled {own['compiled']} kernels"
         )
     with tempfile.TemporaryDirectory() as cache:
-        cold = float(child(DIHEDRAL, cache))
-        warm = min(float(child(DIHEDRAL, cache)) for _ in range(5))
+        cold = float(run_python(DIHEDRAL, cache))
+        warm = min(float(run_python(DIHEDRAL, cache)) for _ in range(5))
         result["dihedral"] = {"cold": cold, "warm": warm}
-        say(f"dihedral   cold {cold:.1f} s, warm {warm:.2f} s")
+        report(f"dihedral   cold {cold:.1f} s, warm {warm:.2f} s")
     result["start"] = {
-        "import": seconds([sys.executable, "-c", "import taut"]),
-        "help": seconds([sys.executable, "-m", "taut.cli", "--help"]),
+        "import": time_command([sys.executable, "-c", "import taut"]),
+        "help": time_command([sys.executable, "-m", "taut.cli", "--help"]),
     }
-    say(
+    report(
         f"start      import taut {result['start']['import']:.2f} s, taut --help "
         f"{result['start']['help']:.2f} s"
     )
-    result["memory"] = memory()
-    say(f"memory     {result['memory']:+.1f} MB over 2,000 steps")
+    result["memory"] = measure_memory_growth()
+    report(f"memory     {result['memory']:+.1f} MB over 2,000 steps")
     if as_json:
         print(json.dumps(result))
 

@@ -1,10 +1,10 @@
-"""Let every write of a run fail in turn: a clear error, and nothing lost that was on the disk.
+"""Let each write of a run fail: the error must be clear, and nothing on the disk may be lost.
 
     python -m benchmarks.faults [--every 1] [--call N] [--json]
 
-`--every 10` tries one call of the system in ten, `--call N` only one.
-`benchmarks.reliability.faults` says how calls are made to fail, and what must hold after each.
-Linux only; it needs a C compiler, `cc`.
+`--every 10` tries one system call in ten, `--call N` only one. `benchmarks.reliability.faults`
+describes how calls are made to fail, and what is checked afterwards. Linux only; needs a C
+compiler, `cc`.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.reliability.faults import LIBRARY, campaign, under_the_library
+from benchmarks.reliability.faults import LIBRARY_VARIABLE, campaign, run_with_library
 
 
 def main() -> int:
-    """See above."""
+    """Run the campaign."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--call", type=int, help="only the call of this number")
-    parser.add_argument("--every", type=int, default=1, help="try one call in so many")
+    parser.add_argument("--call", type=int, help="only the call with this number")
+    parser.add_argument("--every", type=int, default=1, help="try one call in N", metavar="N")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    if LIBRARY not in os.environ:  # begin again, with the library before all others
-        return under_the_library(
+    if LIBRARY_VARIABLE not in os.environ:  # start again, with the library preloaded
+        return run_with_library(
             [sys.executable, "-m", "benchmarks.faults", *sys.argv[1:]]
         ).returncode
     with tempfile.TemporaryDirectory() as temporary:

@@ -1,6 +1,4 @@
-"""SHA-256 of final states.
-
-Every built-in scene to its end, and every integrator on two test systems.
+"""SHA-256 of final states: of every built-in scene, and of every integrator on two test systems.
 
     python -m benchmarks.fingerprints > before.json      # then change the code
     python -m benchmarks.fingerprints --compare before.json
@@ -35,7 +33,7 @@ INTEGRATORS = (
 
 
 def digest(state: taut.State) -> str:
-    """The hash of a state: time, positions, velocities, and which elements are active."""
+    """Return the hash of a state: time, positions, velocities and active elements."""
     hasher = hashlib.sha256(np.float64(state.t).tobytes())
     hasher.update(np.ascontiguousarray(state.q).tobytes())
     hasher.update(np.ascontiguousarray(state.v).tobytes())
@@ -45,14 +43,14 @@ def digest(state: taut.State) -> str:
 
 
 def run_scene(name: str) -> taut.State:
-    """The last state of a built-in scene."""
+    """Return the last state of a built-in scene."""
     built = taut.scene.load(name).build()
     *_, (state, _) = taut.simulate(built.system, built.integrator, built.h, built.until)
     return state
 
 
-def tumbling_body() -> taut.System:
-    """Seven particles, all joined by springs, stretched and turning, with two kinds of damping."""
+def build_tumbling_body() -> taut.System:
+    """Build a stretched, rotating body: seven particles, all springs, two kinds of damping."""
     rng = np.random.default_rng(2)
     points = rng.normal(size=(7, 3))
     edges = [(i, j) for i in range(7) for j in range(i)]
@@ -66,8 +64,8 @@ def tumbling_body() -> taut.System:
     )
 
 
-def hanging_sheet() -> taut.System:
-    """A small cloth with bending and wind, held at two corners; large enough for multigrid."""
+def build_hanging_sheet() -> taut.System:
+    """Build a cloth with bending and wind, held at two corners; large enough for multigrid."""
     sheet = taut.mesh.sheet(24, 24, size=1.0)
     return taut.System(
         sheet.points,
@@ -83,17 +81,17 @@ def hanging_sheet() -> taut.System:
     )
 
 
-def collect() -> dict[str, str]:
-    """Every hash by its name."""
+def compute_hashes() -> dict[str, str]:
+    """Return all hashes by name."""
     hashes = {}
     for name in taut.scene.names():
         hashes[f"scene {name}"] = digest(run_scene(name))
         print(name, file=sys.stderr, flush=True)
     for integrator in INTEGRATORS:
-        *_, (state, _) = taut.simulate(tumbling_body(), integrator(), 0.01, 0.5)
+        *_, (state, _) = taut.simulate(build_tumbling_body(), integrator(), 0.01, 0.5)
         hashes[f"tumbling body, {integrator.__name__}"] = digest(state)
         h = 2e-4 if integrator.stability == "conditional" else 5e-3
-        *_, (state, _) = taut.simulate(hanging_sheet(), integrator(), h, 20 * h)
+        *_, (state, _) = taut.simulate(build_hanging_sheet(), integrator(), h, 20 * h)
         hashes[f"hanging sheet, {integrator.__name__}"] = digest(state)
     return hashes
 
@@ -102,7 +100,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="SHA-256 of final states.")
     parser.add_argument("--compare", type=Path, help="a file that an earlier run printed")
     arguments = parser.parse_args()
-    hashes = collect()
+    hashes = compute_hashes()
     if arguments.compare is None:
         print(json.dumps(hashes, indent=2))
         return

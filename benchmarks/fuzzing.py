@@ -1,14 +1,12 @@
-"""Parsers fuzzed by what their code reaches (atheris).
-
-Any bytes must give a value or one typed error, without a warning.
+"""Fuzz a parser, guided by code coverage (atheris): any bytes must give a value or a typed error.
 
     python -m benchmarks.fuzzing obj --seconds 120
 
 Parsers: obj, ply, stl, off, vtk, vtu, msh, mesh, glb, selection, expression, scene.
 
-Begins with the samples of the campaigns and the corpus of the tests; inputs that reach new lines
-are kept for the time of the run and changed again. Ends with 1 at the first that fails or takes
-longer than 5 s, and leaves it behind. Needs atheris (`pip install atheris`; Linux).
+Starts from the samples of the campaigns and the corpus of the tests; inputs that reach new lines
+are kept during the run and mutated further. Warnings are errors. Exits with 1 at the first input
+that fails or takes longer than 5 s, and keeps it. Needs atheris (`pip install atheris`; Linux).
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ with atheris.instrument_imports(include=["taut.mesh", "taut.scene"]):
 
     for module in set(
         FORMATS.values()
-    ):  # which `read` would import when they are needed, out of sight
+    ):  # imported here to be instrumented; `read` would import them later
         import_module(f"taut.mesh.files.{module}")
 
 EXPRESSIONS = [
@@ -46,13 +44,12 @@ EXPRESSIONS = [
     "sin(2*pi*t) * exp(-x) / hypot(y, z)",
     "mean + abs(weight) - sqrt(x^2)",
 ]
-PARSERS = [
-    suffix[1:] for suffix in FORMATS if FORMATS[suffix] != "tetgen"
-]  # TetGen's are several files
+# TetGen is left out: it takes several files.
+PARSERS = [suffix[1:] for suffix in FORMATS if FORMATS[suffix] != "tetgen"]
 
 
-def reader(suffix: str, folder: Path) -> tuple[Callable[[bytes], None], list[bytes]]:
-    """What reads bytes as a mesh file, and good ones."""
+def make_mesh_target(suffix: str, folder: Path) -> tuple[Callable[[bytes], None], list[bytes]]:
+    """Return a function that reads bytes as a mesh file, and valid files."""
     path = folder / f"x.{suffix}"
 
     def attempt(data: bytes) -> None:
@@ -61,7 +58,9 @@ def reader(suffix: str, folder: Path) -> tuple[Callable[[bytes], None], list[byt
             taut.mesh.read(path)
         except MeshError as error:
             if str(path) not in str(error) or "memory" in str(error):
-                raise AssertionError(f"an error that should not be: {error}") from error
+                raise AssertionError(
+                    f"the error must name the file and must not be about memory, got: {error}"
+                ) from error
 
     good = [
         next(iter(files.values()))
@@ -71,29 +70,33 @@ def reader(suffix: str, folder: Path) -> tuple[Callable[[bytes], None], list[byt
     return attempt, good
 
 
-def language(what: str) -> tuple[Callable[[bytes], None], list[bytes]]:
-    """What takes text as a selection or an expression over a mesh, and good ones."""
+def make_expression_target(what: str) -> tuple[Callable[[bytes], None], list[bytes]]:
+    """Return a function that evaluates bytes as a selection or expression, and valid ones."""
     sheet = taut.mesh.sheet(3, 3)
     mesh = sheet.with_(point_data={"weight": sheet.points[:, 0] + 0.5})
 
     def attempt(data: bytes) -> None:
         text = data.decode(errors="replace")
         try:
-            mesh.select(text) if what == "selection" else Expression(text, mesh).evaluate(0.3)
+            if what == "selection":
+                mesh.select(text)
+            else:
+                Expression(text, mesh).evaluate(0.3)
         except MeshError:
             return
 
     return attempt, [text.encode() for text in EXPRESSIONS]
 
 
-def scenes(folder: Path) -> tuple[Callable[[bytes], None], list[bytes]]:
-    """What reads and builds text as a scene, and good ones."""
+def make_scene_target(folder: Path) -> tuple[Callable[[bytes], None], list[bytes]]:
+    """Return a function that reads and builds bytes as a scene, and valid scenes."""
     scene_samples.write_files(folder)
     good = [text.encode() for text in scene_samples.samples()]
-    return (
-        lambda data: str(hostile_scenes.attempt(data.decode(errors="replace"), folder)) and None,
-        good,
-    )
+
+    def attempt(data: bytes) -> None:
+        hostile_scenes.attempt(data.decode(errors="replace"), folder)
+
+    return attempt, good
 
 
 def main() -> None:
@@ -109,13 +112,11 @@ def main() -> None:
         folder, corpus = Path(name), Path(name) / "corpus"
         corpus.mkdir()
         if options.parser == "scene":
-            attempt, good = scenes(folder)
+            attempt, good = make_scene_target(folder)
+        elif options.parser in PARSERS:
+            attempt, good = make_mesh_target(options.parser, folder)
         else:
-            attempt, good = (
-                reader(options.parser, folder)
-                if options.parser in PARSERS
-                else language(options.parser)
-            )
+            attempt, good = make_expression_target(options.parser)
         kept = CORPUS / ("toml" if options.parser == "scene" else options.parser)
         good += [file.read_bytes() for file in sorted(kept.iterdir())] if kept.exists() else []
         for number, data in enumerate(good):

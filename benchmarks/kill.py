@@ -1,18 +1,16 @@
-"""Kill a run at random moments.
-
-It must open, hold every frame that was said to be on the disk, and end in the same bits.
+"""Kill runs at random moments: no durable frame may be lost, and resumed runs must not differ.
 
     python -m benchmarks.kill [--kills 100] [--seed 0] [--folder DIR] [--json]
 
-A small sheet that tears, stepped by BDF2 (so that a checkpoint needs history and masks), a frame
-each step, in processes with one or two threads. Each is ended by SIGKILL after a random time, while
-it begins, steps, writes or finishes. Then the run is opened: every frame said to be durable must be
-there, and every frame there must be that of a run that nobody killed. Then it is resumed in another
-process, which may be killed as well, until it ends; the SHA-256 of the last state must be that of
-the undisturbed run.
+The run is a small sheet that tears, stepped by BDF2 (so that a checkpoint needs history and masks),
+with a frame for each step, in processes with one or two threads. Each is killed by SIGKILL after a
+random time, while it starts, steps, writes or finishes. The run must then open, with every frame
+that was reported as durable, and its frames must equal those of a run that was not killed. It is
+resumed in another process, which may be killed as well, until it is finished; the SHA-256 of the
+last state must be that of the undisturbed run.
 
-Prints how many were killed where, and the bound on the chance of a failure that as many kills
-without one leave (3/N, at 95%).
+Prints how many runs were killed in which phase, and, if there was no failure, the bound on its
+probability (3/N, at 95% confidence).
 """
 
 from __future__ import annotations
@@ -27,14 +25,14 @@ from benchmarks.reliability.kill import campaign
 
 
 def main() -> None:
-    """See above."""
+    """Run the campaign."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--folder", type=Path, help="where the runs are put (default: a temporary folder)"
+        "--folder", type=Path, help="folder for the runs (default: a temporary one)"
     )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -44,10 +42,9 @@ def main() -> None:
         print(json.dumps(found, indent=1))
     else:
         print(f"{found['kills']} kills, a run takes {found['seconds a run']} s: {found['counts']}")
-        bound = (
-            f"no failure: with 95% confidence, fewer than {3 / options.kills:.1%} of kills do harm"
-        )
-        print("\n".join(found["failures"]) or bound)
+        bound = f"{3 / options.kills:.1%}"
+        success = f"no failure: with 95% confidence, less than {bound} of all kills do damage"
+        print("\n".join(found["failures"]) or success)
     sys.exit(bool(found["failures"]))
 
 

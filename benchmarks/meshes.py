@@ -1,11 +1,9 @@
-"""From file to edges and hinges.
-
-The Stanford bunny, and a million triangles in every format that holds them.
+"""Time from file to edges and hinges: the Stanford bunny, and a million triangles in every format.
 
     python -m benchmarks.meshes [BUNNY]
 
-BUNNY is the path of stanford-bunny.obj. Each file is read in a process of its own, best of three;
-prints seconds and peak memory.
+BUNNY is the path of stanford-bunny.obj. Each file is read three times in its own process; prints the
+best time and the peak memory.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from pathlib import Path
 import taut
 from taut.mesh.files import FORMATS, load_format
 
-TIMES = 3
+REPEATS = 3
 READ = """
 import resource, sys, time
 import taut.mesh
@@ -33,9 +31,9 @@ print(read, total, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, mes
 
 
 def measure(path: Path) -> None:
-    """Read a file a few times and print the best."""
+    """Read a file a few times; print the best time."""
     runs = []
-    for _ in range(TIMES):
+    for _ in range(REPEATS):
         out = subprocess.run(
             [sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=True
         ).stdout
@@ -43,7 +41,7 @@ def measure(path: Path) -> None:
     read, total, memory, n, triangles, edges, hinges = min(runs, key=lambda run: run[1])
     size = path.stat().st_size / 1e6
     print(
-        f"{path.name:20} {size:6.1f} MB: {total:5.2f} s ({read:.2f} s of them reading), "
+        f"{path.name:20} {size:6.1f} MB: {total:5.2f} s (reading {read:.2f} s), "
         f"{memory:.2f} GB, "
         f"{n:.0f} points, {triangles:.0f} triangles, {edges:.0f} edges, {hinges:.0f} hinges"
     )

@@ -1,12 +1,12 @@
-"""Spoilt scene files: every one must give a built scene, or one SceneError or MeshError, soon.
+"""Corrupted scenes: each must give a built scene, a SceneError or a MeshError, in little time.
 
     python -m benchmarks.scenes [--files 20000] [--seed 0]
 
-Good scenes are cut, doubled, shuffled and overwritten as text, and their values replaced, dropped
-and renamed as tables; each is read and built, with at most 3000 particles. Prints how many were
-built and how many refused, the slowest, and the bound that the count puts on the chance of a
-failure (95%: 3/N). Ends with 1, and leaves the file behind, if anything but these two errors came
-up, or if one took longer than 2 s of the processor's time.
+Valid scenes are cut, doubled, shuffled and overwritten as text, or their values are replaced,
+dropped and renamed as tables; each is read and built, with at most 3000 particles. Prints how many
+were built and how many rejected, the slowest, and the bound on the probability of a failure (3/N,
+at 95% confidence). Exits with 1, and keeps the file, if there was an error other than these two, or
+if a scene took longer than 2 s of CPU time.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--files", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
-    asked = parser.parse_args()
-    found = campaign(range(asked.files), asked.seed)
+    options = parser.parse_args()
+    found = campaign(range(options.files), options.seed)
     failures = len(found.failures)
     print("".join(f"{failure}\n" for failure in found.failures), end="")
     for what, count in sorted(found.counts.items()):
         print(f"{count:7} {what}")
-    print(f"{asked.files} scenes, slowest {found.slowest:.2f} s, {failures} failures")
-    print(f"95%: at most {bound(failures, asked.files):.2g} of such scenes fail")
+    print(f"{options.files} scenes, slowest {found.slowest:.2f} s, {failures} failures")
+    print(f"with 95% confidence, at most {bound(failures, options.files):.2g} of such scenes fail")
     return 1 if failures else 0
 
 

@@ -4,7 +4,8 @@
     python -m benchmarks.source_counts --trace      # also: files through which one value goes
 
 `--trace` builds a small scene from TOML, runs two steps into a folder and renders a frame, and
-counts the files of the package in which at least one function is called on the way.
+counts the files of the package in which at least one function is called on the way. What runs
+only because a module is imported does not count.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import tempfile
 import tokenize
 from collections import Counter
 from pathlib import Path
+from types import FrameType
 
 import taut
 
@@ -81,14 +83,27 @@ def count_source() -> dict[str, float]:
     }
 
 
+def is_importing(frame: FrameType) -> bool:
+    """Whether a frame runs because a module is imported: class bodies, decorators, tables."""
+    caller: FrameType | None = frame
+    while caller is not None:
+        if caller.f_code.co_name == "<module>" and caller.f_code.co_filename.startswith(
+            str(PACKAGE)
+        ):
+            return True
+        caller = caller.f_back
+    return False
+
+
 def trace_value() -> set[str]:
     """The files with a function that is called between a scene's TOML text and a picture of it."""
     touched: set[str] = set()
     prefix = str(PACKAGE)
 
-    def look(frame: object, event: str, _: object) -> None:
+    def look(frame: FrameType, event: str, _: object) -> None:
         name = frame.f_code.co_filename
-        if event == "call" and name.startswith(prefix) and frame.f_code.co_name != "<module>":
+        is_new_call = event == "call" and name.startswith(prefix) and name not in touched
+        if is_new_call and not is_importing(frame):
             touched.add(name)
 
     from typer.testing import CliRunner

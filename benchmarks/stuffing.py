@@ -1,10 +1,10 @@
-"""Stuffed tetrahedra: how many, how fast, and between which dihedral angles they lie.
+"""Tetrahedra from isosurface stuffing: their number, time and range of dihedral angles.
 
     python -m benchmarks.stuffing [SURFACE …]
 
-Ball, bunny, and closed surfaces from files, filled at the default spacing; best of three. For a
-surface it also prints into how many pieces it fell and the largest weight with which the surface
-rides on its filling.
+Fills a ball, the bunny, and closed surfaces from files at the default spacing; the best time of
+three counts. For a surface it also prints the number of components of the filling, and the largest
+weight of the embedding of the surface in it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.mesh.quality import dihedrals
 
 
 def measure(name: str, make: Callable[[], Mesh]) -> Mesh:
-    """Make a mesh a few times and print the best time and its angles."""
+    """Make a mesh three times; print the best time and the dihedral angles."""
     seconds = []
     for _ in range(3):
         begin = time.perf_counter()
@@ -42,10 +42,7 @@ def main() -> None:
         surface = taut.mesh.read(path)
         filled = measure(Path(path).name, lambda surface=surface: taut.mesh.fill(surface))
         reach = taut.mesh.embed(surface, filled).reach
-        print(
-            f"    {filled.components.max() + 1} pieces; largest weight of the surface riding on it "
-            f"{reach:.1f}"
-        )
+        print(f"    {filled.components.max() + 1} components; largest embedding weight {reach:.1f}")
 
 
 if __name__ == "__main__":

@@ -1,18 +1,18 @@
-"""Load test of the viewer: many clients, of which some do not read, vanish, or are hostile.
+"""Load test of the viewer: many clients, some of which do not read, disconnect, or are hostile.
 
     python -m benchmarks.viewers [--clients 50] [--stalled 10] [--disconnects 200] [--messages 2000]
     [--json]
 
-A cloth is simulated live as fast as it goes. Another process opens 50 web sockets to it on this
-machine, 10 of which never read; then 200 more that vanish without a goodbye; then it sends 2,000
-hostile messages (noise, cut and overlong messages, foreign types, wrong fields, values that
-controls cannot have), each over a web socket of its own, since each must end the connection; and it
-asks 400 times to be let in with a foreign Host, a foreign or missing Origin, another protocol, or
+A cloth is simulated live, as fast as possible. Another process opens 50 web sockets to it on this
+machine, 10 of which never read; then 200 more that are reset without a closing handshake; then it
+sends 2,000 hostile messages (noise, truncated and overlong messages, unknown types, wrong fields,
+values that controls cannot have), each over a new web socket, since each must end the connection;
+and it makes 400 requests with a foreign Host, a foreign or missing Origin, another protocol, or
 without the token of a second server.
 
-Prints the share of its time that the simulation's thread spent on publishing (at most 5%), how much
-memory grew (at most 50 MB), and what was let in that should not have been (nothing). Exits with 1
-if one of them is missed.
+Prints the fraction of its time that the thread of the simulation spent on publishing (at most 5%),
+the growth of memory (at most 50 MB), and the number of messages and requests that were wrongly
+accepted (none). Exits with 1 if a limit is exceeded.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ import sys
 import time
 from typing import Any
 
-SHARE, GROWTH = 0.05, 50e6  # of the thread's time; bytes
-FOREIGN = 400
+MAX_PUBLISHING_SHARE = 0.05  # of the time of the simulation's thread
+MAX_MEMORY_GROWTH = 50e6  # [bytes]
+FOREIGN_REQUESTS = 400
 CAMERA = {
     "type": "ViewerCameraMessage",
     "wxyz": [1.0, 0.0, 0.0, 0.0],
@@ -44,14 +45,14 @@ CAMERA = {
 }
 
 
-def resident() -> float:
-    """Memory of this process [bytes]."""
+def resident_memory() -> float:
+    """Return the resident memory of this process [bytes]."""
     with open("/proc/self/statm", encoding="ascii") as stream:
         return float(stream.read().split()[1]) * 4096
 
 
 class Crowd:
-    """The other process: connections to a server, each of its own kind."""
+    """Connections of the other process to a server, of several kinds."""
 
     def __init__(self, port: int, protocol: str, controls: list[str]) -> None:
         self.port, self.protocol, self.controls = port, protocol, controls
@@ -65,7 +66,7 @@ class Crowd:
         protocol: str | None = None,
         **options: Any,
     ) -> Any:
-        """A web socket, by default as our page opens it."""
+        """Open a web socket, by default as the page of the viewer does."""
         from websockets.asyncio.client import connect
 
         ours = f"http://127.0.0.1:{self.port}"
@@ -82,8 +83,8 @@ class Crowd:
             **options,
         )
 
-    async def watch(self, ended: asyncio.Event) -> int:
-        """One that reads what it is sent; how many messages that were."""
+    async def read_messages(self, ended: asyncio.Event) -> int:
+        """Read all messages; return their number."""
         import msgspec
 
         count = 0
@@ -97,8 +98,8 @@ class Crowd:
                     continue
         return count
 
-    async def sleep(self, ended: asyncio.Event) -> int:
-        """One that never reads."""
+    async def stall(self, ended: asyncio.Event) -> int:
+        """Connect, and never read."""
         import msgspec
 
         async with self.open(max_queue=1, ping_interval=None) as client:
@@ -108,8 +109,8 @@ class Crowd:
             client.transport.abort()
         return 0
 
-    async def vanish(self) -> None:
-        """One that is gone without a goodbye: its socket is reset."""
+    async def disconnect(self) -> None:
+        """Connect, and reset the socket without a closing handshake."""
         import msgspec
 
         client = await self.open()
@@ -120,8 +121,8 @@ class Crowd:
         )
         client.transport.abort()
 
-    def hostile(self) -> bytes | str:
-        """A message that no page of ours sends."""
+    def make_hostile_message(self) -> bytes | str:
+        """Return a message that the page of the viewer never sends."""
         import msgspec
 
         pick, pack = self.random, msgspec.msgpack.encode
@@ -168,12 +169,12 @@ class Crowd:
         )
 
     async def attack(self) -> bool:
-        """Send a hostile message; whether the connection was ended for it."""
+        """Send a hostile message; return whether the server ended the connection."""
         from websockets.exceptions import ConnectionClosed
 
         try:
             async with self.open() as client:
-                await client.send(self.hostile())
+                await client.send(self.make_hostile_message())
                 while True:
                     await asyncio.wait_for(client.recv(), 30)
         except (ConnectionClosed, ConnectionError):
@@ -182,7 +183,7 @@ class Crowd:
             return False
 
     async def intrude(self, guarded: int) -> bool:
-        """Ask to be let in without a right to it; whether that was refused."""
+        """Make a request that must be rejected; return whether it was."""
         from websockets.exceptions import InvalidStatus
 
         other = Crowd(guarded, self.protocol, [])
@@ -197,15 +198,15 @@ class Crowd:
             elif kind == 3:
                 opened = self.open(protocol="viser-v0.0.0")
             else:
-                opened = other.open()  # which wants a token
+                opened = other.open()  # without the token
             async with opened:
                 return False
-        except InvalidStatus as refused:
-            return refused.response.status_code == 403
+        except InvalidStatus as rejected:
+            return rejected.response.status_code == 403
 
 
-async def _several(make: Any, count: int, at_once: int) -> list[Any]:
-    """Do something so often, so many at a time."""
+async def _repeat(make: Any, count: int, at_once: int) -> list[Any]:
+    """Call a function `count` times, at most `at_once` at the same time."""
     gate = asyncio.Semaphore(at_once)
 
     async def one() -> Any:
@@ -215,39 +216,39 @@ async def _several(make: Any, count: int, at_once: int) -> list[Any]:
     return await asyncio.gather(*(one() for _ in range(count)))
 
 
-def crowd(
+def run_crowd(
     pipe: Any, port: int, guarded: int, protocol: str, controls: list[str], counts: dict[str, int]
 ) -> None:
-    """What the other process does; tells when everybody is there, and how it went."""
+    """Run all connections in the other process, and send the results through a pipe."""
 
-    async def all_of_it() -> dict[str, Any]:
-        people, ended = Crowd(port, protocol, controls), asyncio.Event()
-        watching = [
-            asyncio.create_task(people.watch(ended))
+    async def connect_all() -> dict[str, Any]:
+        clients, ended = Crowd(port, protocol, controls), asyncio.Event()
+        readers = [
+            asyncio.create_task(clients.read_messages(ended))
             for _ in range(counts["clients"] - counts["stalled"])
         ]
-        asleep = [asyncio.create_task(people.sleep(ended)) for _ in range(counts["stalled"])]
+        stalled = [asyncio.create_task(clients.stall(ended)) for _ in range(counts["stalled"])]
         await asyncio.sleep(5.0)
-        await _several(people.vanish, counts["disconnects"], 5)
-        dropped = await _several(people.attack, counts["messages"], 5)
-        refused = await _several(lambda: people.intrude(guarded), FOREIGN, 5)
+        await _repeat(clients.disconnect, counts["disconnects"], 5)
+        dropped = await _repeat(clients.attack, counts["messages"], 5)
+        rejected = await _repeat(lambda: clients.intrude(guarded), FOREIGN_REQUESTS, 5)
         await asyncio.sleep(2.0)
         ended.set()
-        read = await asyncio.gather(*watching)
-        await asyncio.gather(*asleep)
+        read = await asyncio.gather(*readers)
+        await asyncio.gather(*stalled)
         return {
             "taken": dropped.count(False),
-            "let in": refused.count(False),
+            "let in": rejected.count(False),
             "least": min(read),
             "most": max(read),
         }
 
-    pipe.send(asyncio.run(all_of_it()))
+    pipe.send(asyncio.run(connect_all()))
     pipe.close()
 
 
 def measure(counts: dict[str, int]) -> dict[str, Any]:
-    """Everything, as numbers."""
+    """Run the load test and return its results by name."""
     from taut.scene import load
     from taut.show.view.server import Server
     from taut.show.view.viewer import view_scene
@@ -258,10 +259,10 @@ def measure(counts: dict[str, int]) -> dict[str, Any]:
         live.set_speed(1e6)
         live.play()
         live.wait(lambda now: now.step >= 100)
-        alone = _pace(live, 5.0)
+        alone = _measure_speed(live, 5.0)
         inputs = viewer.server.viser.gui._gui_input_handle_from_uuid
         before, published, worked, step = (
-            resident(),
+            resident_memory(),
             live.publishing,
             live.working,
             live.newest.step,
@@ -269,7 +270,7 @@ def measure(counts: dict[str, int]) -> dict[str, Any]:
         commands, begun, most = live._commands, time.perf_counter(), before
         ours, theirs = multiprocessing.get_context("spawn").Pipe()
         process = multiprocessing.get_context("spawn").Process(
-            target=crowd,
+            target=run_crowd,
             args=(
                 theirs,
                 viewer.server.address[1],
@@ -281,9 +282,9 @@ def measure(counts: dict[str, int]) -> dict[str, Any]:
         )
         process.start()
         while not ours.poll(0.2):
-            most = max(most, resident())
+            most = max(most, resident_memory())
             if not process.is_alive():
-                raise SystemExit("the other process has died")
+                raise SystemExit("the other process has ended without results")
         told = ours.recv()
         process.join()
         seconds = time.perf_counter() - begun
@@ -294,7 +295,7 @@ def measure(counts: dict[str, int]) -> dict[str, Any]:
             "seconds": round(seconds, 1),
             "publishing share": share,
             "memory growth MB": (most - before) / 1e6,
-            "memory growth at the end MB": (resident() - before) / 1e6,
+            "memory growth at the end MB": (resident_memory() - before) / 1e6,
             "steps a second, alone": alone,
             "steps a second, in company": crowded,
             "pictures sent": viewer.broadcaster.updates,
@@ -310,14 +311,15 @@ def measure(counts: dict[str, int]) -> dict[str, Any]:
     return result
 
 
-def _pace(live: Any, seconds: float) -> float:
+def _measure_speed(live: Any, seconds: float) -> float:
+    """Return the number of steps per second."""
     step = live.newest.step
     time.sleep(seconds)
     return (live.newest.step - step) / seconds
 
 
 def main() -> int:
-    """Measure, print, and say whether all is well."""
+    """Run the load test, print the results, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     for name, default in (
         ("clients", 50),
@@ -334,8 +336,8 @@ def main() -> int:
     missed = [
         what
         for what, bad in (
-            ("publishing", result["publishing share"] >= SHARE),
-            ("memory", result["memory growth MB"] >= GROWTH / 1e6),
+            ("publishing", result["publishing share"] >= MAX_PUBLISHING_SHARE),
+            ("memory", result["memory growth MB"] >= MAX_MEMORY_GROWTH / 1e6),
             ("hostile messages", result["hostile messages taken"] > 0),
             ("intruders", result["intruders let in"] > 0),
             ("orders", result["orders of others obeyed"] > 0),
@@ -348,7 +350,7 @@ def main() -> int:
     else:
         for name, value in result.items():
             print(f"{name:50} {value:.4g}" if isinstance(value, float) else f"{name:50} {value}")
-        print("missed: " + ", ".join(missed) if missed else "all within bounds")
+        print("missed: " + ", ".join(missed) if missed else "all limits are kept")
     return 1 if missed else 0
 
 

@@ -1,8 +1,8 @@
-"""One spring: a mass of 1 kg hangs on a spring of 25 N/m, let go 10 cm below its balance.
+"""One spring: a mass of 1 kg on a spring of 25 N/m, released 10 cm below its equilibrium.
 
-It swings with ω = √(k/m) = 5 rad/s, the implicit step takes a little energy out of it, and the step
-says how much of the force is left unbalanced. The period is measured and held against the discrete
-theory: phase atan(hω) a step.
+It oscillates with ω = √(k/m) = 5 rad/s. The implicit step dissipates a little energy, and reports
+how much of the force is left unbalanced. The period is measured and compared with the discrete
+theory, a phase of atan(hω) per step.
 """
 
 import math
@@ -23,14 +23,14 @@ system = taut.System(
 
 
 def run() -> dict[str, object]:
-    """Simulate ten seconds; returns the measured and expected periods [s].
+    """Simulate ten seconds.
 
-    The worst residual [N] and the heights [m].
+    Returns the measured and expected periods [s], the largest residual [N] and the heights [m].
     """
     crossings, heights, worst, before = [], [BALANCE - 0.1], 0.0, BALANCE - 0.1
     for state, report in taut.simulate(system, taut.ImplicitEuler(), h=H, until=10.0):
         height = state.q[1, 1]
-        if before < BALANCE <= height:  # upwards through the balance, placed by interpolation
+        if before < BALANCE <= height:  # upwards through equilibrium, interpolated in time
             crossings.append(state.t - H * (height - BALANCE) / (height - before))
         before, worst = height, max(worst, report.residual)
         heights.append(height)
@@ -45,10 +45,7 @@ def run() -> dict[str, object]:
 
 
 def picture(figure, result) -> None:
-    """The height by time, between the amplitudes of the discrete theory.
-
-    A factor 1/√(1 + h²ω²) a step.
-    """
+    """Plot the height, between the amplitudes of the discrete theory: 1/√(1 + h²ω²) per step."""
     axes, every = figure.subplots(), range(0, len(result["heights"]), 4)
     t = [H * i for i in every]
     swing = [0.1 * (1 + H**2 * K / M) ** (-i / 2) for i in every]

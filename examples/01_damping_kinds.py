@@ -1,11 +1,10 @@
-"""Damping kinds: two masses on a spring fly along and vibrate.
+"""Kinds of damping: should damping inside a flying, vibrating pair of masses slow the pair down?
 
-Should damping inside the pair slow the pair?
-
-Drag -α m v on either mass slows everything. A damper c in the spring, rust, opposes only the change
-of length. With c = α m/2 both give the same equation for the length, (m/2) r" + c r' + k r = 0, and
-so the same vibration, e^{-t/T} cos ωt with T = 2/α. The flight differs: drag ends it after v/α,
-rust leaves it alone, as does oil, which damps nothing.
+Drag -α m v on both masses slows down everything. A damper c in the spring (a rusty one) opposes
+only the change of length. With c = α m/2 both give the same equation for the length, (m/2) r" + c
+r' + k r = 0, and the same vibration, e^{-t/T} cos ωt with T = 2/α. The flight differs: with drag it
+ends after the distance v/α; the rusty spring does not slow it down, nor does the oiled one, which
+has no damping.
 """
 
 import numpy as np
@@ -31,9 +30,9 @@ KINDS = {
 
 
 def run() -> dict[str, dict[str, np.ndarray]]:
-    """For each kind, step by step.
+    """Simulate each kind.
 
-    Time [s], length less rest length [m], place of the centre [m], and momentum [kg m/s].
+    Returns times [s], length minus rest length [m], position of the centre [m], momentum [kg m/s].
     """
     found = {}
     for kind, system in KINDS.items():
@@ -52,7 +51,7 @@ def run() -> dict[str, dict[str, np.ndarray]]:
 
 
 def picture(figure, found) -> None:
-    """The length and the flight by time."""
+    """Plot the length and the flight over time."""
     left, right = figure.subplots(1, 2)
     for (kind, of), style in zip(found.items(), ("-", "-", ":"), strict=True):
         left.plot(of["t"], of["stretch"], style, lw=2 if style == ":" else 1, label=kind)

@@ -1,11 +1,9 @@
-"""A rod of springs: N springs of constant N k stretch as one spring of constant k, whatever N is.
+"""A rod of springs: N springs of constant N k are as stiff as one spring of constant k, but floppy.
 
-Bent, such a rod is floppy.
-
-Springs that skip one particle make it stand out from a wall. They make it stiffer in tension too,
-by nearly 4 times their own constant, and they do nothing against slight bending: straight, the rod
-can start to bend in as many ways with them as without. The floppy one hangs straight down, each
-link longer by the weight below it.
+Springs that skip one particle make the rod stick out from a wall. They also make it stiffer in
+tension, by nearly 4 times their own constant, but they do not resist slight bending: the straight
+rod has as many mechanisms with them as without. The rod without them hangs straight down, each link
+stretched by the weight below it.
 """
 
 import numpy as np
@@ -18,8 +16,8 @@ N, K, WEIGHT = 10, 1000.0, 0.2  # links; stiffness of the whole rod [N/m]; its w
 SKIPS = (0.0, 30.0, 300.0)  # constants of the bending springs [N/m], as of the whole rod
 
 
-def rod(n: int, skip: float, load: list) -> taut.System:
-    """A rod of 1 m in the plane, along x, held at its first two particles."""
+def build_rod(n: int, skip: float, load: list) -> taut.System:
+    """Build a rod of 1 m along x, in the plane, held at its first two particles."""
     mesh = taut.mesh.rope(n)
     springs = [laws.spring(mesh.edges, k=n * K), laws.spring(mesh.skips, k=n * skip, name="skips")]
     return taut.System(
@@ -27,26 +25,27 @@ def rod(n: int, skip: float, load: list) -> taut.System:
     )
 
 
-def stretched(n: int, skip: float) -> float:
-    """Stiffness in tension [N/m]: pulled along x with 1 N, held at the first particle alone."""
-    pulled = rod(n, skip, [laws.force([n], f=(1.0, 0.0))]).with_(
+def measure_stiffness(n: int, skip: float) -> float:
+    """Measure the stiffness in tension [N/m]: fixed at the first particle, pulled with 1 N."""
+    pulled = build_rod(n, skip, [laws.force([n], f=(1.0, 0.0))]).with_(
         fixed=[0], constraints=[on_line(range(1, n + 1), (1, 0))]
     )
     return 1.0 / (taut.equilibrium(pulled).state.q[n, 0] - 1.0)
 
 
 def run() -> dict[str, object]:
-    """Stiffness in tension by N and by skips [N/m], ways to bend without force.
+    """Compute stiffness and shapes.
 
-    Shapes at rest [m] and the depth of the tip [m].
+    Returns the stiffness in tension for several N and skips [N/m], the number of mechanisms, the
+    shapes at rest [m] and the depth of the tip [m].
     """
-    heavy = {skip: rod(N, skip, [laws.gravity(g=(0, -9.81))]) for skip in SKIPS}
+    heavy = {skip: build_rod(N, skip, [laws.gravity(g=(0, -9.81))]) for skip in SKIPS}
     shapes = {skip: taut.equilibrium(system).state.q for skip, system in heavy.items()}
-    below = WEIGHT * np.arange(1, N) / N  # what each hanging link carries, from the lowest up [N]
+    below = WEIGHT * np.arange(1, N) / N  # weight below each hanging link, from the lowest up [N]
     return {
-        "by_n": {n: stretched(n, 0.0) for n in (2, 5, 10, 20)},
-        "by_skips": {skip: stretched(N, skip) for skip in SKIPS},
-        "ways_to_bend": {skip: taut.stability(rod(N, skip, [])).zero for skip in SKIPS},
+        "by_n": {n: measure_stiffness(n, 0.0) for n in (2, 5, 10, 20)},
+        "by_skips": {skip: measure_stiffness(N, skip) for skip in SKIPS},
+        "ways_to_bend": {skip: taut.stability(build_rod(N, skip, [])).zero for skip in SKIPS},
         "shapes": shapes,
         "depth": float(-shapes[0.0][N, 1]),
         "expected_depth": float((1 / N + below / (N * K)).sum()),
@@ -54,7 +53,7 @@ def run() -> dict[str, object]:
 
 
 def picture(figure, result) -> None:
-    """The shapes at rest."""
+    """Draw the shapes at rest."""
     axes = figure.subplots()
     for skip, q in result["shapes"].items():
         axes.plot(q[:, 0], q[:, 1], "o-", ms=3, label=f"{skip:g} N/m" if skip else "none: floppy")

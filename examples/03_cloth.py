@@ -1,10 +1,8 @@
-"""Cloth of springs: structural ones along the threads, shear ones across them.
+"""Cloth of structural springs along the threads, shear springs across, and bending springs.
 
-Bending ones that skip a thread.
-
-A square metre is let go, level, from two corners. It swings down, drag brings it towards rest, and
+A horizontal square metre, held at two corners, is released. It swings down, drag slows it down, and
 from there its equilibrium is found. Each corner then carries half of the weight, and both are
-pulled inwards alike.
+pulled inwards by equal forces.
 """
 
 import numpy as np
@@ -31,9 +29,9 @@ cloth = taut.System(
 
 
 def run() -> dict[str, object]:
-    """Swing for 2 s and find the rest.
+    """Simulate 2 s and find the equilibrium.
 
-    Returns states, energies and the ledger [J], the forces on the corners [N].
+    Returns the states, the ledger [J], the equilibrium and the forces on the corners [N].
     """
     ledger, states = taut.Ledger(), [cloth.initial_state()]
     for state, _ in taut.simulate(cloth, taut.ImplicitEuler(), h=0.02, until=2.0, ledger=ledger):
@@ -50,7 +48,7 @@ def run() -> dict[str, object]:
 
 
 def picture(figure, result) -> None:
-    """The threads at two moments and at rest, seen from the side and above."""
+    """Draw the threads at two times and at rest, seen obliquely from above."""
     view = np.array([[0.9, -0.15], [0.0, 1.0], [0.45, 0.3]])
     moments = [result["states"][i].q for i in (8, 20)] + [result["rest"].state.q]
     titles = ["t = 0.16 s", "t = 0.4 s", "at rest"]

@@ -1,12 +1,10 @@
-"""A solid in the plane: triangles need springs along their edges alone.
+"""A solid in the plane: triangles need springs along their edges only, squares also both diagonals.
 
-Squares need both diagonals, or they fold up.
-
-Pulled slightly, a lattice of equilateral triangles has Young's modulus E = 2k/√3 and Poisson's
-ratio ν = 1/3 in every direction. So have squares with diagonals of k/2, with E = 4k/3. (In two
-dimensions E is a force per length [N/m].) Springs on the rim belong to one cell instead of two and
-get half. Squares of n × m cells without diagonals have n + m + 2 motions free of force, a rigid
-body in the plane has three.
+For small strains, a lattice of equilateral triangles has Young's modulus E = 2k/√3 and Poisson's
+ratio ν = 1/3 in every direction. Squares with diagonals of k/2 have the same ν, and E = 4k/3. (In
+two dimensions E is a force per length [N/m].) Springs on the rim belong to one cell instead of two
+and have half the stiffness. Without diagonals, n × m squares have n + m + 2 motions that cost no
+energy; a rigid body in the plane has three.
 """
 
 import numpy as np
@@ -16,12 +14,12 @@ from taut import laws
 from taut.constraints import on_line
 from taut.statics.equilibrium import Equilibrium
 
-K, SLIGHT, FAR = 100.0, 1e-5, 0.25  # N/m; strains: to measure, and to look at
+K, SLIGHT, FAR = 100.0, 1e-5, 0.25  # N/m; strain to measure, strain to draw
 triangles, squares = taut.mesh.sheet(8, 8, pattern="equilateral"), taut.mesh.sheet(6, 6)
 
 
-def sides(mesh: taut.mesh.Mesh):
-    """Springs along the edges: k inside, k/2 on the rim."""
+def make_sides(mesh: taut.mesh.Mesh):
+    """Make springs along the edges: k inside, k/2 on the rim."""
     rim = {frozenset(pair) for pair in mesh.boundary_edges.tolist()}
     return laws.spring(
         mesh.edges, k=[K / 2 if frozenset(pair) in rim else K for pair in mesh.edges.tolist()]
@@ -29,14 +27,14 @@ def sides(mesh: taut.mesh.Mesh):
 
 
 BODIES = {
-    "triangles": (triangles, [sides(triangles)]),
-    "squares, braced": (squares, [sides(squares), laws.spring(squares.diagonals, k=K / 2)]),
-    "squares": (squares, [sides(squares)]),
+    "triangles": (triangles, [make_sides(triangles)]),
+    "squares, braced": (squares, [make_sides(squares), laws.spring(squares.diagonals, k=K / 2)]),
+    "squares": (squares, [make_sides(squares)]),
 }
 
 
-def pulled(name: str, strain: float) -> Equilibrium:
-    """Held at its lowest row and drawn up at its highest, both free to move sideways."""
+def stretch(name: str, strain: float) -> Equilibrium:
+    """Stretch a body: the lowest and the highest row are held, but free to move sideways."""
     mesh, energies = BODIES[name]
     middle = mesh.select("y == min")[[4 if mesh is triangles else 3]]
     sliding = on_line(np.setdiff1d(mesh.select("y == min or y == max"), middle), (1, 0))
@@ -54,16 +52,13 @@ def pulled(name: str, strain: float) -> Equilibrium:
 
 
 def run() -> dict[str, dict[str, float]]:
-    """Young's modulus by k [1] and Poisson's ratio of both.
-
-    And the motions free of force of all three.
-    """
+    """Return the number of free motions, and for the stable bodies E/k [1] and Poisson's ratio."""
     found = {}
     for name, (mesh, energies) in BODIES.items():
         free = taut.System(mesh.points[:, :2], mass=1.0, energies=energies)
         found[name] = {"free_motions": taut.stability(free).zero}
         if name != "squares":
-            rest, low = pulled(name, SLIGHT), mesh.select("y == min")
+            rest, low = stretch(name, SLIGHT), mesh.select("y == min")
             width = mesh.areas.sum() / np.ptp(
                 mesh.points[:, 1]
             )  # the mean of rows, which differ in triangles
@@ -76,9 +71,9 @@ def run() -> dict[str, dict[str, float]]:
 
 
 def picture(figure, found) -> None:
-    """Both solids drawn out by a quarter, and squares on their way to folding up."""
+    """Draw both solids stretched by a quarter, and squares as they collapse."""
     shear = np.array([[1.0, 0.0], [0.5, np.sqrt(0.75)]])
-    shapes = [pulled(name, FAR).state.q[:, :2] for name in list(BODIES)[:2]] + [
+    shapes = [stretch(name, FAR).state.q[:, :2] for name in list(BODIES)[:2]] + [
         squares.points[:, :2] @ shear
     ]
     for axes, q, (name, (mesh, energies)) in zip(
@@ -97,7 +92,7 @@ def picture(figure, found) -> None:
 if __name__ == "__main__":
     for name, of in run().items():
         moduli = f", E = {of['E']:.6f} k, ν = {of['nu']:.6f}" if "E" in of else ""
-        print(f"{name:16} {of['free_motions']:2} motions free of force{moduli}")
+        print(f"{name:16} {of['free_motions']:2} free motions{moduli}")
     print(
         f"theory: 2/√3 = {2 / np.sqrt(3):.6f}, 4/3 = {4 / 3:.6f}, ν = 1/3; 6 + 6 + 2 = 14 free "
         "motions"

@@ -1,12 +1,9 @@
-"""A solid block: tetrahedra stand with springs along their edges.
+"""A solid block: tetrahedra need springs along their edges only, cubes also the face diagonals.
 
-Cubes need the diagonals of their faces.
-
-Edges alone leave a block of cubes free to shear. Diagonals through the bodies of the cubes, and
-edges, are not enough either; diagonals of the faces are: six motions without force are left, those
-of a rigid body. With all springs alike, of constant k, cubes of side a have E = 2.5 k/a and ν = 1/4
-in every direction. A spring belongs to the cells around it, in parts: on the surface it gets the
-part that is there.
+Cubes with edges only shear freely, and body diagonals are not enough either. With face diagonals
+only six motions cost no energy, those of a rigid body. If all springs have the constant k, cubes of
+side a have E = 2.5 k/a and ν = 1/4 in every direction. A spring is shared by the cells around it:
+on the surface it has the fraction of its stiffness that belongs to the block.
 """
 
 import numpy as np
@@ -28,10 +25,10 @@ BRACED = {
 }
 
 
-def springs(pairs: np.ndarray, cells: int, name: str):
-    """Springs of constant k, shared by so many cells inside.
+def make_springs(pairs: np.ndarray, cells: int, name: str):
+    """Make springs of constant k; inside the block, `cells` cells share a spring.
 
-    The matrix counts those that have both ends.
+    The matrix product counts the cells that contain both ends.
     """
     has = np.zeros((len(cubes.cells["hex"]), cubes.n))
     np.put_along_axis(has, cubes.cells["hex"], 1.0, axis=1)
@@ -43,7 +40,10 @@ block = taut.System(
     cubes.points,
     mass=1.0,
     fixed=low[:1],
-    energies=[springs(cubes.edges, 4, "edges"), springs(cubes.diagonals, 2, "face diagonals")],
+    energies=[
+        make_springs(cubes.edges, 4, "edges"),
+        make_springs(cubes.diagonals, 2, "face diagonals"),
+    ],
     constraints=[
         on_line(low[1:2], (1, 0, 0)),
         on_plane(np.concatenate([low[2:], high]), (0, 1, 0)),
@@ -51,14 +51,14 @@ block = taut.System(
 )
 
 
-def pulled(strain: float) -> Equilibrium:
-    """The block held at its foot and drawn up at its head, both free to move sideways."""
+def stretch(strain: float) -> Equilibrium:
+    """Stretch the block: bottom and top are held, but free to move sideways."""
     return taut.equilibrium(block.with_(pose=cubes.points * [1, 1 + strain, 1]))
 
 
 def run() -> dict[str, object]:
-    """Free motions by bracing, and E a/k and ν of the pulled block."""
-    rest = pulled(STRAIN)
+    """Return the number of free motions by bracing, and E a/k and ν of the stretched block."""
+    rest = stretch(STRAIN)
     across = np.ptp(rest.state.q[low, 0]) / (3 * SIDE) - 1
     force = rest.reactions[high, 1].sum()
     free = {
@@ -75,11 +75,11 @@ def run() -> dict[str, object]:
 
 
 def picture(figure, result) -> None:
-    """The block at rest and drawn out by a third."""
+    """Draw the block at rest and stretched by a third."""
     view = np.array([[0.9, -0.15], [0.0, 1.0], [-0.45, -0.3]])
     for axes, q, title in zip(
         figure.subplots(1, 2, sharey=True),
-        (cubes.points, pulled(1 / 3).state.q),
+        (cubes.points, stretch(1 / 3).state.q),
         ("at rest", "drawn out by a third"),
         strict=True,
     ):
@@ -95,5 +95,7 @@ def picture(figure, result) -> None:
 if __name__ == "__main__":
     result = run()
     for name, count in result["free_motions"].items():
-        print(f"{name:30} {count:2} motions free of force")
-    print(f"pulled: E = {result['E']:.6f} k/a (theory 2.5), ν = {result['nu']:.6f} (theory 0.25)")
+        print(f"{name:30} {count:2} free motions")
+    print(
+        f"stretched: E = {result['E']:.6f} k/a (theory 2.5), ν = {result['nu']:.6f} (theory 0.25)"
+    )

@@ -1,12 +1,10 @@
-"""A soft body from any mesh.
-
-The springs are its edges, the mass comes from its cells, and the highest points are held.
+"""A soft body from any mesh: springs along its edges, the mass of its cells, the top held.
 
     python examples/06_any_mesh.py [FILE]
 
-Without a file it is taut's own bunny, hung by its ears. A closed surface is filled with tetrahedra
-first. When the body has come to rest, what holds it carries its weight: the sum of the forces on
-the held points is -M g, which is compared.
+Without a file it is the bunny, which hangs by its ears. A closed surface is first filled with
+tetrahedra. When the body has come to rest, the held points carry its weight: the sum of the forces
+on them is compared with M g.
 """
 
 import sys
@@ -17,8 +15,8 @@ import taut
 from taut import laws
 
 
-def body(mesh: taut.mesh.Mesh) -> taut.System:
-    """Springs along all edges; 1000 kg/m³ for solids, 1 kg/m² for a surface, 0.1 kg/m for lines."""
+def build_body(mesh: taut.mesh.Mesh) -> taut.System:
+    """Build a System with 1000 kg/m³ for solids, 1 kg/m² for a surface, 0.1 kg/m for lines."""
     if len(mesh.volumes):
         mass = taut.volume_mass(mesh, 1000.0)
     elif len(mesh.areas):
@@ -36,12 +34,13 @@ def body(mesh: taut.mesh.Mesh) -> taut.System:
 
 
 def run(mesh: taut.mesh.Mesh | None = None) -> dict[str, object]:
-    """Let it settle; returns the force on the held points and the weight [N].
+    """Let the body settle.
 
-    How far it sank [m] and its speed [m/s].
+    Returns the force on the held points and the weight [N], how far it sank [m] and its speed
+    [m/s].
     """
     mesh = taut.mesh.bunny(spacing=0.015) if mesh is None else mesh
-    system = body(mesh)
+    system = build_body(mesh)
     *_, (state, _) = taut.simulate(system, taut.ImplicitEuler(), h=0.1, until=3.0)
     held = -float(system.f(state)[system.fixed, 1].sum())
     sank = float((mesh.positions[:, 1] - state.q[:, 1]).max())
@@ -59,7 +58,7 @@ def run(mesh: taut.mesh.Mesh | None = None) -> dict[str, object]:
 
 
 def picture(figure, result) -> None:
-    """The surface as it was and as it hangs, tenfold sunk; its held points."""
+    """Draw the surface at rest and as it hangs, with displacements × 10, and the held points."""
     view = np.array([[0.9, -0.1], [0.0, 1.0], [-0.4, -0.25]])
     mesh, sunk = (
         result["mesh"],
@@ -73,7 +72,7 @@ def picture(figure, result) -> None:
     ):
         faces = mesh.boundary_faces["triangle"]
         (ax, ay), (bx, by) = (((q @ view)[faces[:, i]] - (q @ view)[faces[:, 0]]).T for i in (1, 2))
-        front = faces[ax * by > ay * bx]  # those that face us run counterclockwise
+        front = faces[ax * by > ay * bx]  # faces towards the viewer are counterclockwise
         pairs = np.unique(np.sort(front[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1), axis=0)
         axes.plot(
             *np.pad((q @ view)[pairs], ((0, 0), (0, 1), (0, 0)), constant_values=np.nan)
@@ -90,7 +89,7 @@ if __name__ == "__main__":
     mesh = taut.mesh.read(sys.argv[1]) if len(sys.argv) > 1 else taut.mesh.bunny()
     if len(mesh.areas) and not len(mesh.volumes) and not len(mesh.boundary_edges):
         mesh = taut.mesh.fill(mesh)
-    done = taut.mesh.clean(mesh, largest=True)  # loose pieces would fall for ever
+    done = taut.mesh.clean(mesh, largest=True)  # components that are not held would fall for ever
     print(done.mesh, "-", done)
     result = run(done.mesh)
     print(

@@ -1,10 +1,8 @@
-"""Hinges: an energy of the angle resists bending from the start, as bending springs do not.
+"""Hinges: unlike bending springs, an energy of the angle resists slight bending too.
 
-And has the stiffness of a material.
-
-The hinge k sin²(θ/2) with k = 2EI/l and the rod law ½(EI/l)(θ - θ₀)² both make a rod with the
-bending stiffness EI; at the wall, where half a link bends, a clamp has 2EI/l. Loaded at its end, P
-L²/EI = α, the rod takes the shape of Euler's elastica, whose deflection is known from elliptic
+The hinge k sin²(θ/2) with k = 2EI/l and the rod law ½(EI/l)(θ - θ₀)² both give a rod the bending
+stiffness EI; at the wall, where only half a link bends, the clamp has 2EI/l. Under an end load P
+L²/EI = α the rod takes the shape of Euler's elastica, whose deflection is given by elliptic
 integrals.
 """
 
@@ -21,7 +19,7 @@ ELASTICA = {
     3.0: 0.603253,
     5.0: 0.713792,
     10.0: 0.810609,
-}  # α: deflection of the end/L
+}  # α → deflection of the end / L
 
 line = taut.mesh.rope(N)
 LAWS = {
@@ -30,14 +28,14 @@ LAWS = {
 }
 
 
-def bent(law) -> list[np.ndarray]:
-    """The shapes [m] under each of the loads, one after the other."""
+def bend(law) -> list[np.ndarray]:
+    """Return the shapes [m] under each of the loads."""
     rod = taut.System(
         line.points,
         mass=1.0,
         fixed=[0],
         energies=[
-            laws.spring(line.edges, k=1e7),  # hardly to be stretched: 1e-5 at the largest load
+            laws.spring(line.edges, k=1e7),  # nearly inextensible: 1e-5 at the largest load
             law,
             laws.rod_clamp([[0, 1]], EI=EI),
             laws.force([N], f=(0, -EI, 0)),
@@ -47,8 +45,8 @@ def bent(law) -> list[np.ndarray]:
 
 
 def run() -> dict[str, object]:
-    """The shapes by law, and the deflection of the end [m] under each load α."""
-    shapes = {name: bent(law) for name, law in LAWS.items()}
+    """Return the shapes by law, and the deflection of the end [m] under each load α."""
+    shapes = {name: bend(law) for name, law in LAWS.items()}
     return {
         "shapes": shapes,
         "deflection": {name: [-q[N, 1] for q in each] for name, each in shapes.items()},
@@ -56,7 +54,7 @@ def run() -> dict[str, object]:
 
 
 def picture(figure, result) -> None:
-    """The shapes of the rod, and where Euler has the ends."""
+    """Draw the shapes of the rod, and the ends of the elastica."""
     axes = figure.subplots()
     for alpha, q in zip(ELASTICA, result["shapes"]["rod law"], strict=True):
         axes.plot(q[:, 0], q[:, 1], color="tab:blue")

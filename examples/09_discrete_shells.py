@@ -1,13 +1,10 @@
-"""Discrete Shells (Grinspun, Hirani, Desbrun and Schröder 2003).
+"""Discrete Shells (Grinspun, Hirani, Desbrun and Schröder 2003): edges, areas and hinge angles.
 
-Edges that keep their length, triangles that keep their area,
-and hinges over the edges that keep their angle.
-
-A strip of paper held level at one end droops under its weight. How far depends on Γ = w L³/EI
-alone, w the weight of a length. Its hinges have 6k of rigidity over the edges; a free strip of
-squares in alternating halves has EI/b = 0.8 · 6k. The ratio of height to width of the drooped curve
-is compared with the heavy elastica. Cells at the wall bend over half their length only, so the
-hinges there have 2k.
+A strip of paper, clamped horizontally at one end, droops under its weight. How far depends only on
+Γ = w L³/EI, with w the weight per length. The rigidity of its hinges is 6k; a free strip of squares
+with alternating diagonals has EI/b = 0.8 · 6k. The ratio of height to width of the curve is
+compared with the heavy elastica. Cells at the wall bend over half their length only, so the hinges
+there have 2k.
 """
 
 import numpy as np
@@ -15,13 +12,10 @@ import numpy as np
 import taut
 from taut import laws
 
-CELLS, EI, DENSITY = (
-    24,
-    1e-4,
-    0.08,
-)  # of the strip, 1 m long; bending stiffness [N m²]; kg/m² of paper
+# cells along the strip of 1 m; bending stiffness [N m²]; paper [kg/m²]
+CELLS, EI, DENSITY = 24, 1e-4, 0.08
 WIDE = 1 / CELLS
-DROOP = {1: 0.12456, 5: 0.58572, 10: 1.06680, 20: 1.86393}  # Γ: height by width
+DROOP = {1: 0.12456, 5: 0.58572, 10: 1.06680, 20: 1.86393}  # Γ → height / width
 FULL = DENSITY * 9.81 * WIDE / EI  # Γ of the strip in Earth's gravity
 
 mesh = taut.mesh.sheet(CELLS + 1, 1, size=(1 + WIDE, WIDE), pattern="alternating", plane="xz")
@@ -43,7 +37,7 @@ strip = taut.System(
 
 
 def run() -> dict[str, object]:
-    """The drooped strips [m], and height by width for each Γ: gravity is turned up step by step."""
+    """Return the shapes [m] and height/width for each Γ; gravity is increased in steps."""
     found = taut.equilibrium(strip, loads=[gamma / FULL for gamma in DROOP])
     shapes = [step.state.q for step in found.path]
     tips = [q[points[:, 0] > 1 - 1e-9].mean(axis=0) for q in shapes]
@@ -55,7 +49,7 @@ def run() -> dict[str, object]:
 
 
 def picture(figure, result) -> None:
-    """The strips from the front and above."""
+    """Draw the strips, seen obliquely from above."""
     view = np.array([[1.0, 0.0], [0.0, 1.0], [-0.5, -0.9]])
     axes = figure.subplots()
     for gamma, q in zip(DROOP, result["shapes"], strict=True):

@@ -1,7 +1,7 @@
-"""A force of one's own: a spring that stiffens with strain, V = ½ k e² + ¼ s e⁴ with e = l - l₀.
+"""A law of your own: a spring that stiffens with strain, V = ½ k e² + ¼ s e⁴ with e = l - l₀.
 
-The formula is all there is to write. A mass hung from it comes to rest where k e + s e³ = m g,
-which is solved here by Newton's method in one variable and compared.
+Only the formula has to be written. A mass that hangs from the spring comes to rest at the extension
+given by k e + s e³ = m g, which is solved here by Newton's method in one variable for comparison.
 """
 
 import taut
@@ -28,9 +28,9 @@ system = taut.System(
 
 
 def run() -> dict[str, object]:
-    """Let it settle for eight seconds.
+    """Simulate eight seconds.
 
-    Returns the extensions by step, the last, and the one that balances the weight [m].
+    Returns the extension after each step, the last one, and that at which the forces balance [m].
     """
     steps = taut.simulate(system, taut.ImplicitEuler(), h=0.02, until=8.0)
     extensions = [-float(state.q[1, 1]) - 1.0 for state, _ in steps]
@@ -41,7 +41,7 @@ def run() -> dict[str, object]:
 
 
 def picture(figure, result) -> None:
-    """The force of the law beside Hooke's and the weight, and how the mass comes to rest."""
+    """Plot the force of the law with Hooke's, and the extension over time."""
     left, right = figure.subplots(1, 2)
     e = [0.01 * i for i in range(36)]
     left.plot(e, [K * x + S * x**3 for x in e], label="k e + s e³")

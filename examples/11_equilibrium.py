@@ -1,11 +1,8 @@
-"""Equilibrium: where does a chain rest? Without time steps.
+"""Equilibrium: find where a chain comes to rest, without time steps.
 
-The positions at which every force is in balance.
-
-A chain of a metre hangs between hooks 0.8 m apart. Its links are cables, and it begins drawn down
-in the middle, as a V with both halves straight. What is found is the catenary, 2c sinh(D/2c) = L:
-it sags by 0.265438 m as a curve, by 0.265526 m with 40 rigid links. The hooks carry the weight, and
-pull apart with w c.
+A chain of one metre hangs between hooks 0.8 m apart. Its links are cables; the search starts from a
+V with straight sides. The result is the catenary, 2c sinh(D/2c) = L: it sags by 0.265438 m as a
+curve, by 0.265526 m with 40 rigid links. The hooks carry the weight, with a horizontal force w c.
 """
 
 import math
@@ -21,14 +18,12 @@ RIGID = 0.265526  # sag of 40 rigid links [m]
 
 rope = taut.mesh.rope(N, end=(SPAN, 0, 0))
 drawn_down = np.array(rope.points)
-drawn_down[:, 1] = 0.75 * (
-    np.abs(drawn_down[:, 0] - SPAN / 2) - SPAN / 2
-)  # sides of 0.3, 0.4 and 0.5 m
+# a right triangle on each side: 0.3, 0.4 and 0.5 m
+drawn_down[:, 1] = 0.75 * (np.abs(drawn_down[:, 0] - SPAN / 2) - SPAN / 2)
 chain = taut.System(
     rope.points,
-    mass=np.where(np.isin(np.arange(N + 1), (0, N)), 0.5, 1.0)
-    * MASS
-    / N,  # a link gives half its mass to either end
+    # each link gives half of its mass to either end
+    mass=np.where(np.isin(np.arange(N + 1), (0, N)), 0.5, 1.0) * MASS / N,
     fixed=[0, N],
     energies=[laws.cable(rope.edges, k=4e8, l0=LENGTH / N), laws.gravity()],
     pose=drawn_down,
@@ -36,10 +31,7 @@ chain = taut.System(
 
 
 def run() -> dict[str, object]:
-    """The equilibrium; sag of the links and of the curve [m], and the pull of the hooks.
-
-    Found and of the curve [N].
-    """
+    """Return the equilibrium, and sag [m] and horizontal force [N] of links and curve."""
     rest = taut.equilibrium(chain)
     c = brentq(lambda c: 2 * c * math.sinh(SPAN / 2 / c) - LENGTH, 0.1, 10.0, xtol=1e-14)
     return {
@@ -55,7 +47,7 @@ def run() -> dict[str, object]:
 
 
 def picture(figure, result) -> None:
-    """The chain at rest over the catenary, and what the hooks do."""
+    """Draw the chain at rest over the catenary, and the forces of the hooks."""
     axes, q, c = figure.subplots(), result["rest"].state.q, result["c"]
     x = np.linspace(0, SPAN, 61)
     axes.plot(

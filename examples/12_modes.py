@@ -1,9 +1,9 @@
-"""Modes: a drum of threads, what tones it has and how it moves in them.
+"""Modes: the frequencies and shapes of a drum made of threads.
 
 A square net of n × n meshes of side a is stretched over a frame; each thread has the tension T,
-each knot the mass m. In the mode with i and j half waves it has exactly ω² = (4T/ma)(sin²(iπ/2n) +
-sin²(jπ/2n)). As the meshes shrink that is the drum's ω = π√((T/a)/(m/a²)) √(i² + j²)/L: tones in
-the ratios √2 : √5 : √8, two of them the same.
+each knot the mass m. The mode with i and j half waves has exactly ω² = (4T/ma)(sin²(iπ/2n) +
+sin²(jπ/2n)). As the meshes shrink this tends to ω = π√((T/a)/(m/a²)) √(i² + j²)/L of a drum:
+frequencies in the ratios √2 : √5 : √8, of which the second is double.
 """
 
 import numpy as np
@@ -25,10 +25,7 @@ drum = taut.System(
 
 
 def run() -> dict[str, np.ndarray]:
-    """ω of the lowest modes [rad/s] as found, by the formula of the net and by that of the drum.
-
-    And their shapes.
-    """
+    """Return ω of the lowest modes [rad/s], found and by both formulas, and their shapes."""
     found = taut.modes(drum, n=len(MODES))
     i, j = np.array(MODES).T
     return {
@@ -42,7 +39,7 @@ def run() -> dict[str, np.ndarray]:
 
 
 def picture(figure, result) -> None:
-    """Contours of four shapes: one side of zero in red, the other in blue."""
+    """Draw contours of four shapes: positive in red, negative in blue."""
     x = np.linspace(0, 1, N + 1)
     for axes, shape, omega in zip(
         figure.subplots(1, 4), result["shapes"], result["omega"], strict=False

@@ -1,11 +1,10 @@
-"""Buckling: a column of links and hinges is pressed until it is no longer stable.
+"""Buckling: a column of links and hinges is compressed beyond the load at which it loses stability.
 
-And then a little more.
-
-The straight column is found with its joints guided along the axis; let go, its stiffness has an
-eigenvalue that falls to zero as the load grows. Bisection on that finds the critical load, which
-for N links is P = 4(B/l)sin²(π/2N) exactly, B the stiffness of a hinge and l the length of a
-compressed link. Past it the equilibrium leaves the straight state and bends.
+The straight equilibrium is found with the joints guided along the axis. Without the guide, an
+eigenvalue of the stiffness falls to zero as the load grows. Bisection finds the critical load,
+which for N links is exactly P = 4(B/l)sin²(π/2N), with B the stiffness of a hinge and l the length
+of a compressed link. Beyond it, the equilibrium search leaves the straight state and the column
+bends.
 """
 
 import math
@@ -31,23 +30,27 @@ guided = taut.System(
 free = guided.with_(constraints=[on_line([N], (1, 0, 0)), on_plane(range(1, N), (0, 0, 1))])
 
 
-def pressed(system: taut.System, load: float) -> Equilibrium:
-    """The equilibrium of the column under a load [N] at its end."""
+def compress(system: taut.System, load: float) -> Equilibrium:
+    """Find the equilibrium of the column under a load [N] at its end."""
     return taut.equilibrium(system.with_(energies=[*energies, laws.force([N], f=(-load, 0, 0))]))
 
 
 def run() -> dict[str, float]:
-    """The critical load by bisection and by formula [N], Euler's for the continuous rod.
+    """Find the critical load by bisection.
 
-    And the deflection past it [m].
+    Returns it with that of the formula and Euler's for a continuous rod [N], and the deflection
+    beyond it [m].
     """
     low, high = 0.2, 1.0
     while high - low > 1e-10 * high:
         load = (low + high) / 2
-        straight = pressed(guided, load).state
-        low, high = (load, high) if taut.stability(free, straight, n=1).stable else (low, load)
+        straight = compress(guided, load).state
+        if taut.stability(free, straight, n=1).stable:
+            low = load
+        else:
+            high = load
     link = 1 / N - low / K
-    bent = pressed(free, 1.02 * low)
+    bent = compress(free, 1.02 * low)
     return {
         "found": low,
         "formula": 4 * B / link * math.sin(math.pi / (2 * N)) ** 2,
@@ -58,10 +61,10 @@ def run() -> dict[str, float]:
 
 
 def picture(figure, result) -> None:
-    """The column past the critical load, and its deflection by load: none, then by the root."""
+    """Draw the column beyond the critical load, and plot its deflection against the load."""
     left, right = figure.subplots(1, 2, width_ratios=[2, 1])
     factors = (0.95, 1.005, 1.02, 1.06, 1.12)
-    shapes = [pressed(free, factor * result["found"]).state.q for factor in factors]
+    shapes = [compress(free, factor * result["found"]).state.q for factor in factors]
     for factor, q in zip(factors, shapes, strict=True):
         left.plot(q[:, 0], np.abs(q[:, 1]), "o-", ms=2, lw=1, label=f"{factor:g} P")
     left.set(title="the column", xlabel="x [m]", ylabel="y [m]", aspect="equal", ylim=(-0.02, 0.5))
@@ -78,6 +81,6 @@ if __name__ == "__main__":
     print(f"4(B/l)sin²(π/2N)      {result['formula']:.9f} N")
     print(f"over Euler's load     {result['found'] / result['euler']:.6f}")
     print(
-        "2% past it the column leaves the straight state and deflects by "
+        "2% beyond it the column leaves the straight state and deflects by "
         f"{result['deflection']:.4f} m"
     )

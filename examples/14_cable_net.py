@@ -1,13 +1,11 @@
-"""A cable net: its form is found from force densities, built of prestressed cables.
-
-Loaded with snow, and its forces are listed.
+"""A cable net: find its form from force densities, build it of cables, and load it with snow.
 
 The net spans a square rim that lies on the saddle z = x y/25. With equal force densities its form
-is that saddle, point by point. Cables cut to the rest lengths of the found forces stand where the
-form stands. Under snow the net sags and pulls harder, and what the rim holds then is the weight of
-the snow.
+is exactly that saddle. Cables with the rest lengths of the forces that were found are in
+equilibrium in this form. Under snow the net sags and its forces grow; the rim then carries the
+weight of the snow.
 
-    python examples/14_cable_net.py [FILE.csv]      writes the table of members
+    python examples/14_cable_net.py [FILE.csv]      also writes the table of members
 """
 
 import sys
@@ -26,7 +24,7 @@ saddle[:, 2] = (saddle[:, 0] - 10) * (saddle[:, 1] - 10) / 25
 
 
 def run() -> dict[str, object]:
-    """Find, build and load; returns the form, the loaded equilibrium and the numbers to compare."""
+    """Find, build and load the net; return form, loaded equilibrium and numbers to compare."""
     start = saddle.copy()
     start[np.setdiff1d(np.arange(len(start)), RIM), 2] = 0.0
     form = taut.form_finding(start, fixed=RIM, edges=net.edges, density=DENSITY)
@@ -53,7 +51,7 @@ def run() -> dict[str, object]:
 
 
 def picture(figure, result) -> None:
-    """The form found, and how it hangs under snow; heights twice as large as they are."""
+    """Draw the form that was found and the net under snow, with heights doubled."""
     view = np.array([[0.9, -0.35], [0.55, 0.5], [0.0, 2.0]])
     axes = figure.subplots()
     for q, colour, label in (
@@ -74,8 +72,8 @@ if __name__ == "__main__":
     result = run()
     print(result["form"])
     print(
-        f"the form is off the saddle by {result['off_saddle']:.1e} m; built of cables it moves by "
-        f"{result['moved']:.1e} m"
+        f"the form differs from the saddle by {result['off_saddle']:.1e} m; "
+        f"built of cables it moves by {result['moved']:.1e} m"
     )
     loaded = result["loaded"]
     print(loaded)

@@ -1,12 +1,11 @@
-"""The energy book: a mass hangs on a spring whose upper end is shaken.
+"""The energy ledger: drag dissipates the work that shakes the support of a mass on a spring.
 
-And drag takes away what the shaking brings in.
-
-When it has settled, the support does the work E = π m α Ω X² in each period, X = a ω²/√((ω² - Ω²)²
-+ (αΩ)²), and the drag takes the same. A method with numerical dissipation has another X, and takes
-a part itself: the book shows how much, and closes. For implicit Euler, BDF2 and the midpoint rule
-the discrete motion is known as well: with s for d/dt in the method's own differences, s² x + α s x
-+ ω²(x - b) = 0, and drag takes α m |s x|²/2 on average, x and b now being complex amplitudes.
+In the steady state the support does the work E = π m α Ω X² per period, X = a ω²/√((ω² - Ω²)² +
+(αΩ)²), and drag dissipates as much. A method with numerical dissipation has another X, and
+dissipates a part itself: the ledger shows how much, and closes. For implicit Euler, BDF2 and the
+midpoint rule the discrete motion is also known: with s for d/dt in the differences of the method,
+s² x + α s x + ω²(x - b) = 0, where x and b are complex amplitudes, and drag dissipates α m |s x|²/2
+on average.
 """
 
 import cmath
@@ -17,10 +16,8 @@ from taut import laws
 from taut.constraints import scripted
 
 M, K, L0, ALPHA, A, PUSH = 1.0, 25.0, 1.0, 4.0, 0.05, 4.0  # PUSH is Ω [rad/s]
-STEPS, SETTLE = (
-    32,
-    6,
-)  # steps a period; periods to wait: what was there at the start has fallen to e⁻¹⁸ of it
+# steps per period; periods to wait, in which the transient falls to e⁻¹⁸
+STEPS, SETTLE = 32, 6
 PERIOD = 2 * math.pi / PUSH
 H = PERIOD / STEPS
 LOW = -(L0 + M * 9.81 / K)
@@ -37,25 +34,26 @@ IMPLICIT = (taut.ImplicitEuler, taut.BDF2, taut.TRBDF2, taut.ImplicitMidpoint)
 METHODS = (*IMPLICIT, taut.VelocityVerlet, taut.RK4)
 
 
-def taken_by_drag(s: complex) -> float:
-    """Energy a period [J] if s stands for d/dt."""
+def drag_dissipation(s: complex) -> float:
+    """Return the energy that drag dissipates per period [J], with s for d/dt."""
     x = A * K / M / (s * s + ALPHA * s + K / M)
     return PERIOD * ALPHA * M * abs(s * x) ** 2 / 2
 
 
 def run() -> dict[str, dict[str, float]]:
-    """The book of one period for each method [J], and what theory says of the drag.
+    """Simulate each method to its steady state.
 
-    Of the method, or of the motion.
+    Returns the ledger of one period [J], and the dissipation of drag by theory: of the discrete
+    motion if that is known, otherwise of the exact motion.
     """
     z = cmath.exp(1j * PUSH * H)
-    exact = taken_by_drag(1j * PUSH)
+    exact = drag_dissipation(1j * PUSH)
     differences = {
         "ImplicitEuler": 1 - 1 / z,
         "BDF2": 1.5 - 2 / z + 0.5 / z**2,
         "ImplicitMidpoint": 2 * (z - 1) / (z + 1),
     }
-    expected = {name: taken_by_drag(d / H) for name, d in differences.items()}
+    expected = {name: drag_dissipation(d / H) for name, d in differences.items()}
     books = {}
     for method in METHODS:
         *_, (state, _) = taut.simulate(system, method(), h=H, until=SETTLE * PERIOD)
@@ -79,7 +77,7 @@ def run() -> dict[str, dict[str, float]]:
 
 
 def picture(figure, books) -> None:
-    """What becomes of the work of the support in one period, by method."""
+    """Plot how the work of the support is dissipated in one period, by method."""
     axes, base = figure.subplots(), [0.0] * len(books)
     for item in ("drag", "numerical"):
         amounts = [1000 * b[item] for b in books.values()]
@@ -95,7 +93,7 @@ def picture(figure, books) -> None:
 if __name__ == "__main__":
     books = run()
     exact = 1000 * books["RK4"]["exact"]
-    print(f"in one period, {STEPS} steps, drag takes π m α Ω X² = {exact:.4f} mJ\n")
+    print(f"in one period, {STEPS} steps, drag dissipates π m α Ω X² = {exact:.4f} mJ\n")
     print("in mJ              support       drag  numerical    gained       gap   drag, theory")
     for name, b in books.items():
         items = ("scripted", "drag", "numerical", "gained")

@@ -1,15 +1,12 @@
-"""Wind: a banner hangs from its upper edge in a steady wind.
+"""Wind: a banner, held at its upper edge, comes to rest at a slant in a steady wind.
 
-Blows out and comes to rest at a slant.
-
-The air pushes on every triangle with drag along the wind and lift across it. Where the banner rests
-flat at the angle φ to the vertical, what the wind pushes at a right angle to it is what its weight
-does,
+Each triangle feels drag along the wind and lift across it. If the banner rests flat at the angle φ
+to the vertical, the components of wind and weight perpendicular to it balance,
 
     ½ρu² (C_D cos²φ + C_L cos φ sin²φ) = σ g sin φ,
 
-whatever the banner's size, since each piece of it is in balance by itself. In the book, the wind's
-work is what it has done.
+whatever the size of the banner, since each piece of it is in equilibrium by itself. The ledger
+shows the work of the wind.
 """
 
 import numpy as np
@@ -36,9 +33,10 @@ banner = taut.System(
 
 
 def run() -> dict[str, object]:
-    """Five seconds; returns the slant by time and by the balance [rad], states.
+    """Simulate five seconds.
 
-    The speed left [m/s] and the book [J].
+    Returns the slant over time and at equilibrium [rad], the states, the final speed [m/s] and the
+    ledger [J].
     """
     ledger, states = taut.Ledger(), []
     for state, _ in taut.simulate(banner, taut.ImplicitEuler(), h=0.02, until=5.0, ledger=ledger):
@@ -61,7 +59,7 @@ def run() -> dict[str, object]:
 
 
 def picture(figure, result) -> None:
-    """The banner from the side at several moments, and its slant by time."""
+    """Draw the banner from the side at several times, and plot its slant over time."""
     left, right = figure.subplots(1, 2)
     column = sheet.select("abs(x - 0.25) < 0.01")
     for step in (0, 12, 24, 40, 249):
@@ -77,7 +75,7 @@ def picture(figure, result) -> None:
 if __name__ == "__main__":
     result = run()
     print(
-        f"slant {np.degrees(result['slant'][-1]):.4f}°, by balance "
+        f"slant {np.degrees(result['slant'][-1]):.4f}°, at equilibrium "
         f"{np.degrees(result['expected']):.4f}°"
     )
     print(f"its fastest point still moves at {1000 * result['speed']:.2g} mm/s")

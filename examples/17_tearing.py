@@ -1,11 +1,9 @@
-"""Tearing: a sheet with a slit is pulled apart, its threads break one after the other.
+"""Tearing: a sheet with a slit is pulled apart, and the ledger records the energy of each thread.
 
-And the book has the energy of each.
-
-A thread breaks at the strain ε. It leaves with ½k(l - l₀)², which is ½k(ε l₀)² and what the last
-step has stretched it beyond. The seam in the middle is weaker than the rest, and the slit is at its
-left. What the hands put in is stored, dissipated or gone with the threads, and the sheet ends as
-two pieces.
+A thread breaks at the strain ε. The energy ½k(l - l₀)² that is lost with it is ½k(ε l₀)², plus what
+the last step has stretched it beyond ε. The seam in the middle is weaker than the rest, and the
+slit is at its left end. The work of pulling is stored, dissipated or lost with the threads, and the
+sheet ends up in two pieces.
 """
 
 import numpy as np
@@ -16,31 +14,26 @@ import taut
 from taut import laws
 from taut.constraints import fixed, scripted
 
-K, SHEAR, WEAK, SPEED, SLIT = (
-    100.0,
-    20.0,
-    0.1,
-    0.1,
-    0.3,
-)  # N/m, N/m, breaking strain of the seam, m/s, part of the width
+# N/m, N/m, breaking strain of the seam, m/s, fraction of the width
+K, SHEAR, WEAK, SPEED, SLIT = 100.0, 20.0, 0.1, 0.1, 0.3
 
 sheet = taut.mesh.sheet(16, 9, size=(0.8, 0.45))
 x = sheet.points
 low, high = sheet.select("y == min"), sheet.select("y == max")
 
 
-def kept(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Threads without those of the slit, and the strain at which each breaks.
+def cut_slit(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the threads that do not cross the slit, and the strain at which each breaks.
 
-    A tenth in the seam, never elsewhere.
+    The strain is a tenth in the seam, and too large to be reached elsewhere.
     """
     seam = (x[pairs, 1].min(axis=1) < 0.225) & (x[pairs, 1].max(axis=1) > 0.225)
     there = ~(seam & (x[pairs, 0].mean(axis=1) < SLIT * 0.8))
     return pairs[there], np.where(seam, WEAK, 1e3)[there]
 
 
-threads, threads_break = kept(sheet.edges)
-crossed, crossed_break = kept(sheet.diagonals)
+threads, threads_break = cut_slit(sheet.edges)
+crossed, crossed_break = cut_slit(sheet.diagonals)
 torn_sheet = taut.System(
     x,
     mass=taut.areal_mass(sheet, 0.2),
@@ -54,9 +47,10 @@ torn_sheet = taut.System(
 
 
 def run() -> dict[str, object]:
-    """Pull until it is in two.
+    """Pull until the sheet is in two pieces.
 
-    Returns the book [J], the breaks by step, the least they can take [J], and the pieces left.
+    Returns the ledger [J], the number of threads broken in each step, the least energy that they
+    can take [J], the number of pieces, and the states.
     """
     ledger, states, broken = taut.Ledger(), [], []
     for state, report in taut.simulate(
@@ -81,7 +75,7 @@ def run() -> dict[str, object]:
 
 
 def picture(figure, result) -> None:
-    """The threads that are left, without those of the shear, at three moments."""
+    """Draw the threads that are left, without shear springs, at three times."""
     count = np.cumsum(result["broken"])
     moments = [np.searchsorted(count, part * count[-1]) for part in (1e-9, 0.5, 1.0)]
     for axes, step in zip(figure.subplots(1, 3, sharey=True), moments, strict=True):

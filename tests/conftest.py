@@ -1,4 +1,4 @@
-"""What tests in several folders need."""
+"""Fixtures shared by several folders."""
 
 import logging
 import os
@@ -12,10 +12,7 @@ from taut.threads import prepare_threads
 
 @pytest.fixture(scope="session", autouse=True)
 def one_thread_per_worker():
-    """Where several processes share the tests, each keeps to one thread.
-
-    Theirs would get in each other's way.
-    """
+    """Limit each xdist worker to one thread, so that workers do not compete for cores."""
     if "PYTEST_XDIST_WORKER" in os.environ:
         prepare_threads()
         numba.set_num_threads(1)
@@ -23,7 +20,7 @@ def one_thread_per_worker():
 
 @pytest.fixture
 def log(caplog):
-    """What taut says on its log, which does not reach the root logger."""
+    """Capture taut's log, which does not propagate to the root logger."""
     logger = logging.getLogger("taut")
     logger.addHandler(caplog.handler)
     with caplog.at_level("INFO", logger="taut"):
@@ -33,7 +30,7 @@ def log(caplog):
 
 @pytest.fixture
 def command(tmp_path, monkeypatch, capsys):
-    """Run a command of taut in an empty folder: exit code, standard output, standard error."""
+    """Run a taut command in an empty folder; return exit code, stdout and stderr."""
     from taut.cli.main import main
 
     monkeypatch.chdir(tmp_path)
@@ -45,7 +42,7 @@ def command(tmp_path, monkeypatch, capsys):
             code = 0
         except SystemExit as stop:
             code = stop.code or 0
-        said = capsys.readouterr()
-        return code, said.out, said.err
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
 
     return run

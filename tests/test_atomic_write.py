@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, and only over what may be replaced."""
+"""Files are written completely or not at all, and existing files are replaced only on request."""
 
 import os
 import stat
@@ -7,7 +7,7 @@ import pytest
 
 from taut.atomic_write import atomic_folder, atomic_open, atomic_paths, atomic_write
 
-posix = pytest.mark.skipif(os.name != "posix", reason="permissions and links of POSIX")
+posix = pytest.mark.skipif(os.name != "posix", reason="requires POSIX permissions and links")
 
 
 def mode(path):

@@ -1,6 +1,6 @@
-"""Every Python block in README and docs runs, in order, one namespace a page.
+"""Every Python block in README and docs runs, in order, in one namespace per page.
 
-The text block after it is what it prints.
+The text block after it must be its output.
 """
 
 import re
@@ -17,17 +17,17 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"```(python|text)\n(.*?)```", re.DOTALL)
 
 
-def _rounded(text: str) -> str:
-    """Without what depends on the machine.
+def _round_numbers(text: str) -> str:
+    """Remove what depends on the machine.
 
-    Numbers in scientific notation (residuals) and digits past the sixth.
+    Numbers in scientific notation (residuals) and digits after the sixth.
     """
     text = re.sub(r"-?\d\.?\d*e[-+]\d+", "#", text)
     return re.sub(r"(\.\d{6})\d+", r"\1", text).strip()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_blocks_run_and_print_what_they_say(page, tmp_path, monkeypatch):
+def test_code_blocks_print_the_documented_output(page, tmp_path, monkeypatch):
     blocks = [
         (m[1], m[2], page.read_text()[: m.start()].count("\n") + 2)
         for m in BLOCK.finditer(page.read_text())
@@ -40,7 +40,7 @@ def test_blocks_run_and_print_what_they_say(page, tmp_path, monkeypatch):
                 exec(compile("\n" * (line - 1) + text, str(page), "exec"), space)
             printed = out.getvalue()
         else:
-            assert _rounded(printed) == _rounded(text), f"{page.name}, line {line}"
+            assert _round_numbers(printed) == _round_numbers(text), f"{page.name}, line {line}"
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_blocks_run_and_print_what_they_say(page, tmp_path, monkeypatch):
     [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"],
     ids=lambda p: str(p.relative_to(ROOT)),
 )
-def test_links_lead_somewhere(page):
+def test_links_are_valid(page):
     for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text()):
         if "://" not in target:
             assert (page.parent / target).exists(), target
@@ -57,13 +57,13 @@ def test_links_lead_somewhere(page):
 @pytest.mark.parametrize(
     "page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda p: str(p.relative_to(ROOT))
 )
-def test_files_that_are_named_are_there(page):
-    """Such as `scene/_law.py`: by their places below src/taut, or below the repository."""
+def test_named_files_exist(page):
+    """Such as `scene/_law.py`: relative to src/taut or to the repository."""
     for path in re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.(?:py|toml))`", page.read_text()):
         assert any((top / path).exists() for top in (ROOT / "src/taut", ROOT / "src", ROOT)), path
 
 
-def test_the_excerpt_of_generated_source_is_still_what_is_generated():
+def test_excerpt_of_generated_source_is_current():
     page = (ROOT / "docs/guide/own-law.md").read_text()
     excerpt = re.search(r"From the middle of the output:\n\n```\n(.*?)```", page, re.DOTALL)[1]
     source = laws.spring.compile("energy", 2, {"k": None, "l0": None}).source().splitlines()

@@ -1,4 +1,4 @@
-"""Every example, against its physical number, and its picture."""
+"""Every example: its physical result and its picture."""
 
 import ast
 import importlib.util
@@ -25,7 +25,7 @@ def load(path):
 
 
 def hooke(q, rest, pairs, k):
-    """Forces of springs [N], (n, 3), as the slides have them: f_i = k (|x_ij| - l₀) x̂_ij."""
+    """Forces of springs [N], (n, 3): f_i = k (|x_ij| - l₀) x̂_ij."""
     force = np.zeros_like(q)
     for i, j in pairs:
         x, l0 = q[j] - q[i], np.linalg.norm(rest[j] - rest[i])
@@ -38,7 +38,7 @@ def hooke(q, rest, pairs, k):
 def check_one_spring(module, result):
     assert result["measured"] == pytest.approx(
         result["discrete"], rel=2e-6
-    )  # crossings are placed by straight lines
+    )  # crossings are interpolated linearly
     assert result["continuous"] == pytest.approx(1.256637, abs=1e-6)
     assert result["residual"] < 1e-6
 
@@ -64,7 +64,7 @@ def check_damping_kinds(module, found):
     np.testing.assert_allclose(found["drag"]["momentum"], 2.0 * slowed ** np.arange(301), atol=1e-9)
     assert found["drag"]["centre"][-1] == pytest.approx(
         1 - np.exp(-6.0), rel=1e-5
-    )  # (αh)²/12 is left
+    )  # error (αh)²/12
 
 
 def check_rod(module, result):
@@ -106,7 +106,7 @@ def check_cloth(module, result):
 
 
 def check_solid_2d(module, found):
-    slight = 2e-5  # twice the strain: what the change of shape makes of the moduli
+    slight = 2e-5  # twice the strain: geometric change of the moduli
     for name, young in (("triangles", 2 / np.sqrt(3)), ("squares, braced", 4 / 3)):
         assert found[name]["E"] == pytest.approx(young, rel=slight)
         assert found[name]["nu"] == pytest.approx(1 / 3, rel=slight)
@@ -119,7 +119,7 @@ def check_solid_3d(module, result):
     assert result["nu"] == pytest.approx(0.25, rel=2e-5)
     for name, (mesh, pairs) in module.BRACED.items():
         pairs = np.concatenate(pairs)
-        rigidity = np.zeros((len(pairs), mesh.n, 3))  # how the lengths change with the places
+        rigidity = np.zeros((len(pairs), mesh.n, 3))  # derivative of the lengths by the positions
         along = mesh.points[pairs[:, 0]] - mesh.points[pairs[:, 1]]
         (
             rigidity[np.arange(len(pairs)), pairs[:, 0]],
@@ -133,7 +133,9 @@ def check_solid_3d(module, result):
 
 def check_any_mesh(module, result):
     assert result["weight"] == pytest.approx(9.81 * 1000 * result["mesh"].volumes.sum())
-    assert result["held"] == pytest.approx(result["weight"], rel=1e-6)  # it still moves a little
+    assert result["held"] == pytest.approx(
+        result["weight"], rel=1e-6
+    )  # it is still moving slightly
     assert 1e-5 < result["sank"] < 1e-2
     assert result["speed"] < 1e-4
 
@@ -180,7 +182,7 @@ def check_edge_springs(module, result):
         angle.append(((2 + damping) * angle[-1] - angle[-2]) / (1 + damping + stiffness))
     np.testing.assert_allclose(
         result["angle"], angle[1:], atol=0.05 * 2e-3
-    )  # θ² = 0.0025: what is beyond the small angle
+    )  # θ² = 0.0025: error of the small-angle formula
 
 
 def check_discrete_shells(module, result):
@@ -259,7 +261,7 @@ def check_energy_book(module, books):
         assert abs(book["gap"]) <= 1e-12 * book["scale"]
         flows = book["scripted"] - book["drag"] - book["numerical"] + book["residual"]
         assert book["gained"] == pytest.approx(flows, abs=1e-12 * book["scale"])
-        assert abs(book["gained"]) < 1e-7 * exact, "it has settled"
+        assert abs(book["gained"]) < 1e-7 * exact, "the motion must have settled"
     for name in ("ImplicitEuler", "BDF2", "ImplicitMidpoint"):
         assert books[name]["drag"] == pytest.approx(books[name]["expected"], rel=1e-7)
     assert books["RK4"]["drag"] == pytest.approx(exact, rel=1e-4)
@@ -295,7 +297,7 @@ def check_tearing(module, result):
     )  # of 17 threads and 32 crossings less 5 and 10 of the slit
     for name, pairs in (("spring", module.threads), ("shear", module.crossed)):
         heights = np.sort(module.x[pairs[~state.active[name]], 1], axis=1)
-        assert len(np.unique(heights, axis=0)) == 1, "all of one row"
+        assert len(np.unique(heights, axis=0)) == 1, "all torn threads are in one row"
     torn = sum(book.torn.values())
     assert result["least"] == pytest.approx(
         12 * 50 * 0.005**2 + 22 * 10 * 0.005**2 * 2
@@ -360,9 +362,9 @@ def test_every_example_is_checked_short_and_in_the_gallery():
 
 @pytest.fixture
 def descents(monkeypatch):
-    """Hold every implicit Euler step to V' + ½|Δv|²_M ≤ V + ½|v|²_M where nothing depends on time.
+    """Check V' + ½|Δv|²_M ≤ V + ½|v|²_M for every implicit Euler step of an autonomous system.
 
-    How many there were.
+    Counts these steps.
     """
     count, plain = [0], taut.ImplicitEuler.advance
 

@@ -1,4 +1,4 @@
-"""The notebooks run from top to bottom, print what is stored in them, and store nothing but text.
+"""The notebooks run from top to bottom, print their stored output, and store only text.
 
 A notebook is JSON: its code cells are executed here in one namespace, without Jupyter.
 """
@@ -14,8 +14,8 @@ import pytest
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "examples/notebooks").glob("*.ipynb"))
 
 
-def _rounded(text):
-    """Without what depends on the machine: numbers in scientific notation (residuals)."""
+def _round_numbers(text):
+    """Remove what depends on the machine: numbers in scientific notation (residuals)."""
     return re.sub(r"\d\.?\d*e[-+]\d+", "#", text)
 
 
@@ -37,7 +37,9 @@ def test_notebook_prints_what_it_stores(path, tmp_path, monkeypatch):
             exec(compile("".join(cell["source"]), f"{path.name}, cell {number}", "exec"), space)
         plt.close("all")
         stored = "".join("".join(output["text"]) for output in cell["outputs"])
-        assert _rounded(out.getvalue()) == _rounded(stored), f"{path.name}, cell {number}"
+        assert _round_numbers(out.getvalue()) == _round_numbers(stored), (
+            f"{path.name}, cell {number}"
+        )
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)

@@ -1,4 +1,4 @@
-"""The house: imports point down the pipeline, names have one path.
+"""Package structure: imports point down the pipeline, names have one path.
 
 Nothing heavy is loaded before it is needed.
 """
@@ -92,9 +92,9 @@ COMPILED_IN = (
 
 @by_path
 def test_compiled_loops_call_nothing_compiled_elsewhere(path):
-    """Numba does not notice an edit elsewhere.
+    """Numba does not detect edits in other files.
 
-    Kernels are keyed on their text and on that of the few files they may import.
+    Kernels are keyed on their source and on that of the few files they may import.
     """
     text = path.read_text()
     if re.search(r"^@(njit|cfunc|intrinsic|compiled|entry_point)", text, re.MULTILINE):
@@ -108,7 +108,7 @@ def test_compiled_loops_call_nothing_compiled_elsewhere(path):
         assert {name.rpartition(".")[0] for name in _imports(ast.parse(text))} <= set(COMPILED_IN)
 
 
-def test_kernels_are_compiled_again_when_what_they_import_changes(monkeypatch):
+def test_kernels_are_recompiled_when_their_imports_change(monkeypatch):
     from taut.jit import compile as compiling
 
     keys = []
@@ -124,7 +124,7 @@ def test_kernels_are_compiled_again_when_what_they_import_changes(monkeypatch):
     assert len(set(keys)) == 1 + len(COMPILED_IN)
 
 
-def test_every_module_says_what_it_is():
+def test_every_module_has_a_docstring():
     for path in FILES:
         assert ast.get_docstring(ast.parse(path.read_text())), f"{path} has no docstring"
 
@@ -139,8 +139,8 @@ def test_public_names_resolve_and_are_documented():
     assert set(taut.__all__) <= set(dir(taut))
 
 
-def test_the_top_level_stays_small():
-    """About thirty names, and the modules with the rest: what is longer is not read."""
+def test_top_level_names():
+    """About thirty names and the modules: a longer list is not read."""
     modules = [name for name in taut.__all__ if isinstance(getattr(taut, name), ModuleType)]
     assert modules == [
         "constraints",
@@ -156,7 +156,7 @@ def test_the_top_level_stays_small():
 
 
 def test_public_names_have_one_path():
-    """No name of a module is at the top level as well, and none is in two modules."""
+    """No name of a module is also at the top level, and none is in two modules."""
     modules = {
         name: getattr(taut, name)
         for name in taut.__all__
@@ -208,7 +208,7 @@ def test_info_command():
         assert word in run.stdout
 
 
-def test_a_taut_error_on_the_command_line_is_one_line_and_code_2(tmp_path):
+def test_taut_error_is_one_line_and_exit_code_2(tmp_path):
     tmp_path.chmod(0o777)
     run = subprocess.run(
         [sys.executable, "-m", "taut.cli", "info"],
@@ -222,6 +222,6 @@ def test_a_taut_error_on_the_command_line_is_one_line_and_code_2(tmp_path):
     assert "Traceback" not in run.stderr
 
 
-def test_what_is_logged_cannot_steer_a_terminal():
+def test_control_characters_are_escaped_in_the_log():
     record = logging.LogRecord("taut", logging.INFO, "", 0, "group %s", ("\x1b[2Jé\n",), None)
     assert logging.getLogger("taut").handlers[0].format(record) == "taut: group \\x1b[2Jé\\n"

@@ -1,6 +1,5 @@
-"""The documentation site.
-
-Built without a warning, whole, with every public name, and with the figures of its sources.
+"""The documentation site: builds without warnings, is complete, and its values match
+their sources.
 """
 
 import os
@@ -29,9 +28,9 @@ NAMES += [
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The folder of the built site. mkdocs runs by itself.
+    """The folder of the built site.
 
-    It changes the logging of the process.
+    mkdocs runs in a separate process because it changes the logging configuration.
     """
     for package in ("mkdocs", "material", "mkdocstrings"):
         pytest.importorskip(package, reason="the site is built with the extra docs")
@@ -56,17 +55,14 @@ def _words(html: str) -> str:
 
 
 def test_every_page_is_in_the_navigation(site):
-    """A link in the text would not do.
-
-    It is the list of all pages, which each page has, that is looked at.
-    """
+    """The navigation on each page is checked; a link in the text is not sufficient."""
     home = (site / "index.html").read_text()
     listed = set(re.findall(r'<a href="([^"#]+)" class="md-nav__link', home))
     assert {page.removesuffix(".md") + ".html" for page in PAGES} - {"index.html"} <= listed
     assert all((site / target).is_file() for target in listed if target not in ("./", "."))
 
 
-def test_every_public_name_has_its_place_in_the_reference(site):
+def test_every_public_name_is_in_the_reference(site):
     pages = {page.stem: page.read_text() for page in (site / "api").glob("*.html")}
     headings = {
         _words(heading).split()[0]  # "dataclass" may follow
@@ -78,8 +74,8 @@ def test_every_public_name_has_its_place_in_the_reference(site):
     assert [name for name in (f"taut.{n}" for n in taut.__all__) if name not in overview] == []
 
 
-def test_the_reference_says_what_the_docstrings_say(site):
-    said = " ".join(_words(page.read_text()) for page in (site / "api").glob("*.html"))
+def test_reference_shows_the_docstrings(site):
+    reference = " ".join(_words(page.read_text()) for page in (site / "api").glob("*.html"))
     missing = []
     for name in NAMES:
         module, _, last = name.rpartition(".")
@@ -93,16 +89,16 @@ def test_the_reference_says_what_the_docstrings_say(site):
             thing.__doc__ if thing.__doc__ != type(thing).__doc__ else ""
         )  # a dict has that of all dicts
         first = (own or "").strip().partition("\n")[0]
-        missing += [name] * (" ".join(first.replace("`", "").split()) not in said)
+        missing += [name] * (" ".join(first.replace("`", "").split()) not in reference)
     assert missing == []
 
 
-def test_laws_are_shown_as_they_are_called(site):
+def test_law_signatures_are_shown(site):
     assert "spring(elements, *, k, l0=...)" in _words((site / "api/laws.html").read_text())
 
 
-def test_nothing_is_fetched_from_elsewhere(site):
-    """Scripts, styles, fonts and pictures come with the site."""
+def test_site_loads_nothing_from_other_hosts(site):
+    """Scripts, styles, fonts and pictures are part of the site."""
     fetched = re.compile(
         r'<(?:script|img|iframe|source)[^>]*\ssrc="(https?:)?//|<link[^>]*rel="(?:stylesheet|preconnect)"[^>]*//'
     )
@@ -114,10 +110,9 @@ def test_nothing_is_fetched_from_elsewhere(site):
     ] == []
 
 
-def test_figures_of_the_choice_are_those_of_the_guide():
-    """`docs/choosing.md` rounds what the blocks of `docs/guide/time.md` print.
-
-    And `tests/test_docs.py` runs these.
+def test_values_of_choosing_match_the_guide():
+    """`docs/choosing.md` rounds the output of `docs/guide/time.md`, which `tests/test_docs.py`
+    runs.
     """
     guide = (DOCS / "guide/time.md").read_text()
     printed = {}
@@ -130,9 +125,9 @@ def test_figures_of_the_choice_are_those_of_the_guide():
     )
     assert len(rows) == 8
     for name, cells in rows:
-        told = re.findall(r"(-?\d+(?:\.(\d+))?) m[mJ]", cells)
-        assert len(told) == len(printed[name]), name
-        for (number, digits), exact in zip(told, printed[name], strict=True):
+        rounded = re.findall(r"(-?\d+(?:\.(\d+))?) m[mJ]", cells)
+        assert len(rounded) == len(printed[name]), name
+        for (number, digits), exact in zip(rounded, printed[name], strict=True):
             assert float(number) == pytest.approx(exact, abs=0.51 * 10.0 ** -len(digits)), (
                 name,
                 number,
@@ -140,7 +135,7 @@ def test_figures_of_the_choice_are_those_of_the_guide():
             )
 
 
-def test_the_house_has_the_rooms_there_are():
+def test_house_picture_shows_all_packages():
     space = {"__name__": "house", "__file__": str(DOCS / "pictures/house.py")}
     exec((DOCS / "pictures/house.py").read_text(), space)
     rooms = {name for floor in space["FLOORS"] for name, _ in floor} | {space["ROOF"][0]}
@@ -157,7 +152,7 @@ def test_the_house_has_the_rooms_there_are():
     )
 
 
-def test_every_theory_page_has_as_many_answers_as_exercises():
+def test_every_exercise_has_an_answer():
     for page in sorted((DOCS / "theory").glob("*.md")):
         _, _, rest = page.read_text().partition("\n## Exercises\n")
         asked, _, answered = rest.partition("<details")

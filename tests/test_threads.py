@@ -1,4 +1,4 @@
-"""The threading layer: tbb where it can be had, another elsewhere, and the same bits from each."""
+"""The threading layer: tbb if available, otherwise a fallback, with bit-identical results."""
 
 import subprocess
 import sys
@@ -28,15 +28,15 @@ def run(layer):
     return made.stdout.split()
 
 
-def test_layers_fall_back_and_give_the_same_bits():
+def test_threading_layers_are_bit_identical():
     chosen, used, bits = run("tbb")
     assert chosen == used
-    got, used, same = run("workqueue")  # the one that is there on every machine
+    got, used, same = run("workqueue")  # available on every machine
     assert got == used == "workqueue"
     assert same == bits
 
 
-def test_info_says_which_layer(monkeypatch, capsys):
+def test_info_names_the_threading_layer(monkeypatch, capsys):
     from taut import threads
     from taut.cli import _info as info
 

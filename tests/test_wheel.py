@@ -1,6 +1,6 @@
 """The wheel and the sdist.
 
-Built without a network, whole, and enough to run a scene with nothing but the core dependencies.
+Built without a network, complete, and sufficient to run a scene with only the core dependencies.
 """
 
 import os
@@ -69,14 +69,14 @@ def built(tmp_path_factory):
 
 
 def _files(folder: Path) -> set[str]:
-    """The files under a folder of the repository, without what Python leaves there."""
+    """The files under a folder of the repository, without caches of Python."""
     found = {
         path.relative_to(ROOT).as_posix() for path in (ROOT / folder).rglob("*") if path.is_file()
     }
     return {name for name in found if "__pycache__" not in name}
 
 
-def test_the_wheel_has_all_of_the_package_and_nothing_else(built):
+def test_wheel_contains_exactly_the_package(built):
     with ZipFile(built[0]) as wheel:
         names = {name for name in wheel.namelist() if ".dist-info/" not in name}
         metadata = wheel.read(
@@ -97,7 +97,7 @@ def test_the_wheel_has_all_of_the_package_and_nothing_else(built):
     assert sorted(re.match(r"[\w-]+", wanted)[0] for wanted in needed) == sorted(core)
 
 
-def test_the_sdist_has_the_tests_the_documentation_and_the_examples(built):
+def test_sdist_contains_tests_docs_and_examples(built):
     with tarfile.open(built[1]) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert (
@@ -107,7 +107,7 @@ def test_the_sdist_has_the_tests_the_documentation_and_the_examples(built):
     assert {"README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", "mkdocs.yml"} <= names
 
 
-def test_from_the_wheel_alone_a_scene_runs_and_what_is_missing_is_said(built, tmp_path):
+def test_wheel_runs_a_scene_without_extras_and_names_missing_ones(built, tmp_path):
     with ZipFile(built[0]) as wheel:
         wheel.extractall(tmp_path / "site")
     (tmp_path / "empty").mkdir()
@@ -121,7 +121,7 @@ def test_from_the_wheel_alone_a_scene_runs_and_what_is_missing_is_said(built, tm
     )
     assert done.stdout.startswith(str(tmp_path / "site"))
     ends = re.findall(r"^done (\w+) (\d)$", done.stderr, re.MULTILINE)
-    told = [
+    expected = [
         ("scenes", "0"),
         ("run", "0"),
         ("view", "2"),
@@ -130,7 +130,7 @@ def test_from_the_wheel_alone_a_scene_runs_and_what_is_missing_is_said(built, tm
         ("export", "2"),
         ("export", "0"),
     ]
-    assert ends == told, done.stderr
+    assert ends == expected, done.stderr
     assert re.findall(r"pip install 'taut\[(\w+)\]'", done.stderr) == [
         "view",
         "render",

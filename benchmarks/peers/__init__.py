@@ -1,10 +1,8 @@
-"""Other packages on the same cloth, where they happen to be installed.
+"""Other packages on the same cloth, if they are installed, driven through their public APIs.
 
-Each driven through its public API.
-
-Their times are ratios to the yardstick as taut's are, and their accuracy is measured by the same
-residual ratio from the positions and velocities they give. A trajectory with strains beyond 50% is
-called broken: its ratio means nothing.
+Their times are divided by the baseline like those of taut, and their accuracy is measured by the
+same residual ratio, from the positions and velocities that they return. A trajectory with strains
+beyond 50% is called broken: its residual ratio means nothing.
 """
 
 from __future__ import annotations
@@ -23,21 +21,24 @@ from taut.bench.trajectory import Stepper
 
 @dataclass(frozen=True)
 class Peer:
-    """A package, and how it is set to step the cloth.
+    """A package, and how it steps the cloth.
 
-    name : of the row; method : in words; module : to import; install : what pip installs; home :
-        where its driver is
-    share : of the run's steps that it makes; springs : whether it steps the same springs, so that
-        its residual means something
+    name : of the row
+    method : description of the solver and its options
+    module : the module to import
+    install : the name of the package for pip
+    driver : file and function in `benchmarks.peers` that creates the Stepper
+    share : fraction of the steps of the other rows that it takes
+    has_same_springs : whether it steps the same springs, so that its residual is meaningful
     """
 
     name: str
     method: str
     module: str
     install: str
-    home: str
+    driver: str
     share: float = 1.0
-    springs: bool = True
+    has_same_springs: bool = True
 
 
 PEERS = (
@@ -70,60 +71,63 @@ PEERS = (
         "mujoco",
         "mujoco",
         "_mujoco.flex",
-        springs=False,
+        has_same_springs=False,
     ),
 )
 
 
-def peers(bench: Bench) -> list[Row]:
-    """A row for each peer, on the cloth of the other rows."""
-    return [_row(bench, peer, bench.n) for peer in PEERS]
+def measure_peers(bench: Bench) -> list[Row]:
+    """Return a row for each peer, on the cloth of the other rows."""
+    return [_measure_peer(bench, peer, bench.n) for peer in PEERS]
 
 
-def _row(bench: Bench, peer: Peer, n: int) -> Row:
+def _measure_peer(bench: Bench, peer: Peer, n: int) -> Row:
     if find_spec(peer.module) is None:
         return Row(
             peer.name,
             peer.method,
             None,
-            "× yardstick",
-            said=f"not installed: pip install {peer.install}",
+            "× baseline",
+            note=f"not installed: pip install {peer.install}",
         )
-    home, _, maker = peer.home.partition(".")
-    make: Callable[[Net, int], Stepper] = getattr(import_module(f"benchmarks.peers.{home}"), maker)
+    module, _, name = peer.driver.partition(".")
+    make: Callable[[Net, int], Stepper] = getattr(import_module(f"benchmarks.peers.{module}"), name)
     net, steps = cloth(n), max(5, round(peer.share * bench.steps))
-    with redirect_stdout(sys.stderr):  # what they print is not part of the results
-        bench.progress.start(f"{peer.name}, making the cloth")
+    with redirect_stdout(sys.stderr):  # packages print messages; standard output is for the results
+        bench.progress.start(f"{peer.name}, creating the cloth")
         try:
             stepper = make(net, n)
             bench.progress.finish()
-            seen = net if peer.springs else _structural(net)
-            made, yard = bench.run_with_baseline(n, seen, stepper, steps, f"{peer.name}, n = {n}")
+            measured = net if peer.has_same_springs else _select_structural(net)
+            made, baseline = bench.run_with_baseline(
+                n, measured, stepper, steps, f"{peer.name}, n = {n}"
+            )
         # A release of another project may fail in any way; it must not end the other rows.
         except Exception as error:
             bench.progress.finish()
-            return Row(peer.name, peer.method, None, "× yardstick", said=f"failed: {error!r}")
-    said = str(made) if peer.springs else str(made).partition(", ")[2]
+            return Row(peer.name, peer.method, None, "× baseline", note=f"failed: {error!r}")
+    # The text begins with the residual ratio, which means nothing for other springs.
+    results = str(made) if peer.has_same_springs else str(made).partition(", ")[2]
     return Row(
         peer.name,
         f"{peer.method}, soft, n = {n}",
-        made.mean / yard,
-        "× yardstick",
-        said=f"{1e3 * made.mean:.1f} ms; {said}",
+        made.mean / baseline,
+        "× baseline",
+        note=f"{1e3 * made.mean:.1f} ms; {results}",
         details={
             **made.details(),
             "n": n,
-            "yardstick_ms": 1e3 * yard,
-            "springs": peer.springs,
+            "yardstick_ms": 1e3 * baseline,
+            "springs": peer.has_same_springs,
             "sane": made.sane,
         },
     )
 
 
-def _structural(net: Net) -> Net:
-    """The sides of the cells alone.
+def _select_structural(net: Net) -> Net:
+    """Return the net with only its structural springs, along the sides of the cells.
 
-    What bends without stiffness may fold, which says nothing of its stretch.
+    A membrane without bending stiffness may fold, which strains the others but does not stretch it.
     """
     kept = net.k == STRUCTURAL
     return replace(net, pairs=net.pairs[kept], k=net.k[kept])

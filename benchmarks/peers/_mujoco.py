@@ -1,6 +1,4 @@
-"""MuJoCo's flex as a cloth of the same size and mass.
-
-A membrane, with the moduli of the springs' lattice.
+"""MuJoCo's flex as a cloth of the same size and mass: a membrane with the moduli of the springs.
 
 A square lattice with structural springs k and shear springs s has C₁₁ = k + s, C₁₂ = s, hence E t =
 (C₁₁² - C₁₂²)/C₁₁ and ν = C₁₂/C₁₁. It has no bending stiffness, as the skip-one springs have none
@@ -69,5 +67,5 @@ class _Flex:
 
 
 def flex(net: Net, n: int) -> _Flex:
-    """A grid of flex."""
+    """Return a Stepper of a flex grid."""
     return _Flex(net, n)

@@ -1,7 +1,4 @@
-"""Newton (newton-physics) on the cloth.
-
-Springs between particles, explicit or by vertex block descent, in single precision.
-"""
+"""Newton (newton-physics) on the cloth: explicit, or vertex block descent; in single precision."""
 
 from __future__ import annotations
 
@@ -12,14 +9,14 @@ import numpy as np
 
 from taut.arrays import Float, Int
 from taut.bench.net import GRAVITY, Net
-from taut.bench.step_rows import substeps
+from taut.bench.step_rows import count_substeps
 from taut.bench.trajectory import H
 
 VBD_SUBSTEPS, VBD_ITERATIONS = 10, 5
 
 
 class _Newton:
-    """A model of the net, a solver for it, and two states that take turns."""
+    """A model of the net, a solver for it, and two states that are swapped after each substep."""
 
     def __init__(self, net: Net, solver: str, count: int, **options: Any) -> None:
         import newton
@@ -52,16 +49,16 @@ class _Newton:
 
 
 def _colours(n: int) -> list[Int]:
-    """The particles of an n×n cloth in nine groups none of which has two that a spring joins."""
+    """Divide the particles of an n×n cloth into nine groups without springs inside a group."""
     i, j = np.divmod(np.arange(n * n), n)
     return [np.flatnonzero((i % 3 == a) & (j % 3 == b)) for a in range(3) for b in range(3)]
 
 
 def semi_implicit(net: Net, n: int) -> _Newton:
-    """Symplectic Euler, in as many substeps as taut's row makes."""
-    return _Newton(net, "SolverSemiImplicit", substeps(n))
+    """Return a Stepper of symplectic Euler, with as many substeps as the row of taut."""
+    return _Newton(net, "SolverSemiImplicit", count_substeps(n))
 
 
 def vbd(net: Net, n: int) -> _Newton:
-    """Vertex block descent."""
+    """Return a Stepper of vertex block descent."""
     return _Newton(net, "SolverVBD", VBD_SUBSTEPS, iterations=VBD_ITERATIONS)

@@ -41,5 +41,5 @@ class _XPBD:
 
 
 def xpbd(net: Net, n: int) -> _XPBD:
-    """XPBD in small steps of one iteration."""
+    """Return a Stepper of XPBD, with one iteration per substep."""
     return _XPBD(net)

@@ -1,7 +1,4 @@
-"""SimKit on the cloth: its mass-spring energy in its backward Euler.
-
-On the coordinates of the free particles.
-"""
+"""SimKit on the cloth: its mass-spring energy in its backward Euler, for the free particles."""
 
 from __future__ import annotations
 
@@ -72,5 +69,5 @@ class _BackwardEuler:
 
 
 def backward_euler(net: Net, n: int) -> _BackwardEuler:
-    """Newton's method from x + h v."""
+    """Return a Stepper of backward Euler, solved by Newton's method from x + h v."""
     return _BackwardEuler(net)

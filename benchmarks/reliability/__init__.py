@@ -1,4 +1,1 @@
-"""How often taut fails, counted.
-
-The campaigns of `taut bench --reliability`, each a great many trials of one kind.
-"""
+"""The campaigns of `taut bench --reliability`: many trials of one kind, with failures counted."""

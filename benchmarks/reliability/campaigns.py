@@ -1,7 +1,7 @@
-"""The campaigns by name, each in its full size or a hundredth of it.
+"""The campaigns by name, in full size or a hundredth of it.
 
-Each takes over the process it runs in, so that `taut bench --reliability` gives it one of its own
-(`benchmarks.reliability.run`).
+Each changes global settings of its process (warnings, log, memory limit), so that `taut bench
+--reliability` gives each its own process (`benchmarks.reliability.run`).
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from benchmarks.reliability import (
     soak,
 )
 from benchmarks.reliability.record import Record
-from benchmarks.reliability.watch import LINES, watched
+from benchmarks.reliability.watch import PROGRESS_SECONDS, show_progress
 from taut.progress import Progress
 
-QUICK = 100  # times smaller
-SIZES = {  # trials; of faults: one call in so many; of determinism: cases at most
+QUICK_DIVISOR = 100  # of the sizes, with --quick
+# Number of trials; for faults, N: one call in N is tried; for determinism, the most cases.
+SIZES = {
     "random": 2000,
     "meshes": 50_000,
     "heavy": 18,
@@ -37,13 +38,13 @@ SIZES = {  # trials; of faults: one call in so many; of determinism: cases at mo
 }
 
 
-def random(size: int) -> Record:
-    """Random valid scenes stepped: certified, or a typed error."""
-    results = random_steps.campaign(watched("random scenes", range(size)))
+def run_random_scenes(size: int) -> Record:
+    """Step random valid scenes: each step must be certified, or end in a typed error."""
+    results = random_steps.campaign(show_progress("random scenes", range(size)))
     found = random_steps.summary(results)
     solved = found["converged"] + found["rounding floor"]
     failures = [f"scene {number}: {defect}" for number, defect in found["defects"].items()]
-    if solved < random_steps.SOLVED * size:
+    if solved < random_steps.MIN_SOLVED * size:
         often = "".join(
             f"; most often: {error} ({count} times)"
             for error, count in list(found["errors"].items())[:1]
@@ -60,47 +61,47 @@ def random(size: int) -> Record:
         "scenes",
         failures,
         counts,
-        f"{found['iterations']['mean']} iterations a step",
+        f"{found['iterations']['mean']} iterations per step",
     )
 
 
-def meshes(size: int) -> Record:
-    """Spoilt mesh files read: a Mesh or a MeshError."""
-    found = hostile_meshes.campaign(watched("spoilt meshes", range(size)))
-    said = f"slowest {found.slowest[0]:.2f} s, memory grew by {found.grown / 1e6:.0f} MB"
+def run_corrupted_meshes(size: int) -> Record:
+    """Read corrupted mesh files: each must give a Mesh or a MeshError."""
+    found = hostile_meshes.campaign(show_progress("corrupted meshes", range(size)))
+    note = f"slowest {found.slowest[0]:.2f} s, memory grew by {found.grown / 1e6:.0f} MB"
     return Record(
         "meshes",
         size,
         "files",
         found.failures,
         {"read": found.read, "refused": found.refused},
-        said,
+        note,
     )
 
 
-def heavy(size: int) -> Record:
-    """Mesh files made to be slow or hungry."""
+def run_heavy_meshes(size: int) -> Record:
+    """Read small mesh files that are made to take much time or memory."""
     files = dict(list(heavy_meshes.files().items())[:size])
     readings = [
         reading
         for _, reading in zip(
-            watched("heavy meshes", range(size)), heavy_meshes.campaign(files), strict=False
+            show_progress("heavy meshes", range(size)), heavy_meshes.campaign(files), strict=False
         )
     ]
     slowest, most = max(r.seconds for r in readings), max(r.memory for r in readings)
-    failures = [str(reading) for reading in readings if reading.too_much]
+    failures = [str(reading) for reading in readings if reading.exceeds_limits]
     return Record(
         "heavy",
         len(readings),
         "files",
         failures,
-        said=f"slowest {slowest:.2f} s, most memory {most / 1e6:.0f} MB",
+        note=f"slowest {slowest:.2f} s, most memory {most / 1e6:.0f} MB",
     )
 
 
-def scenes(size: int) -> Record:
-    """Spoilt scene files read and built: a scene or a SceneError or MeshError."""
-    found = hostile_scenes.campaign(watched("spoilt scenes", range(size)))
+def run_corrupted_scenes(size: int) -> Record:
+    """Read and build corrupted scenes: each must give a scene, a SceneError or a MeshError."""
+    found = hostile_scenes.campaign(show_progress("corrupted scenes", range(size)))
     counts = {
         what: count for what, count in sorted(found.counts.items()) if not what.startswith("FAILED")
     }
@@ -110,13 +111,13 @@ def scenes(size: int) -> Record:
         "files",
         found.failures,
         counts,
-        f"slowest {found.slowest:.2f} s of the processor's time",
+        f"slowest {found.slowest:.2f} s of CPU time",
     )
 
 
-def killed(size: int) -> Record:
-    """Runs killed at random moments, and resumed."""
-    progress = Progress("taut bench", every=LINES)
+def run_kills(size: int) -> Record:
+    """Kill runs at random moments, and resume them."""
+    progress = Progress("taut bench", every=PROGRESS_SECONDS)
     progress.start("kills", size)
     with tempfile.TemporaryDirectory() as folder:
         found = kill.campaign(size, 0, Path(folder), lambda done: progress.update(done, ""))
@@ -132,10 +133,12 @@ def killed(size: int) -> Record:
     )
 
 
-def faulted(size: int) -> Record:
-    """Every call that changes the folder fails in turn; size : one call in so many."""
+def run_faults(size: int) -> Record:
+    """Let every call that changes the run folder fail; size : N, to try one call in N."""
     with tempfile.TemporaryDirectory() as folder:
-        found = faults.campaign(Path(folder), size, watch=lambda trials: watched("faults", trials))
+        found = faults.campaign(
+            Path(folder), size, watch=lambda trials: show_progress("faults", trials)
+        )
     harm = sum(count for what, count in found["counts"].items() if what.endswith("RunError"))
     counts = {"RunError": harm, "no harm": found["faults"] - harm}
     return Record(
@@ -143,45 +146,49 @@ def faulted(size: int) -> Record:
     )
 
 
-def same_bits(size: int) -> Record:
-    """The same bits whatever the threads, the time and the process."""
-    found = determinism.compared(watched("determinism", determinism.cases()[:size]))
+def run_determinism(size: int) -> Record:
+    """Compare results on one and two threads, in repetitions, and in other processes."""
+    found = determinism.compute_fingerprints(
+        show_progress("determinism", determinism.list_cases()[:size])
+    )
     comparisons = sum(len(prints) - 1 for prints in found.values())
     return Record(
         "determinism",
         comparisons,
         "comparisons",
-        determinism.differences(found),
+        determinism.describe_differences(found),
         {"cases": len(found)},
     )
 
 
-def soaked(size: int) -> Record:
-    """A long run: momenta, energy book and memory."""
-    kept = soak.soak(watched("soak", range(size)), size)
+def run_soak(size: int) -> Record:
+    """Take many steps: momenta, energy and memory must stay the same."""
+    drift = soak.run_steps(show_progress("soak", range(size)), size)
     return Record(
-        "soak", kept.steps, "steps", kept.failures, {"iterations": kept.iterations}, str(kept)
+        "soak", drift.steps, "steps", drift.failures, {"iterations": drift.iterations}, str(drift)
     )
 
 
 CAMPAIGNS: dict[str, Callable[[int], Record]] = {
-    "random": random,
-    "meshes": meshes,
-    "heavy": heavy,
-    "scenes": scenes,
-    "kill": killed,
-    "faults": faulted,
-    "determinism": same_bits,
-    "soak": soaked,
+    "random": run_random_scenes,
+    "meshes": run_corrupted_meshes,
+    "heavy": run_heavy_meshes,
+    "scenes": run_corrupted_scenes,
+    "kill": run_kills,
+    "faults": run_faults,
+    "determinism": run_determinism,
+    "soak": run_soak,
 }
 
 
-def size_of(name: str, *, quick: bool) -> int:
-    """How large a campaign is; of faults: one call in so many.
+def campaign_size(name: str, *, quick: bool) -> int:
+    """Return the size of a campaign (see `SIZES`).
 
-    >>> size_of("meshes", quick=True), size_of("faults", quick=True), size_of("faults", quick=False)
-    (500, 100, 1)
+    >>> [campaign_size(name, quick=True) for name in ("meshes", "faults")]
+    [500, 100]
     """
     if not quick:
         return SIZES[name]
-    return QUICK if name == "faults" else max(1, SIZES[name] // QUICK)
+    if name == "faults":
+        return QUICK_DIVISOR
+    return max(1, SIZES[name] // QUICK_DIVISOR)

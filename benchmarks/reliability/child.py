@@ -1,7 +1,4 @@
-"""A process of its own for work that may be killed, or may crash.
-
-What it writes into a pipe is heard here.
-"""
+"""Run work that may be killed or crash in a child process, which reports through a pipe."""
 
 from __future__ import annotations
 
@@ -14,32 +11,30 @@ from taut.bench.checkout import ROOT
 
 
 def python_command(code: str) -> list[str]:
-    """A command that runs Python code which may import `benchmarks`.
+    """Return a command that runs Python code which may import `benchmarks`.
 
-    -P keeps the current folder off the path; the checkout is put at its end instead.
+    -P keeps the current folder off the path; the checkout is appended to it instead.
     """
     return [sys.executable, "-P", "-c", f"import sys; sys.path.append({str(ROOT)!r}); {code}"]
 
 
-def child(work: Callable[[int], object]) -> tuple[int, int]:
-    """Begin work in a process of its own.
+def fork_child(work: Callable[[int], object]) -> tuple[int, int]:
+    """Start work in a child process; return its process id and the reading end of a pipe.
 
-    The id of the process, and the end of a pipe that is read from here.
-
-    work : is called there with the end of the pipe that is written to; an error in it is printed,
-        and ends the process with 1
+    work : called in the child with the writing end of the pipe; an error in it is printed, and
+        makes the exit code 1
     """
-    heard, said = os.pipe()
+    reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
         code = 1
         try:
-            os.close(heard)
-            work(said)
+            os.close(reading)
+            work(writing)
             code = 0
         except BaseException:
             traceback.print_exc()
         finally:
             os._exit(code)
-    os.close(said)
-    return pid, heard
+    os.close(writing)
+    return pid, reading

@@ -1,8 +1,7 @@
-"""Small mesh files made to be slow or hungry.
+"""Small mesh files that are made to take much time or memory.
 
-Many names, many sections, many arrays that share their bytes, long lines.
-
-Each is at most a few megabytes, and is read in a process of its own.
+They have many names, many sections, many arrays that share their bytes, or long lines. Each has at
+most a few megabytes, and is read in its own process.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-SECONDS, MEMORY = 2.0, 1e9  # at most [s], [bytes]
+MAX_SECONDS, MAX_MEMORY = 2.0, 1e9  # [s], [bytes]
 READ = """
 import resource, sys, time
 import taut.mesh, taut.mesh.mesh, importlib, pathlib, scipy.sparse.csgraph
@@ -34,7 +33,7 @@ CORNER = "v 0 0 0\nv 1 0 0\nv 0 1 0\n"
 
 
 def glb(document: Mapping[str, object], data: bytes = b"") -> bytes:
-    """A binary glTF file of a document and its buffer.
+    """Return a binary glTF file with a document and its buffer.
 
     >>> glb({})[:4]
     b'glTF'
@@ -47,7 +46,7 @@ def glb(document: Mapping[str, object], data: bytes = b"") -> bytes:
 
 
 def _triangle_glb(**more: object) -> bytes:
-    """One triangle, with further entries of the document."""
+    """Return a file with one triangle; more : further entries of the document."""
     accessor = {"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}
     document = {
         "asset": {"version": "2.0"},
@@ -61,7 +60,7 @@ def _triangle_glb(**more: object) -> bytes:
 
 
 def files() -> dict[str, bytes]:
-    """The files by name."""
+    """Return all files by name."""
     names = " ".join(f"n{i}" for i in range(20_000))
     faces = "f 1 2 3\n" * 20_000
     ring = [f"f {' '.join(['1'] * k)}" for k in range(3, 303)]
@@ -143,9 +142,11 @@ def files() -> dict[str, bytes]:
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file was read: size [MB], seconds [s] and memory [bytes].
+    """How a file was read.
 
-    Both NaN where the process failed, and its answer.
+    size : of the file [MB]
+    seconds, memory : time [s] and peak memory [bytes]; nan if the process failed
+    answer : the mesh, the error, or the last output of the process
     """
 
     name: str
@@ -155,18 +156,18 @@ class Reading:
     answer: str
 
     @property
-    def too_much(self) -> bool:
-        """Whether it took longer, or more, than it may."""
-        return not (self.seconds <= SECONDS and self.memory <= MEMORY)
+    def exceeds_limits(self) -> bool:
+        """Whether reading took too much time or memory, or the process failed."""
+        return not (self.seconds <= MAX_SECONDS and self.memory <= MAX_MEMORY)
 
     def __str__(self) -> str:
-        mark = "  <-- too much" if self.too_much else ""
+        mark = "  <-- too much" if self.exceeds_limits else ""
         took = f"{self.seconds:6.2f} s, {self.memory / 1e6:5.0f} MB"
         return f"{self.name:18} {self.size:5.2f} MB: {took}, {self.answer.strip()[:90]}{mark}"
 
 
 def campaign(contents: Mapping[str, bytes]) -> Iterator[Reading]:
-    """Read the files, one after the other."""
+    """Read the files one after another, each in its own process."""
     with tempfile.TemporaryDirectory() as folder:
         for name, content in contents.items():
             path = Path(folder) / name
@@ -178,9 +179,8 @@ def campaign(contents: Mapping[str, bytes]) -> Iterator[Reading]:
                 check=False,
                 timeout=600,
             )
-            seconds, memory, answer = (
-                run.stdout.split(" ", 2)
-                if run.returncode == 0
-                else ("nan", "nan", run.stderr[-200:])
-            )
+            if run.returncode == 0:
+                seconds, memory, answer = run.stdout.split(" ", 2)
+            else:
+                seconds, memory, answer = "nan", "nan", run.stderr[-200:]
             yield Reading(name, len(content) / 1e6, float(seconds), float(memory), answer)

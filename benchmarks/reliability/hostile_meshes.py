@@ -1,4 +1,4 @@
-"""Spoilt mesh files: every one must give a Mesh or one MeshError, soon and in little memory.
+"""Corrupted mesh files: each must give a Mesh or a MeshError, in little time and memory.
 
 Small valid files of every format are truncated, cut, doubled, shuffled and overwritten, and read.
 """
@@ -17,25 +17,26 @@ import numpy as np
 
 from benchmarks.reliability.hand_written import BY_HAND
 from benchmarks.reliability.spoil import spoil
-from benchmarks.reliability.watch import in_time
+from benchmarks.reliability.watch import limit_time
 from taut.bench.processes import peak_memory
 from taut.errors import MeshError
 from taut.mesh import UV, Mesh, read, write
 from taut.mesh.files import FORMATS
 
-SECONDS = 2.0
-MEMORY = 200e6  # growth [bytes] of the whole process over all files
-ADDRESS_SPACE = 8 << 30  # [bytes]
+MAX_SECONDS = 2.0  # to read a file
+MAX_MEMORY_GROWTH = 200e6  # [bytes], of the process over all files
+MAX_ADDRESS_SPACE = 8 << 30  # [bytes]
 Rng = np.random.Generator
 
 
 @dataclass
 class Attacks:
-    """What came of the files.
+    """The results of a campaign.
 
-    good : files that were not spoilt and are refused all the same
-    kept : each that failed, with what came up and where it was left; slowest : seconds of the
-        slowest file [s], and its name
+    files, read : number of files, and of those that gave a Mesh
+    good : messages about files that are rejected although they are valid
+    kept : messages about files that failed, with their copies
+    slowest : time of the slowest file [s], and its name
     grown : growth of the peak memory [bytes]
     """
 
@@ -48,21 +49,25 @@ class Attacks:
 
     @property
     def refused(self) -> int:
-        """How many ended in a MeshError."""
+        """Number of files that gave a MeshError."""
         return self.files - self.read - len(self.kept)
 
     @property
     def failures(self) -> list[str]:
-        """What must not be."""
+        """A message for each failure."""
         slow = (
-            [f"{self.slowest[1]} took {self.slowest[0]:.2f} s"] if self.slowest[0] > SECONDS else []
+            [f"{self.slowest[1]} took {self.slowest[0]:.2f} s"]
+            if self.slowest[0] > MAX_SECONDS
+            else []
         )
-        hungry = [f"memory grew by {self.grown / 1e6:.0f} MB"] if self.grown > MEMORY else []
-        return self.good + self.kept + slow + hungry
+        large = (
+            [f"memory grew by {self.grown / 1e6:.0f} MB"] if self.grown > MAX_MEMORY_GROWTH else []
+        )
+        return self.good + self.kept + slow + large
 
 
 def samples() -> dict[str, dict[str, bytes]]:
-    """Valid files: {name: {file: content}}; the first file of each is the one to read."""
+    """Return valid files, {name: {file: content}}; the first file of each is the one to read."""
     rng = np.random.default_rng(5)
     surface = Mesh(
         rng.normal(size=(8, 3)),
@@ -99,28 +104,28 @@ def samples() -> dict[str, dict[str, bytes]]:
                     p.unlink()
     missing = set(FORMATS) - {Path(name).suffix for name in found}
     if missing:
-        raise AssertionError(f"no sample could be written of {sorted(missing)}")
+        raise AssertionError(f"every format must have a sample, got none of {sorted(missing)}")
     return found
 
 
-def refusal(folder: Path, files: dict[str, bytes]) -> str:
-    """Why a sample is not read as it is, or nothing.
+def check_sample(folder: Path, files: dict[str, bytes]) -> str:
+    """Return the error of a sample that is rejected although it is valid; empty if it is read.
 
-    Spoilt files of it would then be refused for another reason.
+    Its corrupted versions would then be rejected for the wrong reason.
     """
     for name, content in files.items():
         (folder / name).write_bytes(content)
     try:
         read(folder / next(iter(files)))
     except MeshError as error:
-        return f"a good file is refused: {error}"
+        return f"a valid file is rejected: {error}"
     return ""
 
 
 def attack(folder: Path, files: dict[str, bytes], rng: Rng) -> tuple[Path, bool]:
-    """Write a sample with one file spoilt and read it.
+    """Write a sample with one of its files corrupted, and read it.
 
-    Whether a mesh came out. Anything but a MeshError goes through.
+    Returns the path, and whether a mesh was read. Errors other than a MeshError are not caught.
     """
     spoilt = list(files)[int(rng.integers(0, len(files)))]
     for name, content in files.items():
@@ -132,25 +137,23 @@ def attack(folder: Path, files: dict[str, bytes], rng: Rng) -> tuple[Path, bool]
         if "memory" in str(error):
             raise MemoryError(str(error)) from error
         if str(folder) not in str(error):
-            raise AssertionError(f"the error does not name the file: {error}") from error
+            raise AssertionError(f"the error must name the file, got: {error}") from error
         return path, False
     return path, True
 
 
 def campaign(numbers: Iterable[int], seed: int = 0) -> Attacks:
-    """Spoil and read as many files. Takes the process over.
+    """Corrupt and read one file for each of the numbers, which may show progress.
 
-    Its warnings, its address space and its alarm clock.
+    Changes the warnings, the address space and the alarm signal of this process.
     """
     warnings.simplefilter("error")
-    logging.getLogger("taut").setLevel(
-        logging.ERROR
-    )  # what was left out of thousands of files is of no interest
+    logging.getLogger("taut").setLevel(logging.ERROR)  # no warnings about skipped parts of files
     pool, rng, found = samples(), np.random.default_rng(seed), Attacks()
     _limit_memory()
     with tempfile.TemporaryDirectory() as folder:
-        for files in pool.values():  # everything imported before memory is measured
-            found.good += filter(None, [refusal(Path(folder), files)])
+        for files in pool.values():  # imports every reader before memory is measured
+            found.good += filter(None, [check_sample(Path(folder), files)])
             attack(Path(folder), files, np.random.default_rng(0))
         before, names = peak_memory(), list(pool)
         for number in numbers:
@@ -158,9 +161,9 @@ def campaign(numbers: Iterable[int], seed: int = 0) -> Attacks:
             found.files += 1
             begun = time.perf_counter()
             try:
-                with in_time():
+                with limit_time():
                     found.read += attack(Path(folder), pool[name], rng)[1]
-            except Exception as error:  # whatever it is, it must not come up
+            except Exception as error:  # any other error is a failure
                 kept = Path(tempfile.mkdtemp(prefix="hostile-"))
                 for file in pool[name]:
                     (kept / file).write_bytes((Path(folder) / file).read_bytes())
@@ -171,9 +174,9 @@ def campaign(numbers: Iterable[int], seed: int = 0) -> Attacks:
 
 
 def _limit_memory() -> None:
-    """What asks for too much gets a MemoryError, not the machine."""
+    """Limit the address space, so that too large an allocation raises MemoryError."""
     try:
         import resource
     except ImportError:  # Windows
         return
-    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_ADDRESS_SPACE, MAX_ADDRESS_SPACE))

@@ -1,7 +1,7 @@
-"""Spoilt scene files: every one must give a built scene, or one SceneError or MeshError, soon.
+"""Corrupted scenes: each must give a built scene, a SceneError or a MeshError, in little time.
 
-Good scenes are cut, doubled, shuffled and overwritten as text, and their values replaced, dropped
-and renamed as tables; each is read and built, with at most 3000 particles.
+Valid scenes are cut, doubled, shuffled and overwritten as text, or their values are replaced,
+dropped and renamed as tables; each is read and built, with at most 3000 particles.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.reliability.scene_samples import samples, write_files
-from benchmarks.reliability.watch import in_time
+from benchmarks.reliability.watch import limit_time
 from taut import scene
 from taut.errors import MeshError, SceneError
 from taut.scene.toml import format_toml
 
-SECONDS = 2.0  # of the processor's time
+MAX_SECONDS = 2.0  # CPU time to read and build a scene
 PARTICLES = 3000
 Rng = np.random.Generator
 VALUES: list[Any] = [
@@ -102,9 +102,12 @@ VALUES: list[Any] = [
 
 @dataclass
 class Attempts:
-    """What came of the scenes.
+    """The results of a campaign.
 
-    How many ended how, what must not be and where it was left, and the slowest [s].
+    files : number of scenes
+    counts : number of scenes by outcome
+    failures : a message for each failure, with the file that causes it
+    slowest : CPU time of the slowest scene [s]
     """
 
     files: int = 0
@@ -113,32 +116,33 @@ class Attempts:
     slowest: float = 0.0
 
 
-def spoilt(good: list[str], rng: Rng) -> str:
-    """One of the scenes with a few changes, as text or as tables."""
+def corrupt_one(good: list[str], rng: Rng) -> str:
+    """Return one of the scenes with a few changes, of its text or of its tables."""
     text = good[int(rng.integers(len(good)))]
     if rng.random() < 0.8:
         tables = tomllib.loads(text)
         for _ in range(int(rng.integers(1, 3))):
-            _spoil_tables(tables, rng)
+            _corrupt_tables(tables, rng)
         return format_toml(tables)
     for _ in range(int(rng.integers(1, 4))):
-        text = _spoil_text(text, rng)
+        text = _corrupt_text(text, rng)
     return text
 
 
-def _spots(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every table or list with each of its keys."""
+def _list_entries(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield every table or list with each of its keys, at any depth."""
     for key in list(value) if isinstance(value, dict) else range(len(value)):
         yield value, key
         if isinstance(value[key], (dict, list)):
-            yield from _spots(value[key])
+            yield from _list_entries(value[key])
 
 
-def _spoil_tables(tables: Any, rng: Rng) -> None:
-    spots = list(_spots(tables))
-    if not spots:
+def _corrupt_tables(tables: Any, rng: Rng) -> None:
+    """Replace, drop, scale or rename one value, in place."""
+    entries = list(_list_entries(tables))
+    if not entries:
         return
-    table, key = spots[int(rng.integers(len(spots)))]
+    table, key = entries[int(rng.integers(len(entries)))]
     what = rng.random()
     if what < 0.3:
         table[key] = copy.deepcopy(VALUES[int(rng.integers(len(VALUES)))])
@@ -153,11 +157,12 @@ def _spoil_tables(tables: Any, rng: Rng) -> None:
     elif what < 0.9 and isinstance(table, dict):
         table[str(key) + "x"] = table.pop(key)
     else:  # another value of the same scene
-        other, name = spots[int(rng.integers(len(spots)))]
+        other, name = entries[int(rng.integers(len(entries)))]
         table[key] = copy.deepcopy(other[name])
 
 
-def _spoil_text(text: str, rng: Rng) -> str:
+def _corrupt_text(text: str, rng: Rng) -> str:
+    """Truncate, drop, repeat, swap or overwrite a part of the text."""
     lines = text.splitlines()
     i, j = (int(rng.integers(max(len(lines), 1))) for _ in range(2))
     what = int(rng.integers(6))
@@ -182,7 +187,7 @@ def _spoil_text(text: str, rng: Rng) -> str:
 
 
 def attempt(text: str, folder: Path) -> str:
-    """Read and build: what came of it."""
+    """Read and build a scene; return the outcome."""
     try:
         made = scene.read_text(text, folder=folder, most=PARTICLES)
     except SceneError:
@@ -197,9 +202,9 @@ def attempt(text: str, folder: Path) -> str:
 
 
 def campaign(numbers: Iterable[int], seed: int = 0) -> Attempts:
-    """Spoil, read and build as many scenes. Takes the process over.
+    """Corrupt, read and build one scene for each of the numbers, which may show progress.
 
-    Its warnings, its log and its alarm clock.
+    Changes the warnings, the log and the alarm signal of this process.
     """
     logging.getLogger("taut").setLevel(logging.ERROR)
     warnings.simplefilter("error")
@@ -208,23 +213,23 @@ def campaign(numbers: Iterable[int], seed: int = 0) -> Attempts:
         folder = Path(name)
         write_files(folder)
         found.failures += [
-            f"a good scene is refused: {text[:60]!r}"
+            f"a valid scene is rejected: {text[:60]!r}"
             for text in good
             if attempt(text, folder) != "built"
         ]
         for number in numbers:
-            text = spoilt(good, rng)
+            text = corrupt_one(good, rng)
             begun = time.process_time()
             try:
-                with in_time():
-                    came = attempt(text, folder)
-            except Exception as error:  # whatever it is, it must not come up
-                came = f"FAILED with {type(error).__name__}: {str(error)[:80]}"
+                with limit_time():
+                    outcome = attempt(text, folder)
+            except Exception as error:  # any other error is a failure
+                outcome = f"FAILED with {type(error).__name__}: {str(error)[:80]}"
             took = time.process_time() - begun
             found.files, found.slowest = found.files + 1, max(found.slowest, took)
-            found.counts[came] += 1
-            if came.startswith("FAILED") or took > SECONDS:
+            found.counts[outcome] += 1
+            if outcome.startswith("FAILED") or took > MAX_SECONDS:
                 kept = Path(tempfile.gettempdir()) / f"taut-scene-{seed}-{number}.toml"
                 kept.write_text(text)
-                found.failures.append(f"{came} after {took:.2f} s: {kept}")
+                found.failures.append(f"{outcome} after {took:.2f} s: {kept}")
     return found

@@ -1,4 +1,4 @@
-"""The table of the record in a page, between two marks; what else the page says stays as it is."""
+"""The table of records in a Markdown page, between two marks; the rest of the page stays."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ BEGIN, END = "<!-- the record: begin -->", "<!-- the record: end -->"
 
 
 class Page:
-    """A page that takes the table.
+    """A page for the table: an existing file with both marks, or a new file.
 
-    One with both marks, or none yet. Campaigns that were not run keep their rows.
+    Campaigns that are not run keep their rows.
 
     >>> from tempfile import mkdtemp
     >>> path = Path(mkdtemp()) / "page.md"
@@ -32,21 +32,22 @@ class Page:
         try:
             text = path.read_text(encoding="utf-8") if path.exists() else f"{BEGIN}\n{END}\n"
         except (OSError, UnicodeDecodeError) as error:
-            raise ModelError(f"{path}: it cannot be read ({error})") from error
+            raise ModelError(f"{path}: the page cannot be read: {error}") from error
         self.before, begin, rest = text.partition(BEGIN)
         between, end, self.after = rest.partition(END)
         self.kept = between.splitlines()
         if not (begin and end):
             raise ModelError(
-                f"{path}: it has no place for the table; put the lines '{BEGIN}' and '{END}' there"
+                f"{path}: the page must have the lines '{BEGIN}' and '{END}'; the table is written "
+                "between them"
             )
         if not os.access(path.parent, os.W_OK):
-            raise ModelError(f"{path}: the folder cannot be written to")
+            raise ModelError(f"{path}: the folder of the page must be writable")
 
     def write(self, records: Sequence[Record]) -> None:
-        """Put the newer rows between the marks, whole or not at all."""
+        """Write the page with the new rows between the marks, atomically."""
         text = f"{self.before}{BEGIN}\n{as_markdown(records, self.kept)}\n{END}{self.after}"
         try:
             atomic_write(self.path, text, overwrite=True, durable=False)
         except OSError as error:
-            raise ModelError(f"{self.path}: it cannot be written ({error})") from error
+            raise ModelError(f"{self.path}: the page cannot be written: {error}") from error

@@ -1,10 +1,10 @@
-"""Random scenes stepped: every step must be solved to its tolerance or end in a typed error.
+"""Step random scenes: each step must be solved to its tolerance, or end in a typed error.
 
-Each scene makes four steps. Solved: every step converged, or ended at the rounding floor. A typed
-error is one that says how far the step came, or where it is singular. A defect is an error of
-another kind (these scenes are valid: a refusal is a defect too), a warning, or what
-`benchmarks.reliability.step_checks` finds. What the machine lacks says nothing of a scene: it ends
-the campaign.
+Each scene takes four steps. It is solved if every step converged or ended at the rounding floor. A
+typed error states how far the step converged, or where it is singular. A defect is any other error
+(these scenes are valid, so that rejecting one is a defect too), a warning, or a finding of
+`benchmarks.reliability.step_checks`. Errors of the machine, such as a missing package, have nothing
+to do with the scene and end the campaign.
 """
 
 from __future__ import annotations
@@ -20,23 +20,25 @@ from typing import Any
 import numpy as np
 
 from benchmarks.reliability.random_scenes import Scene, scene
-from benchmarks.reliability.step_checks import contradiction, unbooked
+from benchmarks.reliability.step_checks import check_ledger, check_step
 from taut.errors import CacheError, MissingExtra, NotConverged, SingularState
 from taut.step.implicit_euler import ImplicitEuler
 
 STEPS = 4
-SOLVED = 0.95  # part of the scenes that must be
-ANSWERS = (NotConverged, SingularState)  # typed errors in which the steps of a valid scene may end
-MACHINE = (CacheError, MissingExtra)  # what has nothing to do with the scene
+MIN_SOLVED = 0.95  # fraction of the scenes that must be solved
+TYPED_ERRORS = (NotConverged, SingularState)  # in which the steps of a valid scene may end
+MACHINE_ERRORS = (CacheError, MissingExtra)  # which have nothing to do with the scene
 
 
 @dataclass
 class Result:
-    """What became of a scene.
+    """The result of a scene.
 
-    The outcome and iterations of each step, and the error or the defect that ended it.
-
-    error : class and cause of a typed error; defect : what must never happen; seconds : it took [s]
+    scene, words : number and description of the scene
+    outcomes, iterations : of each step
+    error : class and cause of the typed error that ended it
+    defect : description of a defect
+    seconds : duration [s]
 
     >>> Result(0, "cloth", ["converged"] * 4).solved
     True
@@ -54,12 +56,12 @@ class Result:
 
     @property
     def solved(self) -> bool:
-        """Whether all steps were."""
+        """Whether all steps were solved."""
         return not self.error and not self.defect
 
 
 def run(scene: Scene, integrator: Any) -> Result:
-    """Step a scene, and say what became of it."""
+    """Step a scene and check each step."""
     result = Result(scene.number, scene.words)
     begun = time.perf_counter()
     state = scene.system.initial_state()
@@ -70,33 +72,33 @@ def run(scene: Scene, integrator: Any) -> Result:
                 new, report = integrator.step(scene.system, state, scene.h)
                 result.outcomes.append(report.outcome)
                 result.iterations.append(report.iterations)
-                result.defect = contradiction(scene.system, state, new, report, integrator)
+                result.defect = check_step(scene.system, state, new, report, integrator)
                 if not result.defect and index == STEPS - 1:
-                    result.defect = unbooked(scene.system, state, scene.h, integrator)
+                    result.defect = check_ledger(scene.system, state, scene.h, integrator)
                 if result.defect:
                     break
                 state = new
-        except ANSWERS as error:
-            result.error = f"{type(error).__name__}: {_cause(error)}"
+        except TYPED_ERRORS as error:
+            result.error = f"{type(error).__name__}: {_find_cause(error)}"
             if isinstance(error, NotConverged):
                 result.iterations.append(error.report.iterations)
-        except MACHINE:
+        except MACHINE_ERRORS:
             raise
-        except Exception as error:  # whatever it is, it must not come up
+        except Exception as error:  # any other error is a defect
             result.defect = f"{type(error).__name__}: {error}"
     result.seconds = time.perf_counter() - begun
     return result
 
 
-def _cause(error: Exception) -> str:
-    """The last part of the message, with its numbers taken out."""
+def _find_cause(error: Exception) -> str:
+    """Return the last part of a message, with # in place of numbers."""
     return re.sub(r"-?\d[\d.]*(e[+-]?\d+)?", "#", str(error).rsplit(": ", 1)[-1])
 
 
 def campaign(
     numbers: Iterable[int], seed: int = 0, make: Callable[[], Any] = ImplicitEuler
 ) -> list[Result]:
-    """Run the scenes of these numbers, each with an integrator of its own.
+    """Run the scenes with these numbers, each with a new integrator.
 
     >>> [result.solved for result in campaign([7])]
     [True]
@@ -105,7 +107,7 @@ def campaign(
 
 
 def summary(results: list[Result]) -> dict[str, Any]:
-    """The counts of a campaign: scenes by how they ended, steps by outcome, iterations per step."""
+    """Return counts of a campaign: scenes and steps by outcome, and iterations per step."""
     iterations = np.array([i for r in results for i in r.iterations] or [0])
     floored = sum(r.solved and "rounding floor" in r.outcomes for r in results)
     solved = sum(r.solved for r in results)

@@ -1,8 +1,8 @@
-"""What a campaign found: trials, failures, and the bound that they put on the chance of a failure.
+"""The result of a campaign: trials, failures, and an upper bound on the probability of a failure.
 
-Of N independent trials of which k fail, the chance p of a failure is with 95% confidence at most
-the p for which as few as k failures have a chance of 5% (Clopper and Pearson 1934): the quantile of
-a beta distribution. Without failures that is 1 - 0.05^(1/N) ≤ 3/N.
+If k of N independent trials fail, the probability p of a failure is, with 95% confidence, at most
+the p at which k or fewer failures have a probability of 5% (Clopper and Pearson 1934). It is a
+quantile of a beta distribution; without failures it is 1 - 0.05^(1/N) ≤ 3/N.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ CONFIDENCE = 0.95
 
 
 def bound(failures: int, trials: int) -> float:
-    """The largest chance of a failure that so many failures in so many trials leave likely, at 95%.
+    """Return the upper bound, at 95% confidence, on the probability of a failure.
 
     >>> bound(0, 3000), round(bound(1, 100), 4), bound(0, 0)
     (0.001, 0.0466, 1.0)
@@ -31,13 +31,16 @@ def bound(failures: int, trials: int) -> float:
 
 @dataclass(frozen=True)
 class Record:
-    """One campaign.
+    """The result of one campaign.
 
-    name : by which it is asked for; trials : how many, of what `unit` says; failures : each in
-        words
-    counts : trials by how they ended, or what else was counted; said : further figures in words;
-        seconds : it took [s]
-    skipped : why it could not be done here, if it could not
+    name : selects the campaign on the command line
+    trials : number of trials
+    unit : what a trial is, in the plural
+    failures : a message for each failure
+    counts : number of trials by outcome, and other counts
+    note : further results, as text
+    seconds : duration [s]
+    skipped : the reason why the campaign cannot run here; empty if it can
 
     >>> record = Record("kill", 100, "kills", [], {"opened": 98}, seconds=20.0)
     >>> record.verdict, f"{record.bound:.1%}"
@@ -49,24 +52,30 @@ class Record:
     unit: str
     failures: list[str] = field(default_factory=list)
     counts: Mapping[str, int] = field(default_factory=dict)
-    said: str = ""
+    note: str = ""
     seconds: float = 0.0
     skipped: str = ""
 
     @property
     def bound(self) -> float:
-        """On the chance of a failure, at 95%."""
+        """Upper bound on the probability of a failure, at 95% confidence."""
         return bound(len(self.failures), self.trials)
 
     @property
     def verdict(self) -> str:
         """ "pass", "fail" or "skipped"."""
-        return "skipped" if self.skipped else "fail" if self.failures or not self.trials else "pass"
+        if self.skipped:
+            return "skipped"
+        if self.failures or not self.trials:
+            return "fail"
+        return "pass"
 
     def as_json(self) -> dict[str, Any]:
-        """For `json.dumps`; `Record(**…)` takes it back without bound and verdict."""
+        """Return a dictionary for `json.dumps`, which `of_json` reads."""
+        found = dict(self.__dict__)
+        found["said"] = found.pop("note")  # the key in the JSON output, which does not change
         return {
-            **self.__dict__,
+            **found,
             "counts": dict(self.counts),
             "bound": self.bound,
             "verdict": self.verdict,
@@ -74,9 +83,10 @@ class Record:
 
     @classmethod
     def of_json(cls, found: Mapping[str, Any]) -> Record:
-        """What `as_json` gave.
+        """Return the Record that `as_json` has converted.
 
         >>> Record.of_json(Record("soak", 10, "steps").as_json()) == Record("soak", 10, "steps")
         True
         """
-        return cls(**{name: found[name] for name in cls.__dataclass_fields__})
+        values = {**found, "note": found["said"]}
+        return cls(**{name: values[name] for name in cls.__dataclass_fields__})

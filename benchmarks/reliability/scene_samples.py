@@ -1,7 +1,4 @@
-"""Good scenes, small ones.
-
-The built-in scenes, and one that has a bit of everything and the files it names.
-"""
+"""Small valid scenes: the built-in ones, and one that uses most keys, with the files it names."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from pathlib import Path
 from taut import scene
 from taut.scene.toml import format_toml
 
-SMALL = {  # so that a scene is built in a few hundredths of a second
+SMALL = {  # sizes with which a scene is built in a few hundredths of a second
     "cloth": {"nx": 4, "ny": 4},
     "flag": {"nx": 4, "ny": 4},
     "curtain": {"nx": 30, "ny": 18},
@@ -105,7 +102,7 @@ FILES = {
 
 
 def samples() -> list[str]:
-    """The scenes as text.
+    """Return the scenes as text.
 
     >>> "Everything" in samples()[0]
     True
@@ -113,7 +110,7 @@ def samples() -> list[str]:
     found = [RICH]
     for name in scene.names():
         if name == "bunny":
-            continue  # it takes a second to make
+            continue  # building it takes a second
         tables = tomllib.loads(scene.new(name))
         tables["body"][0]["mesh"] |= SMALL.get(name, {})
         found.append(format_toml(tables))
@@ -121,6 +118,6 @@ def samples() -> list[str]:
 
 
 def write_files(folder: Path) -> None:
-    """What the scene with everything names."""
+    """Write the files that the scenes name."""
     for name, content in FILES.items():
         (folder / name).write_text(content)

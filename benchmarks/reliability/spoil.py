@@ -1,7 +1,4 @@
-"""Bytes spoilt as files are.
-
-Truncated, cut, doubled, shuffled, overwritten with other numbers and extreme words.
-"""
+"""Corrupt the bytes of a file: truncate, cut, repeat, shuffle, or overwrite them."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ NUMBERS = [
 _NUMBER = re.compile(rb"[-+]?\d[\d.eE+-]*")
 
 
-def _span(rng: Rng, data: bytes) -> tuple[int, int]:
+def _choose_span(rng: Rng, data: bytes) -> tuple[int, int]:
     a, b = sorted(rng.integers(0, len(data) + 1, 2).tolist())
     return a, b
 
@@ -45,16 +42,16 @@ def _flip(data: bytes, rng: Rng) -> bytes:
 
 
 def _cut(data: bytes, rng: Rng) -> bytes:
-    a, b = _span(rng, data)
+    a, b = _choose_span(rng, data)
     return data[:a] + data[b:]
 
 
 def _double(data: bytes, rng: Rng) -> bytes:
-    a, b = _span(rng, data)
+    a, b = _choose_span(rng, data)
     return data[:b] + data[a:]
 
 
-def _lines(data: bytes, rng: Rng) -> bytes:
+def _change_lines(data: bytes, rng: Rng) -> bytes:
     """Drop, double or swap lines."""
     lines = data.split(b"\n")
     i, j = rng.integers(0, len(lines), 2).tolist()
@@ -68,8 +65,8 @@ def _lines(data: bytes, rng: Rng) -> bytes:
     return b"\n".join(lines)
 
 
-def _number(data: bytes, rng: Rng) -> bytes:
-    """Another number in the place of one."""
+def _replace_number(data: bytes, rng: Rng) -> bytes:
+    """Replace a number by one of `NUMBERS`."""
     found = list(_NUMBER.finditer(data))
     if not found:
         return data
@@ -77,11 +74,8 @@ def _number(data: bytes, rng: Rng) -> bytes:
     return data[: at.start()] + NUMBERS[int(rng.integers(0, len(NUMBERS)))] + data[at.end() :]
 
 
-def _word(data: bytes, rng: Rng) -> bytes:
-    """Four or eight bytes overwritten with an extreme value.
-
-    As a count or an index in a binary file may be.
-    """
+def _overwrite_word(data: bytes, rng: Rng) -> bytes:
+    """Overwrite four or eight bytes, such as a count in a binary file, with an extreme value."""
     extreme = [
         b"\xff" * 4,
         b"\xff\xff\xff\x7f",
@@ -96,8 +90,8 @@ def _word(data: bytes, rng: Rng) -> bytes:
     return data[:at] + new + data[at + len(new) :]
 
 
-def _garbage(data: bytes, rng: Rng) -> bytes:
-    a, _ = _span(rng, data)
+def _insert_garbage(data: bytes, rng: Rng) -> bytes:
+    a, _ = _choose_span(rng, data)
     return data[:a] + rng.bytes(int(rng.integers(1, 200))) + data[a:]
 
 
@@ -106,16 +100,16 @@ MUTATIONS: list[Callable[[bytes, Rng], bytes]] = [
     _flip,
     _cut,
     _double,
-    _lines,
-    _number,
-    _number,
-    _word,
-    _garbage,
+    _change_lines,
+    _replace_number,
+    _replace_number,
+    _overwrite_word,
+    _insert_garbage,
 ]
 
 
 def spoil(data: bytes, rng: Rng) -> bytes:
-    """One to three mutations.
+    """Apply one to three random mutations.
 
     >>> spoil(b"v 0 0 0", np.random.default_rng(6))
     b'v 0 0 0\\nv 0 0 0 0\\nv 0 0 0'

@@ -1,12 +1,12 @@
-"""What a step must not do, looked for in its states and its report.
+"""Check a step independently of its solver, from its states and its report.
 
-Nothing may be infinite or not a number; a report must fit its own tolerance; a method that descends
-may gain no energy,
+All numbers must be finite; the residual in a report must be within its tolerance; a method that
+descends must not gain energy,
 
     V' + ½‖v' - v‖²_M ≤ V + ½‖v‖²_M;
 
-the states of implicit Euler must leave no more of m(v' - v)/h - f(q', v') than tolerance and
-rounding allow; and the energy book of a step must close.
+the residual m(v' - v)/h - f(q', v') of implicit Euler must be within tolerance and rounding; and
+the energy ledger of a step must close.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from taut.system.state import State
 from taut.system.system import System
 from taut.system.workspace import workspace_for
 
-GAIN = 1e-8  # energy a step may gain by rounding, as a part of all that is there
-GAP = 1e-9  # of the book, as a part of what is booked
+MAX_GAIN = 1e-8  # of energy by rounding, relative to all energies
+MAX_GAP = 1e-9  # of the ledger, relative to its scale
 EPS = float(np.finfo(np.float64).eps)
 
 
-def contradiction(system: System, old: State, new: State, report: Report, integrator: Any) -> str:
-    """What a step must not do and did, or nothing."""
+def check_step(system: System, old: State, new: State, report: Report, integrator: Any) -> str:
+    """Return what is wrong with a step from `old` to `new`; empty if nothing is."""
     certified = (report.residual, report.tolerance, report.floor)
     if not (np.isfinite(new.q).all() and np.isfinite(new.v).all() and np.isfinite(certified).all()):
         return "a number that is not finite"
-    limit = (
-        report.tolerance if report.outcome == "converged" else max(report.tolerance, report.floor)
-    )
+    limit = report.tolerance
+    if report.outcome != "converged":
+        limit = max(report.tolerance, report.floor)
     if not report.residual <= limit:
         return (
             f"'{report.outcome}' with a residual of {report.residual:.2e} N, "
@@ -48,35 +48,36 @@ def contradiction(system: System, old: State, new: State, report: Report, integr
         (before, rounding), (after, more) = _energy(system, old), _energy(system, new)
         jump = 0.5 * float(system.mass @ np.einsum("ij,ij->i", new.v - old.v, new.v - old.v))
         gain = after + jump - before - system.T(old)
-        if gain > rounding + more + GAIN * jump:
-            return f"an energy of {gain:.2e} J out of nowhere"
+        if gain > rounding + more + MAX_GAIN * jump:
+            return f"the energy must not grow, but the step gains {gain:.2e} J"
     if (
         isinstance(integrator, ImplicitEuler)
         and system.rayleigh is None
         and "spring_damping" not in system.placed_damping
     ):
-        return _unbalanced(system, old, new, integrator.tolerance.relative)
+        return _check_balance(system, old, new, integrator.tolerance.relative)
     return ""
 
 
-def unbooked(system: System, state: State, h: float, integrator: Integrator) -> str:
-    """What is wrong with the energy book of a step [h in s] from this state, or nothing."""
+def check_ledger(system: System, state: State, h: float, integrator: Integrator) -> str:
+    """Return the gap of the ledger of a step of h [s] from a state; empty if it closes."""
     try:
         entry = balance_energy(system, integrator.advance(system, state, h))
-    except NotConverged:  # energies that overflow are said to
+    except NotConverged:  # the energies overflow, which is a typed error
         return ""
-    if abs(entry.gap) <= GAP * entry.scale:
+    if abs(entry.gap) <= MAX_GAP * entry.scale:
         return ""
-    return f"the books do not close: {entry.gap:.2e} J of {entry.scale:.2e} J"
+    return (
+        f"the ledger does not close: a gap of {entry.gap:.2e} J at a scale of {entry.scale:.2e} J"
+    )
 
 
 def _energy(system: System, state: State) -> tuple[float, float]:
-    """V [J], and what rounding may make of it.
+    """Return V [J], and how much rounding may change it [J].
 
-    A part of all energies, and what the last places of the coordinates decide.
-
-    The second is much where particles coincide: there a hinge has no direction, and its energy
-    jumps.
+    That is a fraction of all energies, plus the change of V with the last digits of the
+    coordinates. The latter is large where particles coincide: there a hinge has no direction, and
+    its energy is not continuous.
     """
     parts = system.V_by_law(state)
     value, rng = sum(parts.values()), np.random.default_rng(0)
@@ -85,18 +86,16 @@ def _energy(system: System, state: State) -> tuple[float, float]:
         system.V(state.with_(q=state.q + 4 * EPS * size * rng.normal(size=state.q.shape)))
         for _ in range(4)
     ]
-    return value, GAIN * (sum(abs(v) for v in parts.values()) + system.T(state)) + 4 * max(
+    return value, MAX_GAIN * (sum(abs(v) for v in parts.values()) + system.T(state)) + 4 * max(
         abs(v - value) for v in near
     )
 
 
-def _unbalanced(system: System, old: State, new: State, relative: float) -> str:
-    """What the states of a step of implicit Euler leave of m(v' - v)/h - f(q', v').
+def _check_balance(system: System, old: State, new: State, relative: float) -> str:
+    """Return where the residual of implicit Euler is too large; empty if it is nowhere.
 
-    Where that is too much, or nothing.
-
-    It is held against the tolerance, and against what rounding of the coordinates and velocities
-    can make of it.
+    The residual m(v' - v)/h - f(q', v') may reach the tolerance, plus what rounding of coordinates
+    and velocities can cause.
     """
     h, projector = new.t - old.t, system.projector
     inertia = system.mass[:, None] * (new.v - old.v) / h
@@ -110,7 +109,7 @@ def _unbalanced(system: System, old: State, new: State, relative: float) -> str:
     size = np.repeat(
         (np.abs(new.q) + np.abs(old.q) + h * np.abs(old.v)).max(axis=1, keepdims=True), 3, axis=1
     )
-    way = (
+    perturbation = (
         8
         * EPS
         * size
@@ -118,16 +117,15 @@ def _unbalanced(system: System, old: State, new: State, relative: float) -> str:
         / np.where(left > 0.0, left, 1.0)[:, None]
     )
     everywhere, limits = np.abs(inertia).sum(axis=1), np.zeros(system.n)
-    for shift in (0.0, 1.0, -1.0):  # stiffness jumps where a hinge folds
-        near = new.with_(q=new.q + shift * way)
+    for shift in (0.0, 1.0, -1.0):  # the stiffness jumps where a hinge folds
+        near = new.with_(q=new.q + shift * perturbation)
         gross_near = everywhere + system.potential(near)[2].sum(axis=1)
         limits = np.maximum(
             limits,
             estimate_rounding_floors(gross_near, system.stiffness(near, project=False), size),
         )
-    if (
-        "cable" in system.placed_energies
-    ):  # rounding can make a slack cable taut: its stiffness counts, as in a body that is blown up
+    # Rounding can make a slack cable taut, so its stiffness counts: scaled up, all cables are taut.
+    if "cable" in system.placed_energies:
         limits = np.maximum(
             limits,
             estimate_rounding_floors(
@@ -141,4 +139,7 @@ def _unbalanced(system: System, old: State, new: State, relative: float) -> str:
     worst = int(np.argmax(left - limits))
     if left[worst] <= limits[worst]:
         return ""
-    return f"particle {worst} is left with {left[worst]:.2e} N, more than {limits[worst]:.2e} N"
+    return (
+        f"the residual of particle {worst} must be at most {limits[worst]:.2e} N, "
+        f"got {left[worst]:.2e} N"
+    )

@@ -1,4 +1,4 @@
-"""A loop with a progress bar, and a trial that ends in time or raises."""
+"""Progress of the trials of a campaign, and a time limit for each of them."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ from typing import Any, TypeVar
 from taut.progress import Progress
 
 T = TypeVar("T")
-LINES = 20.0  # seconds between lines of progress where there is no terminal
-HANG = 30  # seconds after which a trial counts as never ending
+PROGRESS_SECONDS = 20.0  # between lines of progress if there is no terminal
+MAX_TRIAL_SECONDS = 30  # a trial that takes longer counts as one that never ends
 
 
-def watched(
-    name: str, items: Sequence[T], who: str = "taut bench", every: float | None = LINES
+def show_progress(
+    name: str,
+    items: Sequence[T],
+    label: str = "taut bench",
+    every: float | None = PROGRESS_SECONDS,
 ) -> Iterator[T]:
-    """The items one by one, with their number on standard error.
+    """Yield the items one by one, and show the progress on standard error.
 
-    who : what begins each line where there is no terminal; every : seconds between such lines, None
-        for the first and last alone
+    label, every : as of `taut.progress.Progress`
 
-    >>> list(watched("numbers", range(3)))
+    >>> list(show_progress("numbers", range(3)))
     [0, 1, 2]
     """
-    progress = Progress(who, every=every)
+    progress = Progress(label, every=every)
     progress.start(name, len(items))
     for number, item in enumerate(items):
         yield item
@@ -34,20 +36,20 @@ def watched(
 
 
 @contextmanager
-def in_time(seconds: int = HANG) -> Iterator[None]:
-    """Raise TimeoutError in what takes longer [s], where the system has an alarm clock.
+def limit_time(seconds: int = MAX_TRIAL_SECONDS) -> Iterator[None]:
+    """Raise TimeoutError in a block that takes longer; no limit on systems without SIGALRM.
 
-    >>> with in_time(5):
+    >>> with limit_time(5):
     ...     pass
     """
     if not hasattr(signal, "SIGALRM"):
         yield
         return
 
-    def ring(*_: Any) -> None:
+    def raise_timeout(*_: Any) -> None:
         raise TimeoutError(f"no end after {seconds} s")
 
-    before = signal.signal(signal.SIGALRM, ring)
+    before = signal.signal(signal.SIGALRM, raise_timeout)
     signal.alarm(seconds)
     try:
         yield

@@ -123,25 +123,25 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-class _Plain(logging.Formatter):
-    """Names from files stand in messages: nothing in them may steer a terminal."""
+class _EscapingFormatter(logging.Formatter):
+    """Escapes control characters: messages contain names from files, and may go to a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
         return escape_unprintable(super().format(record))
 
 
-def _speak() -> None:
-    """Show what taut says of long work (compilation) on standard error.
+def _set_up_logging() -> None:
+    """Show taut's messages about long work (compilation) on standard error.
 
-    Unless the application handles logging itself.
+    Does nothing if the application has set up logging for taut itself.
     """
     logger = logging.getLogger("taut")
     if not logger.handlers:
         handler = logging.StreamHandler()
-        handler.setFormatter(_Plain("taut: %(message)s"))
+        handler.setFormatter(_EscapingFormatter("taut: %(message)s"))
         logger.addHandler(handler)
         logger.setLevel(logging.INFO)
         logger.propagate = False
 
 
-_speak()
+_set_up_logging()

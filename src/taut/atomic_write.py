@@ -12,7 +12,7 @@ Rules that hold for every file:
   somebody else is never written through;
 - a symbolic link at the target is replaced, unless `follow_links` asks to write where it leads.
 
-All functions raise OSError; callers turn it into an error of their own subject.
+All functions raise OSError; callers turn it into their own type of error.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def atomic_write(
 ) -> None:
     """Write a text (UTF-8, line ends unchanged) or bytes to a file.
 
-    overwrite, private, durable : as of `atomic_open`
+    overwrite, private, durable : see `atomic_open`
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "a.txt"
@@ -80,7 +80,7 @@ def atomic_open(
     """
     _check_target(path, overwrite=overwrite)
     mode = _PRIVATE if private else _existing_mode(path)
-    part = _temporary(path)
+    part = _temporary_path(path)
 
     def create(name: str, flags: int) -> int:
         # created with its final mode: a chmod afterwards would leave a moment for others to read it
@@ -113,7 +113,7 @@ def atomic_paths(
 
     All files must exist at the end of the block; then all of them take their places.
 
-    overwrite, durable : as of `atomic_open`
+    overwrite, durable : see `atomic_open`
     follow_links : write where symbolic links at `paths` lead, and leave the links
 
     >>> import tempfile
@@ -126,7 +126,7 @@ def atomic_paths(
     for path in paths:
         _check_target(path, overwrite=overwrite)
     targets = [path.resolve() if follow_links else path for path in paths]
-    parts = [_temporary(target) for target in targets]
+    parts = [_temporary_path(target) for target in targets]
     try:
         yield parts
         for path in paths:
@@ -153,7 +153,7 @@ def atomic_folder(folder: Path, names: Sequence[str], *, overwrite: bool = False
     """
     for name in names:
         _check_target(folder / name, overwrite=overwrite)
-    part = _temporary(folder / "folder")
+    part = _temporary_path(folder / "folder")
     part.mkdir()
     try:
         yield part
@@ -175,7 +175,7 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def _temporary(path: Path) -> Path:
+def _temporary_path(path: Path) -> Path:
     """Return an unpredictable name in the folder of `path`."""
     return path.with_name(f".taut-{token_hex(8)}.part")
 

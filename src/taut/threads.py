@@ -17,7 +17,7 @@ from typing import Any
 
 @cache
 def prepare_threads() -> str:
-    """Choose numba's threading layer, once; returns its name.
+    """Choose numba's threading layer, once; return its name.
 
     That is tbb where it can be loaded, otherwise omp, otherwise numba's own workqueue, which one
     thread at a time may use. A layer that the user chose (NUMBA_THREADING_LAYER) is kept.
@@ -28,13 +28,12 @@ def prepare_threads() -> str:
 
     if "NUMBA_THREADING_LAYER" in os.environ:
         return str(config.THREADING_LAYER)
-    layer = (
-        "tbb"
-        if _load_tbb() and _importable("tbbpool")
-        else "omp"
-        if _importable("omppool")
-        else "workqueue"
-    )
+    if _load_tbb() and _importable("tbbpool"):
+        layer = "tbb"
+    elif _importable("omppool"):
+        layer = "omp"
+    else:
+        layer = "workqueue"
     config.THREADING_LAYER = layer
     return layer
 
@@ -49,7 +48,7 @@ def _importable(pool: str) -> bool:
 
 
 def _load_tbb() -> bool:
-    """Make the tbb wheel's library visible to numba: it is not on the loader's path by itself."""
+    """Load the library of the tbb wheel for numba: it is not on the loader's search path."""
     try:
         files = metadata.files("tbb") or []
     except metadata.PackageNotFoundError:

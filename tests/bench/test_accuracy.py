@@ -1,17 +1,17 @@
-"""What the benchmark measures accuracy by, against the formulas written out by hand."""
+"""Accuracy measures of the benchmark against formulas written out by hand."""
 
 import numpy as np
 import pytest
 
 import taut
-from taut.bench.accuracy import linear_residual, residual_ratio, strain
+from taut.bench.accuracy import largest_strain, linear_residual, residual_ratio
 from taut.bench.net import BENDING, SHEAR, STRUCTURAL, cloth
 from taut.bench.trajectory import H, TautStepper, run_steps
 
 
 @pytest.fixture(scope="module")
-def shaken():
-    """A cloth, positions and velocities that no spring is at rest in."""
+def perturbed_cloth():
+    """A cloth with positions and velocities at which no spring is at its rest length."""
     net, rng = cloth(6), np.random.default_rng(0)
     x = net.points + 0.01 * rng.normal(size=net.points.shape)
     x[net.fixed] = net.points[net.fixed]
@@ -20,7 +20,7 @@ def shaken():
     return net, x, v
 
 
-def test_the_cloth_is_the_one_that_was_agreed():
+def test_cloth_matches_its_specification():
     net = cloth(5, 100.0)
     assert len(net.pairs) == 2 * 5 * 4 + 2 * 4 * 4 + 2 * 5 * 3
     assert net.mass.sum() == pytest.approx(0.2, rel=1e-14)
@@ -36,16 +36,16 @@ def test_the_cloth_is_the_one_that_was_agreed():
         cloth(3)
 
 
-def test_forces_are_those_of_taut(shaken):
-    net, x, _ = shaken
+def test_forces_match_taut(perturbed_cloth):
+    net, x, _ = perturbed_cloth
     system = net.system()
     assert (
         np.abs(net.force(x) - system.f(system.initial_state().with_(q=x))).max() < 1e-11
-    )  # of forces of some 10 N
+    )  # forces are about 10 N
 
 
-def test_the_residual_ratio_is_the_one_added_up_by_hand(shaken):
-    net, x, v = shaken
+def test_residual_ratio_matches_hand_computation(perturbed_cloth):
+    net, x, v = perturbed_cloth
     y = x + 0.7 * H * v
 
     def g(z):
@@ -65,14 +65,14 @@ def test_the_residual_ratio_is_the_one_added_up_by_hand(shaken):
     assert residual_ratio(net, y, x, v, H) == pytest.approx(g(y) / g(x + H * v), rel=1e-12)
 
 
-def test_strain(shaken):
-    net = shaken[0]
-    assert strain(net, 1.25 * net.points) == pytest.approx(0.25, rel=1e-12)
-    assert strain(net, net.points) == 0.0
+def test_strain_matches_hand_computation(perturbed_cloth):
+    net = perturbed_cloth[0]
+    assert largest_strain(net, 1.25 * net.points) == pytest.approx(0.25, rel=1e-12)
+    assert largest_strain(net, net.points) == 0.0
 
 
-def test_the_linear_residual_tells_a_solution_from_its_neighbour(shaken):
-    net, x, v = shaken
+def test_linear_residual_is_small_only_for_the_solution(perturbed_cloth):
+    net, x, v = perturbed_cloth
     system = net.system()
     state = system.initial_state().with_(q=x, v=v)
     new, report = taut.LinearlyImplicitEuler(solver="direct").step(system, state, H)
@@ -83,11 +83,11 @@ def test_the_linear_residual_tells_a_solution_from_its_neighbour(shaken):
     )  # Δv = 0 leaves b
 
 
-def test_a_march_keeps_what_each_step_reached():
-    net, told = cloth(8), []
+def test_run_steps_records_every_step():
+    net, steps = cloth(8), []
     own = TautStepper(net.system(), taut.ImplicitEuler())
-    made = run_steps(net, own, 10, lambda step, text: told.append(step))
-    assert told == list(range(1, 11))
+    made = run_steps(net, own, 10, lambda step, text: steps.append(step))
+    assert steps == list(range(1, 11))
     assert len(made.seconds) == len(made.ratios) == len(made.strains) == 10
     assert made.window == slice(2, None)
     assert made.ratio < 1e-7  # the default tolerance is 1e-8 of the gross force of each particle
@@ -100,7 +100,7 @@ def test_a_march_keeps_what_each_step_reached():
     assert "broken" in str(made)
 
 
-def test_substeps_add_up_to_a_step():
+def test_substeps_sum_to_one_step():
     own = TautStepper(cloth(6).system(), taut.SymplecticEuler(), substeps=9)
     own.step()
     assert own.now.t == pytest.approx(H, rel=1e-14)

@@ -21,7 +21,7 @@ def bench(*arguments):
     )
 
 
-def test_rows_as_a_table_and_progress_on_standard_error():
+def test_table_on_stdout_and_progress_on_stderr():
     run = bench("threads", "--n", "8", "--steps", "5")
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith("taut ")
@@ -30,11 +30,11 @@ def test_rows_as_a_table_and_progress_on_standard_error():
     assert "taut bench: two threads over one" in run.stderr
 
 
-def test_json():
+def test_json_has_all_fields():
     run = bench("iterations", "--n", "8", "--steps", "5", "--json")
     found = json.loads(run.stdout)
     assert {"taut", "machine", "threads", "layer", "n", "steps", "yardstick", "rows"} <= set(found)
-    assert found["yardstick"] is None  # no row needed it
+    assert found["yardstick"] is None  # no selected row needs it
     assert [row["name"] for row in found["rows"]] == ["iterations-soft", "iterations-stiff"]
     for row in found["rows"]:
         assert set(row) == {
@@ -51,7 +51,7 @@ def test_json():
         }
 
 
-def test_an_unknown_row_is_refused_with_the_names_there_are():
+def test_unknown_row_exits_with_2_and_lists_names():
     run = bench("implisit")
     assert run.returncode == 2
     assert run.stderr.startswith(
@@ -60,7 +60,7 @@ def test_an_unknown_row_is_refused_with_the_names_there_are():
     assert "roofline" in run.stderr
 
 
-def test_a_row_may_be_called_as_it_is_printed():
+def test_row_group_is_selected_by_printed_row_name():
     run = bench("iterations-stiff", "--n", "8", "--steps", "5", "--json")
     assert [row["name"] for row in json.loads(run.stdout)["rows"]] == [
         "iterations-soft",
@@ -68,7 +68,7 @@ def test_a_row_may_be_called_as_it_is_printed():
     ]
 
 
-def test_what_was_measured_before_an_interruption_is_printed(monkeypatch, capsys):
+def test_interrupted_bench_prints_finished_rows(monkeypatch, capsys):
     from taut.bench import suite
     from taut.bench.row import Row
     from taut.cli._bench import bench as command
@@ -86,7 +86,7 @@ def test_what_was_measured_before_an_interruption_is_printed(monkeypatch, capsys
     assert "\nmemory " in capsys.readouterr().out
 
 
-def test_the_baseline_is_part_of_the_package():
+def test_baseline_source_is_packaged():
     text = (files("taut.bench") / "eigen_cloth.cpp").read_text()
     assert "SimplicialLDLT" in text
 
@@ -96,7 +96,7 @@ class Terminal(StringIO):
         return True
 
 
-def test_a_bar_on_a_terminal():
+def test_progress_bar_on_a_terminal():
     stream = Terminal()
     progress = Progress("taut bench", stream=stream)
     progress.start("implicit, soft", 4)

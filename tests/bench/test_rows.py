@@ -1,6 +1,6 @@
 """The rows of the benchmark.
 
-Their arithmetic, names and JSON, each on a cloth that is far too small to mean anything.
+Arithmetic, names and JSON, each on a cloth that is far too small for a meaningful measurement.
 """
 
 import json
@@ -15,24 +15,24 @@ from benchmarks.peers import PEERS
 from benchmarks.peers._newton import _colours
 from taut.bench import baseline, plots, processes, solid, suite
 from taut.bench.baseline import Splu
-from taut.bench.growth import COUNT, FALL
+from taut.bench.growth import FALL_STEPS, TIMED_STEPS
 from taut.bench.net import cloth
-from taut.bench.roofline import bytes_of_assembly
-from taut.bench.row import Bench, Row, exponent, table
+from taut.bench.roofline import count_assembly_bytes
+from taut.bench.row import Bench, Row, fit_exponent, format_rows
 from taut.progress import Progress
 
 N = 8
 
 
-class Known:
-    """A yardstick that takes three seconds before a row and two after it, whatever the size."""
+class ConstantBaseline:
+    """A baseline that takes 3 s before a row and 2 s after it, for every size."""
 
     name = "a clock"
 
     def __init__(self):
         self.seconds = {}
 
-    def at(self, n):
+    def measure_step(self, n):
         known = self.seconds.setdefault(n, [])
         known.append(2.0 if len(known) % 2 else 3.0)
         return known[-1]
@@ -41,7 +41,7 @@ class Known:
 @pytest.fixture
 def bench():
     made = Bench(n=N, steps=6, progress=Progress("taut bench", stream=StringIO()))
-    made.__dict__["yardstick"] = Known()
+    made.__dict__["baseline"] = ConstantBaseline()
     return made
 
 
@@ -58,24 +58,22 @@ def bench():
         (1.0, None, "≤", True, ""),
     ],
 )
-def test_a_row_passes_on_the_right_side_of_its_target_and_only_if_accurate(
-    value, target, sense, accurate, verdict
-):
+def test_verdict_depends_on_target_and_accuracy(value, target, sense, accurate, verdict):
     assert Row("x", "", value, "", target, sense, accurate).verdict == verdict
 
 
-def test_json_has_no_number_that_json_has_not():
+def test_non_finite_numbers_become_null_in_json():
     row = Row("x", "", float("inf"), "", details={"strain": [float("nan"), 1.0]})
     assert json.loads(json.dumps(row.as_json(), allow_nan=False))["details"] == {
         "strain": [None, 1.0]
     }
 
 
-def test_the_exponent_is_a_least_squares_fit_of_logarithms():
+def test_exponent_is_a_log_log_least_squares_fit():
     sizes, times = np.array([1e4, 4e4, 16e4]), np.array([1.0, 5.0, 16.0])
     a, b = np.log(sizes), np.log(times)
     expected = ((a - a.mean()) * (b - b.mean())).sum() / ((a - a.mean()) ** 2).sum()
-    assert exponent(sizes, times) == pytest.approx(expected, rel=1e-12)
+    assert fit_exponent(sizes, times) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -86,39 +84,39 @@ def test_the_exponent_is_a_least_squares_fit_of_logarithms():
         ("ms/step x", None),
     ],
 )
-def test_what_the_yardstick_prints(line, expected):
+def test_parse_baseline_output(line, expected):
     found = baseline.parse_milliseconds(line)
     assert found == expected if expected else np.isnan(found)
 
 
-def test_without_a_compiler_the_yardstick_is_splu_and_says_so(monkeypatch):
+def test_baseline_falls_back_to_splu_without_a_compiler(monkeypatch):
     monkeypatch.setattr(baseline, "COMPILERS", ())
     made = baseline.Baseline()
     assert made.name == "SciPy splu (no C++ compiler was found)"
-    assert made.at(N) > 0.0
-    assert len({made.at(N), made.at(N)}) == 2  # measured each time
+    assert made.measure_step(N) > 0.0
+    assert len({made.measure_step(N), made.measure_step(N)}) == 2  # measured each time
     assert made.seconds[N][-1] > 0.0
-    monkeypatch.setattr(baseline, "LARGE", N - 1)
-    assert made.at(N) == made.at(N)  # what takes long is measured once
+    monkeypatch.setattr(baseline, "MAX_REPEATED_N", N - 1)
+    assert made.measure_step(N) == made.measure_step(N)  # large sizes are measured once
 
 
-def test_without_eigen_too(monkeypatch):
+def test_baseline_falls_back_to_splu_without_eigen(monkeypatch):
     monkeypatch.setattr(baseline, "COMPILERS", ("python3", "python"))
-    monkeypatch.setattr(baseline, "eigen_folder", lambda: None)
+    monkeypatch.setattr(baseline, "find_eigen", lambda: None)
     assert baseline.Baseline().name == "SciPy splu (Eigen's headers were not found)"
 
 
-def test_eigen_is_found_where_the_compiler_is_told_to_look(monkeypatch, tmp_path):
-    monkeypatch.setattr(baseline, "FOLDERS", ())
-    monkeypatch.setattr(baseline, "_from_pkg_config", list)
-    assert baseline.eigen_folder() is None
+def test_eigen_is_found_on_the_include_path(monkeypatch, tmp_path):
+    monkeypatch.setattr(baseline, "EIGEN_FOLDERS", ())
+    monkeypatch.setattr(baseline, "_ask_pkg_config", list)
+    assert baseline.find_eigen() is None
     (tmp_path / "eigen3" / "Eigen").mkdir(parents=True)
     (tmp_path / "eigen3" / "Eigen" / "Sparse").touch()
     monkeypatch.setenv("CPLUS_INCLUDE_PATH", str(tmp_path))
-    assert baseline.eigen_folder() == str(tmp_path / "eigen3")
+    assert baseline.find_eigen() == str(tmp_path / "eigen3")
 
 
-def test_rows_of_implicit_steps_are_ratios_with_their_accuracy(bench):
+def test_implicit_rows_are_ratios_with_accuracy(bench):
     rows = list(suite.run(bench, ["linear", "implicit"]))
     assert [row.name for row in rows] == [
         "linear",
@@ -127,49 +125,49 @@ def test_rows_of_implicit_steps_are_ratios_with_their_accuracy(bench):
         "implicit-stiff",
     ]
     for row in rows:
-        assert row.accurate, row.said
+        assert row.accurate, row.note
         assert row.value == pytest.approx(row.details["ms"] / 2e3), (
-            "the less of what was measured before and after"
+            "the smaller of the baselines before and after"
         )
     assert rows[0].details["linear_residual"] <= 1e-6
     assert rows[1].details["n"] == 2 * N
     assert rows[2].details["residual_ratio"] <= 1e-4
 
 
-def test_a_yardstick_that_was_interrupted_has_not_been_measured(monkeypatch):
-    monkeypatch.setattr(baseline, "_build", lambda: (None, "none is built"))
+def test_interrupted_baseline_records_nothing(monkeypatch):
+    monkeypatch.setattr(baseline, "_build_program", lambda: (None, "none is built"))
     measured = baseline.Baseline()
 
     def interrupted(n):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(measured, "_once", interrupted)
+    monkeypatch.setattr(measured, "_measure_once", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        measured.at(N)
+        measured.measure_step(N)
     assert measured.seconds == {}
 
 
-def test_the_explicit_row(bench):
+def test_explicit_row(bench):
     (row,) = suite.run(bench, ["symplectic"])
     assert "7 substeps" in row.what  # 0.81 n
     assert row.accurate
     assert row.value == pytest.approx(row.details["ms_quickest"] / row.details["yardstick_ms"])
-    assert row.details["residual_ratio"] > 1e-4  # it solves nothing
+    assert row.details["residual_ratio"] > 1e-4  # an explicit step solves nothing
 
 
-def test_growth(bench):
+def test_scaling_and_iteration_rows(bench):
     (scaling,) = suite.run(bench, ["scaling"])
     assert scaling.details["particles"] == [N**2, 4 * N**2, 16 * N**2]
     assert scaling.value == pytest.approx(
-        exponent(scaling.details["particles"], scaling.details["ms"])
+        fit_exponent(scaling.details["particles"], scaling.details["ms"])
     )
     soft, stiff = suite.run(bench, ["iterations"])
     assert (soft.name, stiff.name) == ("iterations-soft", "iterations-stiff")
     assert soft.value == max(soft.details["iterations"]) / min(soft.details["iterations"])
-    assert COUNT < FALL
+    assert TIMED_STEPS < FALL_STEPS
 
 
-def test_threads_give_the_same_bits(bench):
+def test_threads_row_requires_identical_bits(bench):
     (row,) = suite.run(bench, ["threads"])
     assert row.accurate
     assert row.value is None or row.value == pytest.approx(
@@ -177,8 +175,8 @@ def test_threads_give_the_same_bits(bench):
     )
 
 
-def test_memory_is_that_of_the_child_alone(bench, monkeypatch):
-    monkeypatch.setattr(processes, "LARGE", 1)
+def test_memory_row_measures_only_the_child_process(bench, monkeypatch):
+    monkeypatch.setattr(processes, "MEMORY_SIZE_FACTOR", 1)
     fat = np.ones(60_000_000)  # 0.48 GB in this process
     (row,) = suite.run(bench, ["memory"])
     if row.value is not None:
@@ -186,7 +184,7 @@ def test_memory_is_that_of_the_child_alone(bench, monkeypatch):
     assert len(fat)
 
 
-def test_the_bytes_of_an_assembly():
+def test_bytes_of_assembly():
     """n = 4: 16 particles, 58 springs (16 B of particles, k and l₀), gravity on 16 (8 B, m and g).
 
     16 + 2·58 blocks of 72 B.
@@ -197,13 +195,13 @@ def test_the_bytes_of_an_assembly():
     assert len(net.pairs) == 2 * 12 + 2 * 9 + 2 * 8
     elements = sum(p.elements.nbytes for p in system.placed_energies.values())
     assert elements == 58 * 16 + 16 * 8
-    assert bytes_of_assembly(system, matrix) - elements - matrix.data.nbytes - 48 * 16 == 8 * (
+    assert count_assembly_bytes(system, matrix) - elements - matrix.data.nbytes - 48 * 16 == 8 * (
         2 * 58 + 4 * 16
     )
 
 
-def test_the_bunny_has_the_size_that_was_agreed():
-    mesh, net = solid.body()
+def test_bunny_matches_its_specification():
+    mesh, net = solid.load_body()
     assert mesh.n == pytest.approx(5433, rel=0.01)
     assert np.ptp(mesh.points[:, 1]) == pytest.approx(1.0, rel=0.05)
     a, b, c, d = (mesh.points[mesh.cells["tet"][:, i]] for i in range(4))
@@ -214,22 +212,22 @@ def test_the_bunny_has_the_size_that_was_agreed():
     assert mesh.components.max() == 0
 
 
-def test_the_reference_of_the_solid_makes_the_same_step():
+def test_solid_reference_takes_the_same_step():
     net = cloth(N)
     system = net.system()
     state, _ = taut.ImplicitEuler().step(system, system.initial_state(), 0.01)
     ours, _ = taut.ImplicitEuler().step(system, state, 0.01)
-    theirs, report = solid.by_splu(taut.Tolerance()).step(system, state, 0.01)
+    theirs, report = solid.create_reference(taut.Tolerance()).step(system, state, 0.01)
     assert np.abs(theirs.q - ours.q).max() < 1e-10  # both within 1e-8 of displacements of 1e-3 m
     assert report.solver.startswith("SciPy splu")
     assert report.outcome == "converged"
 
 
 @pytest.mark.parametrize("definite", [True, False])
-def test_splu_knows_a_definite_matrix(definite):
-    """A spring pulled to twice its length is stiff in all directions.
+def test_splu_detects_indefinite_matrices(definite):
+    """A spring stretched to twice its length has positive stiffness in all directions.
 
-    Pushed to half of it, -k across.
+    Compressed to half its length, its transverse stiffness is -k.
     """
     pair = taut.System(np.eye(2, 3), mass=1.0, energies=[taut.laws.spring([[0, 1]], k=1.0, l0=1.0)])
     length = 2.0 if definite else 0.5
@@ -246,25 +244,25 @@ def test_splu_knows_a_definite_matrix(definite):
         assert np.abs(matrix.multiply(found.x) - b).max() < 1e-14
 
 
-def test_a_file_of_tetrahedra_is_scaled_to_a_metre(tmp_path):
+def test_tetrahedral_file_is_scaled_to_one_metre(tmp_path):
     taut.mesh.write(
         taut.mesh.ball(0.2).with_(points=taut.mesh.ball(0.2).points + 3.0), tmp_path / "ball.mesh"
     )
-    mesh, _ = solid.body(tmp_path / "ball.mesh")
+    mesh, _ = solid.load_body(tmp_path / "ball.mesh")
     assert mesh.points[:, 1].min() == pytest.approx(0.0, abs=1e-12)
     assert mesh.points[:, 1].max() == pytest.approx(1.0, rel=1e-12)
 
 
-def test_peers_that_are_not_there_say_how_to_get_them(bench, monkeypatch):
+def test_missing_peers_name_their_install_command(bench, monkeypatch):
     monkeypatch.setattr("benchmarks.peers.find_spec", lambda name: None)
     rows = suite.run(bench, ["peers"])
-    assert [row.said for row in rows] == [
+    assert [row.note for row in rows] == [
         f"not installed: pip install {peer.install}" for peer in PEERS
     ]
     assert all(row.verdict == "" for row in rows)
 
 
-def test_no_spring_joins_two_particles_of_a_colour():
+def test_springs_join_particles_of_different_colours():
     colour = np.empty(N * N, dtype=int)
     for number, group in enumerate(_colours(N)):
         colour[group] = number
@@ -272,7 +270,7 @@ def test_no_spring_joins_two_particles_of_a_colour():
     assert (colour[pairs[:, 0]] != colour[pairs[:, 1]]).all()
 
 
-def test_a_row_that_fails_misses_and_the_others_go_on(bench, monkeypatch):
+def test_failing_row_is_a_miss_and_others_run(bench, monkeypatch):
     def fail(bench):
         raise taut.NotConverged("particle 3 is lost")
 
@@ -280,17 +278,17 @@ def test_a_row_that_fails_misses_and_the_others_go_on(bench, monkeypatch):
     monkeypatch.setitem(suite.ROWS, "start", lambda bench: [Row("start", "", 1.0, "s", 1.5)])
     rows = list(suite.run(bench, ["memory", "start"]))
     assert [(row.name, row.verdict) for row in rows] == [("memory", "miss"), ("start", "pass")]
-    assert "particle 3 is lost" in table(rows)
+    assert "particle 3 is lost" in format_rows(rows)
 
 
-def test_pictures(bench, tmp_path):
+def test_draw_plots(bench, tmp_path):
     pytest.importorskip("matplotlib")
     details = {"particles": [100, 400, 1600], "ms": [1.0, 4.5, 19.0]}
     rows = [
-        Row("linear", "", 0.05, "× yardstick", 0.08),
+        Row("linear", "", 0.05, "× baseline", 0.08),
         Row("scaling", "", 1.06, "exponent", 1.15, details=details),
     ]
-    plots.prepare(tmp_path / "new", overwrite=False)
+    plots.prepare_folder(tmp_path / "new", overwrite=False)
     assert [path.name for path in plots.draw(rows, tmp_path / "new")] == [
         "bench-scaling.svg",
         "bench-ratios.svg",
@@ -298,13 +296,13 @@ def test_pictures(bench, tmp_path):
     assert "exponent 1.06" in (tmp_path / "new" / "bench-scaling.svg").read_text()
     assert plots.draw(rows[:1], tmp_path) == [tmp_path / "bench-ratios.svg"]
     with pytest.raises(taut.errors.ModelError, match="exists already; --overwrite replaces it"):
-        plots.prepare(tmp_path, overwrite=False)
-    plots.prepare(tmp_path, overwrite=True)
+        plots.prepare_folder(tmp_path, overwrite=False)
+    plots.prepare_folder(tmp_path, overwrite=True)
     with pytest.raises(taut.errors.RunError, match="cannot write the folder"):
-        plots.prepare(tmp_path / "bench-ratios.svg", overwrite=True)
+        plots.prepare_folder(tmp_path / "bench-ratios.svg", overwrite=True)
 
 
-def test_pictures_without_matplotlib_name_the_extra(monkeypatch, tmp_path):
+def test_plots_without_matplotlib_name_the_extra(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(taut.errors.MissingExtra, match=r"taut\[plot\]"):
-        plots.prepare(tmp_path, overwrite=False)
+        plots.prepare_folder(tmp_path, overwrite=False)

@@ -1,6 +1,4 @@
-"""Elements in batches: the same bits as one at a time, and the first bad one is found wherever it
-lies.
-"""
+"""Batched evaluation: bit-identical to one element at a time; the first bad element is named."""
 
 import numpy as np
 import pytest
@@ -11,7 +9,7 @@ from taut.binding.placed_law import place
 
 
 @pytest.mark.parametrize("m", [1, 3, 63, 64, 65, 255, 256, 257, 330])
-def test_an_element_does_not_depend_on_its_neighbours(m):
+def test_element_values_do_not_depend_on_the_batch(m):
     rng = np.random.default_rng(m)
     x = rng.normal(size=(50, 3))
     edges = np.array([rng.choice(50, 2, replace=False) for _ in range(m)])
@@ -24,12 +22,12 @@ def test_an_element_does_not_depend_on_its_neighbours(m):
 
 
 @pytest.mark.parametrize("bad", [0, 63, 64, 200, 256, 299])
-def test_the_first_bad_element_is_named(bad):
+def test_first_singular_element_is_named(bad):
     x = np.column_stack([np.arange(302.0), np.zeros(302), np.zeros(302)])
     placed = place(laws.spring([[i, i + 1] for i in range(301)], k=1.0), x, np.ones(302))
     q = x.copy()
     q[bad + 1 :, 1] = (
-        # the bad element is the only one whose ends are far from each other: its length squared
+        # only the bad element has ends so far apart that its squared length
         # overflows
         1e200
     )
@@ -37,7 +35,7 @@ def test_the_first_bad_element_is_named(bad):
         placed.values(q)
 
 
-def test_read_only_positions_are_read_as_they_are():
+def test_read_only_positions_are_accepted():
     x = np.array([[0.0, 0, 0], [2, 0, 0]])
     system = taut.System(x, mass=1.0, energies=[laws.spring([[0, 1]], k=3.0, l0=1.0)])
     state = system.initial_state()

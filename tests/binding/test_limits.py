@@ -1,4 +1,4 @@
-"""What a law refuses before the first step, by the number of the element."""
+"""Laws reject invalid elements and parameters before the first step, by element number."""
 
 import numpy as np
 import pytest
@@ -108,12 +108,12 @@ def system(*energies, damping=()):
         (lambda: laws.area([[0, 1]], k=1.0), "elements must have 3 to 20 particles each, got 2"),
     ],
 )
-def test_refused_by_number(bound, message):
+def test_reject_elements_out_of_limits(bound, message):
     with pytest.raises(taut.errors.LawError, match=message):
         system(bound())
 
 
-def test_damping_is_refused_alike():
+def test_reject_damping_elements_out_of_limits():
     with pytest.raises(
         taut.errors.LawError, match=r"'c' of element 0 .* must be at least 0, got -1"
     ):
@@ -122,13 +122,13 @@ def test_damping_is_refused_alike():
         system(damping=[laws.bridson_damping([[5, 3, 0, 1]], k=1.0)])
 
 
-def test_a_parameter_that_passes_its_limit_in_time_is_refused_at_that_time():
+def test_reject_time_dependent_parameter_beyond_its_limit():
     body = system(laws.spring([[0, 2]], k=lambda t: 1.0 - t))
     with pytest.raises(taut.errors.LawError, match="'k' at t = 2 s must be at least 0, got -1"):
         body.V(body.initial_state().with_(t=2.0))
 
 
-def test_users_laws_have_the_same_means():
+def test_user_laws_can_declare_limits():
     @taut.energy(limits={"k": "> 1"}, proper={"is too short": lambda x: norm(x[1] - x[0]) - 0.5})
     def mine(x, k):
         return k * norm(x[1] - x[0])
@@ -143,7 +143,7 @@ def test_users_laws_have_the_same_means():
         system(mine([[0, 1], [1, 4]], k=2.0))
 
 
-def test_limits_are_read_when_the_law_is_made():
+def test_invalid_limits_raise_at_definition():
     with pytest.raises(
         taut.errors.LawError, match="limit for an unknown parameter 'kk'; did you mean 'k'"
     ):
@@ -155,7 +155,7 @@ def test_limits_are_read_when_the_law_is_made():
         taut.energy(limits={"k": "positive"})(lambda x, k: k)
 
 
-def test_pressure_wants_a_closed_surface():
+def test_pressure_requires_a_closed_surface():
     ball = taut.mesh.sphere(2)
     laws.pressure(ball.triangles, p=1.0)
     with pytest.raises(
@@ -182,14 +182,14 @@ def test_pressure_wants_a_closed_surface():
         laws.pressure(turned, p=1.0)
 
 
-def test_wind_wants_triangles_with_area():
+def test_wind_requires_triangles_with_area():
     with pytest.raises(taut.errors.LawError, match=r"element 1 .* has no area"):
         taut.System(POINTS, mass=1.0, loads=[laws.wind([[0, 1, 2], [0, 1, 5]], velocity=(1, 0, 0))])
     with pytest.raises(taut.errors.LawError, match="elements must have 3 particles each, got 4"):
         laws.wind([[0, 1, 2, 3]], velocity=(1, 0, 0))
 
 
-def test_unknown_options_are_refused():
+def test_reject_unknown_options():
     with pytest.raises(taut.errors.LawError, match=r"@taut.dissipation has no option 'load'"):
         taut.dissipation(load=True)
     with pytest.raises(

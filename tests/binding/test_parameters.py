@@ -17,7 +17,7 @@ def forces(*energies, t=0.0, pose=None):
     return system.f(system.initial_state().with_(t=t))
 
 
-def test_rest_lengths_come_from_the_rest_shape_not_from_the_pose():
+def test_rest_lengths_are_measured_on_the_rest_shape():
     assert not forces(laws.spring(CHAIN, k=5.0)).any()
     pull = forces(laws.spring(CHAIN, k=[5.0, 6.0, 7.0]), pose=2 * X)
     np.testing.assert_allclose(pull[3], [0, 0, -7.0 * 3])
@@ -37,7 +37,7 @@ def test_functions_of_time():
 
 
 def test_an_actuated_spring_is_evaluated_at_the_new_time():
-    """Implicit Euler with l₀(t): one free particle, one Newton step, by hand."""
+    """Implicit Euler with l₀(t): one free particle, one Newton step, computed by hand."""
     h, k = 0.1, 50.0
     system = taut.System(
         [[0, 0, 0], [1, 0, 0]],
@@ -50,7 +50,7 @@ def test_an_actuated_spring_is_evaluated_at_the_new_time():
     assert state.q[1, 0] == pytest.approx(expected, rel=1e-13)
 
 
-def test_vectors_three_particles_and_three_elements_are_not_confused():
+def test_vector_and_per_element_values_of_length_three_differ():
     three = X[:3]
     system = taut.System(
         three,
@@ -62,12 +62,12 @@ def test_vectors_three_particles_and_three_elements_are_not_confused():
     np.testing.assert_allclose(f, weight + push + np.eye(3))
 
 
-def test_gravity_takes_the_masses_and_can_be_overruled():
+def test_gravity_defaults_to_the_masses():
     np.testing.assert_allclose(forces(laws.gravity())[:, 1], -9.81 * np.array([1, 2, 3, 4]))
     np.testing.assert_allclose(forces(laws.gravity([2], g=(0, 0, 1.0), mass=10.0))[2], [0, 0, 10.0])
 
 
-def test_a_law_on_several_particles_sees_their_masses():
+def test_law_on_several_particles_receives_their_masses():
     @taut.energy
     def attraction(x, mass, strength):
         return -strength * mass[0] * mass[1] / norm(x[1] - x[0])
@@ -98,7 +98,7 @@ def test_a_moving_target():
     np.testing.assert_allclose(system.f(system.initial_state().with_(t=3.0)), [[12.0, 0, 0]])
 
 
-def test_names_that_could_be_confused():
+def test_parameter_names_do_not_collide_with_generated_code():
     @taut.energy
     def confusing(x, é, e9, i, E, x0x, project):
         return é * x[0][0] + e9 * x[0][1] + i * E * x0x * project * x[0][2]
@@ -111,7 +111,7 @@ def test_names_that_could_be_confused():
     assert system.V(system.initial_state()) == 2 + 30 + 2400
 
 
-def test_a_changed_helper_is_noticed_by_the_next_system():
+def test_changed_helper_function_recompiles_the_law():
     space = {"taut": taut, "norm": norm}
     exec("def stretch(x): return norm(x[1] - x[0])", space)
     exec("@taut.energy\ndef law(x, k): return k * stretch(x) ** 2", space)
@@ -153,7 +153,7 @@ def test_constants_of_the_formula_may_be_numpy_arrays():
     assert system.V(system.initial_state()) == 12 + 28
 
 
-def test_a_dissipation_may_measure_at_rest():
+def test_dissipation_can_have_rest_values():
     @taut.dissipation(rest={"l0": lambda x: norm(x[1] - x[0])})
     def relative_damping(x, c, l0):
         return c / 2 * (taut.formula.rate(norm(x[1] - x[0])) / l0) ** 2
@@ -178,9 +178,7 @@ def test_vector_annotation_in_a_user_law():
 
 
 def test_parameters_changed_between_steps():
-    """Driving by hand: a spring stiffened half-way gives the motion of a system made stiff from the
-    start of the second half.
-    """
+    """A spring stiffened half-way moves like one that is stiff from the half-way state."""
     system = taut.System(
         [[0, 0, 0], [1.2, 0, 0]],
         mass=1.0,

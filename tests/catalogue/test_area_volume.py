@@ -1,6 +1,6 @@
 """Area and volume preservation.
 
-What they measure, the moduli they add, and what they do to a lattice of springs.
+Rest values, the moduli these laws add, and their effect on a spring lattice.
 """
 
 import itertools
@@ -19,15 +19,15 @@ HEX = np.array(
 )
 
 
-def measured(law, points, elements, parameter):
-    """The rest value that a law measures of each element."""
+def measure_rest_value(law, points, elements, parameter):
+    """The rest value that a law measures for each element."""
     return place(law(elements, k=1.0), points, np.ones(len(points))).parameters.constant[parameter]
 
 
-def per_cell(cells, edges):
+def count_cells_per_edge(cells, edges):
     """How many cells each edge belongs to.
 
-    A lattice cut out of a larger one shares its springs with the rest.
+    A lattice cut out of a larger one shares its springs with the remainder.
     """
     found = {tuple(edge): 0 for edge in np.sort(edges, axis=1).tolist()}
     for cell in cells.tolist():
@@ -45,17 +45,17 @@ def cubes(n, kappa):
     """
     mesh = taut.mesh.block(n, n, n)
     edges, diagonals = (
-        laws.spring(e, k=per_cell(mesh.cells["hex"], e) / share)
+        laws.spring(e, k=count_cells_per_edge(mesh.cells["hex"], e) / share)
         for e, share in ((mesh.edges, 4), (mesh.diagonals, 2))
     )
     return mesh, [edges, diagonals, laws.volume(mesh.cells["hex"], k=kappa * n)]
 
 
-# what is measured
+# rest values
 
 
-def test_area_of_polygons_is_that_of_the_shoelace():
-    """A planar pentagon, not convex, tilted in space.
+def test_polygon_area_matches_shoelace_formula():
+    """A planar non-convex pentagon, tilted in space.
 
     The area does not depend on where the fan of triangles begins.
     """
@@ -65,26 +65,23 @@ def test_area_of_polygons_is_that_of_the_shoelace():
     turn, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))
     points = np.column_stack([flat, np.zeros(5)]) @ turn.T + np.array([1.0, -2.0, 0.3])
     for roll in range(5):
-        assert measured(laws.area, points, [np.roll(np.arange(5), roll)], "area0") == pytest.approx(
-            shoelace, rel=1e-14
-        )
+        assert measure_rest_value(
+            laws.area, points, [np.roll(np.arange(5), roll)], "area0"
+        ) == pytest.approx(shoelace, rel=1e-14)
 
 
-def test_a_warped_quad_counts_with_its_vector_area():
-    """½ |d₁ × d₂| of its diagonals, which is the area of its largest projection.
-
-    No projection onto a plane is larger.
-    """
+def test_warped_quad_has_its_vector_area():
+    """The vector area ½ |d₁ × d₂| of the diagonals is the largest projected area."""
     quad = np.array([[0, 0, 0], [1, 0.1, 0.5], [1.2, 1, -0.3], [-0.1, 0.9, 0.4]])
     vector = 0.5 * np.cross(quad[2] - quad[0], quad[3] - quad[1])
-    found = measured(laws.area, quad, [[0, 1, 2, 3]], "area0")[0]
+    found = measure_rest_value(laws.area, quad, [[0, 1, 2, 3]], "area0")[0]
     assert found == pytest.approx(np.linalg.norm(vector), rel=1e-14)
     for normal in np.random.default_rng(1).normal(size=(20, 3)):
         n = normal / np.linalg.norm(normal)
         assert abs(vector @ n) <= found
 
 
-def test_volume_of_a_hexahedron_is_that_of_the_trilinear_map():
+def test_hexahedron_volume_matches_trilinear_map():
     """∫ det J over the unit cube.
 
     It is of degree two in each coordinate, so that two Gauss points a side are exact.
@@ -95,17 +92,19 @@ def test_volume_of_a_hexahedron_is_that_of_the_trilinear_map():
         x = HEX + 0.2 * rng.normal(size=HEX.shape)
         total = 0.0
         for r in itertools.product(nodes, repeat=3):
-            weights = np.where(HEX == 1, r, 1 - np.array(r))  # of each corner, by coordinate
+            weights = np.where(HEX == 1, r, 1 - np.array(r))  # per corner and coordinate
             slopes = np.where(HEX == 1, 1.0, -1.0)
             others = [[1, 2], [0, 2], [0, 1]]
             jacobian = np.array(
                 [(slopes[:, d] * weights[:, others[d]].prod(axis=1)) @ x for d in range(3)]
             )
             total += np.linalg.det(jacobian) / 8
-        assert measured(laws.volume, x, [range(8)], "volume0") == pytest.approx(total, rel=1e-13)
+        assert measure_rest_value(laws.volume, x, [range(8)], "volume0") == pytest.approx(
+            total, rel=1e-13
+        )
 
 
-def test_the_gradient_of_a_volume_is_a_third_of_the_areas_around():
+def test_volume_gradient_is_a_third_of_adjacent_areas():
     """Σ ∂v_e/∂x_i over the tetrahedra of a body.
 
     It is ⅓ Σ of the vector areas of the boundary triangles at i, and zero inside.
@@ -115,7 +114,7 @@ def test_the_gradient_of_a_volume_is_a_third_of_the_areas_around():
     mesh = taut.mesh.ball(1.0, spacing=0.4)
     x = mesh.points * [1.0, 1.3, 0.7] + 0.02 * np.sin(5 * mesh.points[:, ::-1])
     tets, skin = mesh.cells["tet"], taut.mesh.surface(mesh.with_(points=x))
-    half = measured(laws.volume, x, tets, "volume0") / 2
+    half = measure_rest_value(laws.volume, x, tets, "volume0") / 2
     system = taut.System(x, mass=1.0, energies=[laws.volume(tets, k=3.0, volume0=half)])
     triangles = mesh.boundary_faces["triangle"]
     a, b, c = x[triangles].transpose(1, 0, 2)
@@ -129,12 +128,12 @@ def test_the_gradient_of_a_volume_is_a_third_of_the_areas_around():
     assert 2 * half.sum() == pytest.approx(skin.enclosed_volume, rel=1e-13)
 
 
-def test_inside_a_body_of_hexahedra_volumes_have_no_gradient():
-    """Faces are bilinear, so that neighbours share them exactly: what one gains the other loses."""
+def test_hexahedral_volume_gradient_vanishes_inside():
+    """Faces are bilinear, so neighbours share them exactly: what one gains the other loses."""
     mesh = taut.mesh.block(3, 3, 3)
     x = mesh.points + 0.05 * np.random.default_rng(3).normal(size=mesh.points.shape)
     hexes = mesh.cells["hex"]
-    half = measured(laws.volume, x, hexes, "volume0") / 2
+    half = measure_rest_value(laws.volume, x, hexes, "volume0") / 2
     system = taut.System(x, mass=1.0, energies=[laws.volume(hexes, k=1.0, volume0=half)])
     force = system.f(system.initial_state())
     inside = np.setdiff1d(np.arange(mesh.n), mesh.boundary)
@@ -143,14 +142,14 @@ def test_inside_a_body_of_hexahedra_volumes_have_no_gradient():
     assert np.abs(force[mesh.boundary]).max() > 0.01
 
 
-# the moduli that they add
+# added moduli
 
 
 @pytest.mark.parametrize("cells", ["tet", "hex"])
-def test_a_dilated_body_pushes_back_with_k_times_its_dilatation(cells):
+def test_pressure_of_a_dilated_body_is_k_times_dilatation(cells):
     """x → sx changes every volume by J = s³.
 
-    V = ½ k (J - 1)² of the whole, and a pressure of k(J - 1) on every face.
+    The total energy is V = ½ k (J - 1)², and the pressure on every face is k(J - 1).
     """
     mesh = taut.mesh.block(3, 2, 2, (1.5, 1.0, 1.0), cells=cells)
     s, k = 1.1, 700.0
@@ -165,7 +164,7 @@ def test_a_dilated_body_pushes_back_with_k_times_its_dilatation(cells):
     )
 
 
-def test_volume_adds_to_the_bulk_modulus_of_a_lattice_and_nothing_to_its_shear():
+def test_volume_law_adds_bulk_but_no_shear_modulus():
     """uᵀKu of a dilation is 9 K vol, of a simple shear G vol.
 
     The lattice has K = 5/3 and G = 1 [k/a], exactly.
@@ -182,7 +181,7 @@ def test_volume_adds_to_the_bulk_modulus_of_a_lattice_and_nothing_to_its_shear()
     assert shear @ stiffness @ shear == pytest.approx(n * 1.0, rel=1e-13)
 
 
-def test_area_adds_to_the_area_modulus_of_a_triangular_lattice():
+def test_area_law_adds_area_modulus():
     """uᵀKu of a dilation in the plane is 4 K₂ A, of a simple shear G A.
 
     The lattice has K₂ = √3/2 and G = √3/4 [k].
@@ -190,7 +189,7 @@ def test_area_adds_to_the_area_modulus_of_a_triangular_lattice():
     k, added = 40.0, 25.0
     mesh = taut.mesh.sheet(5, 4, pattern="equilateral")
     triangles = mesh.cells["triangle"]
-    springs = laws.spring(mesh.edges, k=k * per_cell(triangles, mesh.edges) / 2)
+    springs = laws.spring(mesh.edges, k=k * count_cells_per_edge(triangles, mesh.edges) / 2)
     system = taut.System(mesh.points, mass=1.0, energies=[springs, laws.area(triangles, k=added)])
     stiffness, area = system.K(system.initial_state()), mesh.areas.sum()
     x, y, z = mesh.points.T
@@ -202,16 +201,16 @@ def test_area_adds_to_the_area_modulus_of_a_triangular_lattice():
     assert shear @ stiffness @ shear == pytest.approx(np.sqrt(3) / 4 * k * area, rel=1e-12)
 
 
-# what springs cannot express
+# Poisson ratios that springs alone cannot reach
 
 
 @pytest.mark.parametrize("kappa", [0.0, 0.5, 2.0, 100.0])
-def test_poissons_ratio_goes_from_a_quarter_to_a_half(kappa):
-    """A block stretched by 1e-6 between two plates without friction.
+def test_volume_law_raises_poisson_ratio_to_one_half(kappa):
+    """A block stretched by 1e-6 between two frictionless plates.
 
     ν = (1 + κ)/(4 + 2κ), κ = k a/k_spring.
 
-    From K = 5/3 + κ and G = 1: ν = (3K - 2G)/(6K + 2G). The strain's own size is the error.
+    From K = 5/3 + κ and G = 1: ν = (3K - 2G)/(6K + 2G). The error is of the size of the strain.
     """
     n, strain = 3, 1e-6
     mesh, energies = cubes(n, kappa)
@@ -234,7 +233,7 @@ def test_poissons_ratio_goes_from_a_quarter_to_a_half(kappa):
     )
 
 
-def test_area_takes_a_sheet_beyond_a_third():
+def test_area_law_raises_poisson_ratio_beyond_one_third():
     """The same for a triangular lattice in the plane, cut square.
 
     ν = (K₂ - G)/(K₂ + G), here (√3/2 + κ - √3/4)/(…).
@@ -242,7 +241,7 @@ def test_area_takes_a_sheet_beyond_a_third():
     kappa, strain = 3.0, 1e-6
     mesh = taut.mesh.sheet(6, 6, pattern="equilateral")
     triangles = mesh.cells["triangle"]
-    springs = laws.spring(mesh.edges, k=per_cell(triangles, mesh.edges) / 2)
+    springs = laws.spring(mesh.edges, k=count_cells_per_edge(triangles, mesh.edges) / 2)
     bulk, shear = np.sqrt(3) / 2 + kappa, np.sqrt(3) / 4
     nu = (bulk - shear) / (bulk + shear)
     assert nu > 0.7
@@ -259,8 +258,8 @@ def test_area_takes_a_sheet_beyond_a_third():
     assert np.abs(force[inside]).max() < 1e-5 * strain
 
 
-def test_an_inverted_tetrahedron_is_pushed_back_and_a_turned_triangle_is_not():
-    """v has a sign: the apex comes back from below its base.
+def test_inverted_tetrahedron_is_restored_but_mirrored_triangle_is_not():
+    """A volume has a sign: the apex returns from below its base.
 
     An area has none: the mirror image is at rest.
     """
@@ -284,7 +283,7 @@ def test_an_inverted_tetrahedron_is_pushed_back_and_a_turned_triangle_is_not():
     assert triangle.V(triangle.initial_state()) == 0.0
 
 
-# what is refused
+# rejected input
 
 LINE = np.array([[0.0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1, 0], [0, 0, 1]])
 
@@ -316,11 +315,11 @@ LINE = np.array([[0.0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1, 0], [0, 0, 1]])
         ),
     ],
 )
-def test_bad_elements_are_named(energy, message):
+def test_reject_bad_elements(energy, message):
     with pytest.raises(taut.errors.LawError, match=message):
         taut.System(LINE, mass=1.0, energies=[energy])
 
 
-def test_an_inverted_hexahedron_is_named():
+def test_reject_inverted_hexahedron():
     with pytest.raises(taut.errors.LawError, match=r"element 0 .* is flat or inverted"):
         taut.System(HEX * [1, 1, -1], mass=1.0, energies=[laws.volume([range(8)], k=1.0)])

@@ -1,6 +1,4 @@
-"""Bridson, Marino and Fedkiw's edge springs against the formulas as they print them, evaluated here
-without taut.
-"""
+"""Bending of Bridson, Marino and Fedkiw against the formulas of the paper, without taut."""
 
 import numpy as np
 import pytest
@@ -28,9 +26,9 @@ def ratio(x):
 
 
 def angle(x):
-    """θ by its cosine, with the sign that the paper gives it: that of (n̂₁×n̂₂)·ê.
+    """θ from its cosine, with the sign of the paper: that of (n̂₁×n̂₂)·ê.
 
-    For angles that are not small.
+    Only for angles that are not small.
     """
     _, E, N1, N2 = modes(x)
     cosine = N1 @ N2 / np.linalg.norm(N1) / np.linalg.norm(N2)
@@ -42,7 +40,7 @@ def printed_force(x, k, theta, theta0):
 
 
 def triangles(rng):
-    """Two triangles over an edge along x, both in one plane: the hinge is flat."""
+    """Two coplanar triangles that share an edge along x: a flat hinge."""
     a, b = rng.uniform(-2, -0.3), rng.uniform(0.3, 2)
     return np.array(
         [
@@ -55,9 +53,9 @@ def triangles(rng):
 
 
 def folded(flat, theta, rng):
-    """The second triangle turned about the edge by θ, and the whole put anywhere.
+    """Rotate the second triangle about the edge by θ, then apply a random rigid motion.
 
-    Lengths and areas stay as they are.
+    Lengths and areas do not change.
     """
     x = flat.copy()
     x[1] = Rotation.from_rotvec([theta, 0, 0]).apply(x[1])
@@ -72,7 +70,7 @@ def force(rest, x, k, **parameters):
 
 
 @pytest.mark.parametrize("bent", [False, True], ids=["flat at rest", "bent at rest"])
-def test_force_is_the_printed_one_on_bends_that_keep_the_triangles(bent):
+def test_force_matches_the_paper_for_isometric_bends(bent):
     rng = np.random.default_rng(3)
     for theta in np.linspace(-3.1, 3.1, 63):
         flat, k = triangles(rng), rng.uniform(0.1, 10)
@@ -80,7 +78,7 @@ def test_force_is_the_printed_one_on_bends_that_keep_the_triangles(bent):
         x = folded(flat, theta, rng)
         expected = printed_force(x, k, theta, theta0)
         got = force(folded(flat, theta0, rng), x, k)
-        # rounding of the positions, about 1, comes through θ, which is as steep as |u|
+        # positions of about 1 are rounded, and θ amplifies that by |u|
         assert got == pytest.approx(
             expected, abs=1e-13 * k * ratio(x) * max(1.0, np.abs(modes(x)[0]).max()) ** 2
         )
@@ -95,7 +93,7 @@ def rest_angle(x):
     )
 
 
-def test_angle_has_the_printed_sign_and_u_is_minus_its_gradient():
+def test_angle_sign_and_gradient_match_the_paper():
     rng = np.random.default_rng(4)
     for theta in (-2.8, -1.5, -0.4, 0.4, 1.5, 2.8):
         flat = triangles(rng)
@@ -116,7 +114,7 @@ def test_angle_has_the_printed_sign_and_u_is_minus_its_gradient():
         assert np.abs(np.cross(x, u).sum(axis=0)).max() < 1e-12 * np.abs(u).max(), "no rotation"
 
 
-def test_where_triangles_change_shape_the_two_differ_by_the_coefficient_alone():
+def test_deformed_triangles_differ_from_the_paper_only_in_the_coefficient():
     rng = np.random.default_rng(5)
     for _ in range(20):
         flat = triangles(rng)
@@ -129,10 +127,11 @@ def test_where_triangles_change_shape_the_two_differ_by_the_coefficient_alone():
         assert force(flat, x, 2.0, ratio=ratio(x)) == pytest.approx(theirs, rel=1e-9, abs=1e-12)
 
 
-def test_their_force_with_the_current_coefficient_has_no_energy():
-    """The printed force does work round a closed path (fold, shrink, unfold, grow), this law none.
+def test_force_with_current_coefficient_is_not_conservative():
+    """The force of the paper does work on a closed path (fold, shrink, unfold, grow); this law does
+    none.
 
-    This is why the law takes the ratio of the rest shape.
+    This is why the law uses the ratio of the rest shape.
     """
     flat = triangles(np.random.default_rng(6))
     s = np.linspace(0, 2 * np.pi, 2001)
@@ -150,7 +149,7 @@ def test_their_force_with_the_current_coefficient_has_no_energy():
     assert abs(work[0]) < 1e-5 < 1e-2 < abs(work[1])  # the trapezoidal rule: 1/2000²
 
 
-def test_damping_is_the_printed_one_and_takes_energy():
+def test_damping_matches_the_paper_and_dissipates():
     rng = np.random.default_rng(7)
     for theta in np.linspace(-3.0, 3.0, 25):
         x, v, k = folded(triangles(rng), theta, rng), rng.normal(size=(4, 3)), rng.uniform(0.1, 10)
@@ -161,7 +160,7 @@ def test_damping_is_the_printed_one_and_takes_energy():
         assert got == pytest.approx(-k * length * rate * u, abs=1e-12 * k * np.abs(u).max() ** 2)
         power = np.sum(got * v)
         assert power == pytest.approx(-k * length * rate**2, rel=1e-10)
-        assert power < 0, "with the other sign it would pump energy in"
+        assert power < 0, "the opposite sign would add energy"
         turning = np.cross(rng.normal(size=3), x) + rng.normal(size=3)
         still = taut.System(
             x, mass=1.0, damping=[laws.bridson_damping(HINGE, k=k)], velocity=turning
@@ -171,7 +170,7 @@ def test_damping_is_the_printed_one_and_takes_energy():
         )
 
 
-def test_a_hinge_swings_at_its_frequency_and_its_damping_is_of_that_mode():
+def test_hinge_frequency_and_damping_rate():
     """A flat hinge has one mode.
 
     ω² = ½kc Σ|u|²/m, since V'' = ½kc; its damping rate is k_d|E| Σ|u|²/m.
@@ -180,7 +179,7 @@ def test_a_hinge_swings_at_its_frequency_and_its_damping_is_of_that_mode():
     bending, damper = laws.bridson_bending(HINGE, k=3.0), laws.bridson_damping(HINGE, k=0.2)
     system = taut.System(flat, mass=m, energies=[bending], damping=[damper])
     u, E, _, _ = modes(flat)
-    inverse = np.sum(np.sum(u**2, axis=1) / m)  # of the inertia against folding
+    inverse = np.sum(np.sum(u**2, axis=1) / m)  # moment of inertia against folding
     state = system.initial_state()
     root = np.repeat(m, 3) ** -0.5
     for matrix, expected in (
@@ -204,7 +203,7 @@ def folding_sheet():
     )
 
 
-def test_a_folding_sheet_keeps_its_momentum_and_loses_what_the_damper_takes():
+def test_folding_sheet_conserves_momentum_and_balances_energy():
     system = folding_sheet()
     ledger, begin = taut.Ledger(), system.initial_state()
     *_, (state, _) = taut.simulate(
@@ -217,9 +216,10 @@ def test_a_folding_sheet_keeps_its_momentum_and_loses_what_the_damper_takes():
 
 
 def test_a_folding_sheet_obeys_the_angular_momentum_law_of_implicit_euler():
-    """No force of a step has a torque at its end: ΔL = h Σ m v' × v, and the momentum stays.
+    """No force of a step has a torque at its end: ΔL = h Σ m v' × v, and linear momentum is
+    conserved.
 
-    Steps long enough to fold by a lot.
+    The steps are long enough for large folds.
     """
     system, h = folding_sheet(), 0.02
     old = system.initial_state()
@@ -238,10 +238,10 @@ def test_a_folding_sheet_obeys_the_angular_momentum_law_of_implicit_euler():
 
 @pytest.mark.parametrize(("h", "k"), [(0.02, 0.5), (1e-3, 0.01)])
 @pytest.mark.parametrize("sign", [1, -1])
-def test_a_hinge_is_damped_alike_where_its_angle_jumps_from_pi_to_minus_pi(h, k, sign):
-    """Two triangles at θ = ±3.1 that fold on with 8 rad/s, and through each other.
+def test_damping_is_continuous_where_the_angle_wraps_at_pi(h, k, sign):
+    """Two triangles at θ = ±3.1 keep folding at 8 rad/s and pass through each other.
 
-    The damper takes k |E| (dθ/dt)² as anywhere.
+    The damper dissipates k |E| (dθ/dt)² there as everywhere.
     """
     reach = 0.8  # of the second triangle, which turns about the edge along x; the others are held
     c, s = reach * np.cos(3.1), sign * reach * np.sin(3.1)
@@ -259,27 +259,27 @@ def test_a_hinge_is_damped_alike_where_its_angle_jumps_from_pi_to_minus_pi(h, k,
     ledger = taut.Ledger()
     run = list(taut.simulate(system, taut.ImplicitEuler(), h=h, until=0.2, ledger=ledger))
     angles = np.array([sign * 3.1, *(np.arctan2(-s.q[1, 2], -s.q[1, 1]) for s, _ in run)])
-    assert np.abs(np.diff(angles)).max() > 6, "it went past ±π"
+    assert np.abs(np.diff(angles)).max() > 6, "the angle must pass ±π"
     folds = sign * np.diff(np.unwrap(angles))
-    assert folds.min() > 0, "it was not stopped there"
+    assert folds.min() > 0, "the motion must continue past ±π"
     assert folds[0] == pytest.approx(
         8 * h, rel=0.03
-    )  # before and after the jump it moves on as it did
+    )  # the motion before and after the jump is the same
     assert folds[:-1] == pytest.approx(folds[1:], rel=0.06)
     energy = np.array(
         [system.T(s) + system.V(s) for s in (system.initial_state(), *(s for s, _ in run))]
     )
     assert np.diff(energy).max() < 0
     taken = [entry.dissipated["bridson_damping"] for entry in ledger]
-    # Ψ of the step is ½k|E|(2 sin(Δθ/2)/h)²: the moment is k|E| sin(Δθ)/h, and by a step along the
-    # chord it does r sin Δθ/r of work
+    # Ψ of the step is ½k|E|(2 sin(Δθ/2)/h)²: the moment is k|E| sin(Δθ)/h, and a step along the
+    # chord does work r sin Δθ/r
     assert taken == pytest.approx(k * np.sin(folds) ** 2 / h, rel=5e-3)
 
 
 @pytest.mark.parametrize(
     "law", [laws.bridson_bending, laws.bridson_damping], ids=lambda law: law.name
 )
-def test_bad_hinges_are_refused_by_number(law):
+def test_reject_bad_hinges(law):
     good = triangles(np.random.default_rng(10))
     kind = "energies" if law is laws.bridson_bending else "damping"
     two = [*HINGE, [4, 5, 6, 7]]

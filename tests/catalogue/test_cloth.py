@@ -15,10 +15,10 @@ def energy(points, pose, *energies):
     return system.V(system.initial_state())
 
 
-def test_each_kind_of_spring_resists_its_own_deformation():
+def test_structural_shear_and_bending_springs_resist_separate_deformations():
     """On a grid of 5 × 4 squares of side l.
 
-    Energies of a stretch, a shear and a roll, counted out.
+    Energies of a stretch, a shear and a roll, derived by counting springs.
     """
     side, k = 0.1, 7.0
     sheet = taut.mesh.sheet(5, 4, size=(5 * side, 4 * side))
@@ -37,7 +37,7 @@ def test_each_kind_of_spring_resists_its_own_deformation():
     per_edge, per_skip = k / 2 * (strain * side) ** 2, k / 2 * (2 * strain * side) ** 2
     assert energy(sheet.points, stretched, structural) == pytest.approx(25 * per_edge, rel=1e-11)
     assert energy(sheet.points, stretched, bending) == pytest.approx(20 * per_skip, rel=1e-11), (
-        "4k, on nearly as many"
+        "stiffness 4k on nearly as many springs"
     )
 
     turn = 0.02  # the weft turned without stretching: a picture frame
@@ -65,7 +65,7 @@ def test_each_kind_of_spring_resists_its_own_deformation():
     assert energy(sheet.points, rolled, bending) == pytest.approx(20 * k / 2 * chord**2, rel=1e-11)
 
 
-def test_skip_springs_do_not_resist_the_first_bend_of_a_flat_sheet_and_hinges_do():
+def test_hinges_resist_bending_of_a_flat_sheet_and_skip_springs_do_not():
     sheet = taut.mesh.sheet(6, 6)
     springs = taut.System(sheet.points, mass=1.0, energies=[laws.spring(sheet.skips, k=10.0)])
     hinges = taut.System(
@@ -77,12 +77,12 @@ def test_skip_springs_do_not_resist_the_first_bend_of_a_flat_sheet_and_hinges_do
     assert np.abs(across[0]).max() < 1e-13
     eigenvalues = np.linalg.eigvalsh(across[1])
     assert (eigenvalues > 1e-9 * eigenvalues[-1]).sum() == sheet.n - 3, (
-        "all but the three rigid motions out of the plane"
+        "all but the three out-of-plane rigid motions"
     )
 
 
 @pytest.mark.parametrize("pattern", ["quad", "one-diagonal", "alternating", "equilateral"])
-def test_hung_cloth_hands_its_weight_to_its_corners(pattern):
+def test_corners_carry_the_weight_of_hanging_cloth(pattern):
     sheet = taut.mesh.sheet(8, 8, size=0.8, pattern=pattern)
     bending = (
         laws.spring(sheet.skips, k=2.0)
@@ -103,12 +103,12 @@ def test_hung_cloth_hands_its_weight_to_its_corners(pattern):
         [0, weight, 0], abs=1e-7 * weight
     )  # 81 particles, each to 1e-8 of its forces
     left, right = rest.reactions[sheet.corners("top")]
-    assert left[0] < 0 < right[0], "they are pulled together and hold apart"
-    if pattern != "one-diagonal":  # which is no mirror image of itself
+    assert left[0] < 0 < right[0], "the corners are pulled inwards and resist"
+    if pattern != "one-diagonal":  # this pattern has no mirror symmetry
         assert left == pytest.approx(right * [-1, 1, 1], abs=1e-6 * weight)
 
 
-def test_dropped_cloth_falls_from_its_corners_and_the_books_close():
+def test_dropped_cloth_falls_freely_and_balances_energy():
     sheet = taut.mesh.sheet(6, 6, size=0.6, plane="xz")
     cloth = taut.System(
         sheet.points,
@@ -127,23 +127,23 @@ def test_dropped_cloth_falls_from_its_corners_and_the_books_close():
         taut.simulate(cloth, taut.ImplicitEuler(), h=h, until=0.2, ledger=ledger), 1
     ):
         assert report.residual <= max(report.tolerance, report.floor)
-        falls = -G * h * h * step * (step + 1) / 2  # freely, in implicit Euler's time
+        falls = -G * h * h * step * (step + 1) / 2  # free fall of implicit Euler
         if step <= 5:
             assert state.q[middle, 1] == pytest.approx(falls, rel=1e-6), (
-                "no news of the corners yet, and a flat sheet does not resist"
+                "the corners have no effect yet, and a flat sheet does not resist"
             )
         now = cloth.T(state) + cloth.V(state)
         assert now <= begin + 1e-12, "implicit Euler never gains energy"
         begin = now
     assert abs(ledger.total().gap) < 1e-12 * ledger.total().scale
     assert state.q[middle, [0, 2]] == pytest.approx([0.3, -0.3], abs=1e-9), "by symmetry"
-    assert 0.2 * falls > state.q[middle, 1] > 0.6 * falls, "now they hold it"
+    assert 0.2 * falls > state.q[middle, 1] > 0.6 * falls, "now the corners hold the sheet"
 
 
-def test_a_real_mesh_hangs_as_cloth():
+def test_hanging_mesh_from_file_is_in_equilibrium():
     """A cow of 2930 points held by its horns.
 
-    Weight and moments balance, and half of gravity's work is stored (Clapeyron).
+    Forces and moments balance, and half of the work of gravity is stored (Clapeyron).
     """
     mesh = taut.mesh.read(real("spot.obj"))
     held = mesh.select("y > 0.97*max")
@@ -167,11 +167,11 @@ def test_a_real_mesh_hangs_as_cloth():
     assert 1e-5 < np.abs(moved).max() < 0.002
     assert rest.energies["spring"] + rest.energies["shell_bending"] == pytest.approx(
         work / 2, rel=0.002
-    )  # it moves by a thousandth of its size
+    )  # displacements are about 0.1% of its size
     assert rest.stability.stable
 
 
-def test_bad_cloth_is_refused_by_number():
+def test_reject_bad_cloth_parameters():
     sheet = taut.mesh.sheet(2, 2)
     values = np.full(len(sheet.edges), 10.0)
     values[5] = -10.0

@@ -1,4 +1,4 @@
-"""What laws take for granted where nothing is given, by number."""
+"""Default parameters of the laws."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from taut import laws
 POINTS = np.array([[0.0, 0, 0], [1.0, 0, 0], [0.0, 2.0, 0]])  # area 1, normal +z
 
 
-def test_wind_is_air_at_20_degrees_with_a_drag_of_one_and_a_lift_of_a_half():
+def test_wind_defaults():
     """At 60° to the normal cos α = ½.
 
     Drag ½ρ|u|²·½·1 along the wind, lift ½ρ|u|²·½·½·sin 60° across it, ρ = 1.204 kg/m³.
@@ -23,10 +23,10 @@ def test_wind_is_air_at_20_degrees_with_a_drag_of_one_and_a_lift_of_a_half():
     )
 
 
-def test_gas_has_the_standard_atmosphere_outside():
-    """Blown up to twice its volume without a pressure at rest, it is at half of 101325 Pa inside.
+def test_gas_default_ambient_pressure():
+    """At twice its volume without a rest pressure, the inside is at half of 101325 Pa.
 
-    Half of the ambient pressure is then missing.
+    The net pressure is then minus half of the ambient pressure.
     """
     ball = taut.mesh.sphere(1)
     body = taut.System(
@@ -45,7 +45,7 @@ def test_gas_has_the_standard_atmosphere_outside():
     )
 
 
-def test_weight_is_9_81_newtons_a_kilogram_downwards():
+def test_gravity_default():
     system = taut.System(POINTS, mass=[1.0, 2.0, 3.0], energies=[laws.gravity()])
     np.testing.assert_allclose(
         system.f(system.initial_state()), np.outer([1, 2, 3], [0, -9.81, 0]), rtol=1e-15

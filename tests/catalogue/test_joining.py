@@ -17,7 +17,7 @@ def body(pose=TET, k=200.0, **more):
     )
 
 
-def turned(angle):
+def rotation_matrix(angle):
     c, s = np.cos(angle), np.sin(angle)
     return np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
 
@@ -26,10 +26,10 @@ def turned(angle):
 
 
 def two_bodies(k):
-    """Two tetrahedra in flight, the corners 1, 2, 3 of the one stitched to the same corners of the
+    """Two tetrahedra in flight; corners 1, 2, 3 of one are stitched to the same corners of the
     other.
     """
-    far = TET @ turned(0.4).T * [1, 1, -1] + np.array([0.3, 0.2, 2.5])
+    far = TET @ rotation_matrix(0.4).T * [1, 1, -1] + np.array([0.3, 0.2, 2.5])
     mirror = TET * [1, 1, -1]
     second = taut.System(
         mirror,
@@ -43,7 +43,7 @@ def two_bodies(k):
     return both.with_(energies=[*both.energies, stitches])
 
 
-def test_stitched_bodies_keep_their_momenta():
+def test_stitched_bodies_conserve_momenta():
     """Linear momentum is conserved by every integrator.
 
     Angular momentum is conserved by the midpoint rule, whose forces have no torque halfway.
@@ -61,11 +61,11 @@ def test_stitched_bodies_keep_their_momenta():
         system.angular_momentum(state), system.angular_momentum(start), rtol=0, atol=1e-11 * gross
     )
     gaps = [np.linalg.norm(s.q[1:4] - s.q[5:8], axis=1).max() for s in (start, state)]
-    assert abs(gaps[1] - gaps[0]) > 0.1  # they have met and pulled
+    assert abs(gaps[1] - gaps[0]) > 0.1  # the bodies have met and pulled on each other
 
 
 def test_stitches_pull_two_bodies_together():
-    """Nothing else acts, and both faces have the same shape at rest.
+    """Nothing else acts, and both faces have the same rest shape.
 
     They meet exactly, and no spring is strained.
     """
@@ -94,7 +94,7 @@ def test_a_stitch_carries_the_weight_below_it():
 
 # attachments
 
-CORNERS = {  # of the simplex, and the weights of the point that is attached
+CORNERS = {  # the simplex, and the barycentric weights of the attached point
     "edge": (TET[:2], [0.3, 0.7]),
     "triangle": (TET[:3], [0.2, 0.5, 0.3]),
     "tetrahedron": (TET, [0.1, 0.2, 0.3, 0.4]),
@@ -104,7 +104,7 @@ CORNERS = {  # of the simplex, and the weights of the point that is attached
 @pytest.mark.parametrize("where", CORNERS)
 @pytest.mark.parametrize("how", ["measured", "given"])
 def test_a_weight_at_a_point_of_a_simplex(where, how):
-    """It hangs mg/k below the point, and each corner carries its weight's share of mg."""
+    """It hangs mg/k below the point, and each corner carries mg times its barycentric weight."""
     corners, weights = CORNERS[where]
     point, k, m = np.array(weights) @ corners, 90.0, 0.4
     n = len(corners)
@@ -121,10 +121,10 @@ def test_a_weight_at_a_point_of_a_simplex(where, how):
     np.testing.assert_allclose(rest.reactions[1:], np.outer(weights, [0, m * G, 0]), atol=1e-8)
 
 
-def test_a_point_beside_a_triangle_is_attached_to_its_foot():
-    """At height 0.4 over the triangle.
+def test_point_off_a_triangle_is_attached_to_its_projection():
+    """At height 0.4 above the triangle.
 
-    The spring has that length, and the weights are those of the foot.
+    The spring has that length, and the weights are those of the projected point.
     """
     corners, weights = CORNERS["triangle"]
     points = [np.array(weights) @ corners + np.array([0, 0, 0.4]), *corners]
@@ -137,8 +137,8 @@ def test_a_point_beside_a_triangle_is_attached_to_its_foot():
     )
 
 
-def test_weights_count_by_their_sum():
-    """Twice the weights are the same point; a point with shares ¼, ¼, ½ may be given as 1, 1, 2."""
+def test_attachment_weights_are_normalised():
+    """Doubled weights give the same point; shares ¼, ¼, ½ may be given as 1, 1, 2."""
     corners, _ = CORNERS["triangle"]
     pose = np.array([[0.7, 0.1, 0.3], *corners])
     point = np.array([0.25, 0.25, 0.5]) @ corners
@@ -150,8 +150,8 @@ def test_weights_count_by_their_sum():
 
 
 def test_an_attachment_has_neither_net_force_nor_torque():
-    """Wherever the corners are:
-    the reaction acts at the attached point, and the pull along the gap.
+    """For any corner positions: the reaction acts at the attached point, and the pull acts along
+    the gap.
     """
     rng = np.random.default_rng(5)
     for corners, weights in CORNERS.values():
@@ -176,7 +176,7 @@ def test_an_attachment_has_neither_net_force_nor_torque():
 def test_many_points_by_an_embedding(cage):
     """`taut.mesh.embed` finds cells and weights of points of another body.
 
-    At the places of the cage, nothing pulls.
+    At the embedded positions the attachments exert no force.
     """
     rng = np.random.default_rng(6)
     points = rng.uniform(0.1, 0.9, (20, 3)) * [1, 1, 1 if cage.blocks(3) else 0]
@@ -199,12 +199,10 @@ def test_many_points_by_an_embedding(cage):
     assert system.V(state) == pytest.approx(25.0 * np.sum(gap**2), rel=1e-12)
 
 
-def test_two_bodies_hung_on_each_other():
-    """A block held at its top, and a second one of its own mesh hung on its lower face by
-    attachments: one weight, carried twice.
+def test_attachments_carry_the_lower_body():
+    """A block held at its top carries a second block with a different mesh by attachments.
 
-    The face of the lower block has other particles than that of the upper one. The attachments
-    carry what hangs on them, the supports everything, and in total no moment is made.
+    The attachments carry the lower block, the supports carry both, and the total moment vanishes.
     """
     upper, lower = (
         taut.mesh.block(2, 2, 2, cells="tet"),
@@ -247,7 +245,7 @@ def test_a_soft_pin_follows_its_target():
     np.testing.assert_allclose(rest.state.q[0], [0.5, 1.0 - m * G / k, 0], atol=1e-12)
 
 
-def test_a_dragged_pin_does_the_work_that_the_energy_gains():
+def test_work_of_a_moving_pin_equals_energy_gain():
     """A target that moves off with u.
 
     x lags as u/ω sin ωt, and the hand does ∫ku(ut - x) dt = mu²(1 - cos ωt).
@@ -266,7 +264,7 @@ def test_a_dragged_pin_does_the_work_that_the_energy_gains():
     assert abs(total.gap) < 1e-13 * total.scale
 
 
-# what is refused
+# rejected input
 
 
 @pytest.mark.parametrize(
@@ -288,16 +286,16 @@ def test_a_dragged_pin_does_the_work_that_the_energy_gains():
         (laws.pin([3], k=1.0, target=(0, np.nan, 0)), "'pin': parameter 'target' .* nan"),
     ],
 )
-def test_bad_joints_are_named(energy, message):
-    """Particle 4 lies on the line of 0 and 1, and 5 where 0 is.
+def test_reject_bad_joints(energy, message):
+    """Particle 4 lies on the line through 0 and 1, and 5 coincides with 0.
 
-    An edge, a triangle and a tetrahedron without size.
+    A degenerate edge, triangle and tetrahedron.
     """
     points = [*TET, [2.0, 0, 0], TET[0]]
     with pytest.raises(taut.errors.LawError, match=message):
         taut.System(points, mass=1.0, energies=[energy])
 
 
-def test_a_stitch_of_a_particle_to_itself_is_refused():
+def test_reject_stitch_of_a_particle_to_itself():
     with pytest.raises(taut.errors.LawError, match="element 1 names a particle twice"):
         laws.zero_length_spring([[0, 1], [2, 2]], k=1.0)

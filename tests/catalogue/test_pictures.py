@@ -8,12 +8,12 @@ import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
 PICTURES = sorted((DOCS / "pictures").glob("*.svg"))
-LARGEST = 90_000  # bytes: a page with its picture is read over any line
+LARGEST = 90_000  # bytes: pages must load over slow connections
 each = pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)
 
 
-def test_every_picture_has_its_script_and_every_script_its_picture():
-    """A script draws the picture of its name, or several whose names begin with it and a dash."""
+def test_every_picture_has_a_script():
+    """A script draws the picture of the same name, or several named `<script>-….svg`."""
     assert PICTURES
     drawn = {
         p.stem.partition("-")[0]
@@ -24,19 +24,19 @@ def test_every_picture_has_its_script_and_every_script_its_picture():
 
 
 @each
-def test_it_is_small(picture):
+def test_picture_is_small(picture):
     assert 0 < picture.stat().st_size < LARGEST
 
 
 @each
-def test_it_is_a_drawing_with_text_that_can_be_searched(picture):
+def test_picture_is_an_svg_with_searchable_text(picture):
     root = ElementTree.parse(picture).getroot()
     assert root.tag.endswith("svg")
     assert root.findall(".//{http://www.w3.org/2000/svg}text")
 
 
 @each
-def test_a_page_shows_it_and_says_in_words_what_is_to_be_seen(picture):
+def test_picture_is_shown_on_a_page_with_alt_text(picture):
     pages = [page for page in DOCS.rglob("*.md") if f"pictures/{picture.name}" in page.read_text()]
     assert pages, f"no page shows {picture.name}"
     for page in pages:

@@ -29,14 +29,14 @@ def areas_around(points, triangles):
     return shares
 
 
-def enclosed(points, triangles):
+def enclosed_volume(points, triangles):
     a, b, c = (points - points[0])[triangles].transpose(1, 0, 2)
     return np.einsum("ni,ni->", a, np.cross(b, c)) / 6
 
 
 @pytest.mark.parametrize("kind", ["sphere", "torus"])
-def test_pressure_pushes_with_the_areas_around_and_moves_nothing_as_a_whole(kind):
-    """f_i = p × ⅓ Σ of the vector areas at i: wherever the origin is.
+def test_pressure_force_is_a_third_of_adjacent_areas_without_net_force(kind):
+    """f_i = p × ⅓ Σ of the vector areas at i, for any origin.
 
     The sums of forces and of torques vanish.
     """
@@ -50,7 +50,7 @@ def test_pressure_pushes_with_the_areas_around_and_moves_nothing_as_a_whole(kind
     )
     assert np.abs(force.sum(axis=0)).max() < 1e-13 * gross
     assert np.abs(np.cross(x, force).sum(axis=0)).max() < 1e-13 * gross * np.abs(x).max()
-    assert system.V(state) == pytest.approx(-200.0 * enclosed(x, triangles), rel=1e-12)
+    assert system.V(state) == pytest.approx(-200.0 * enclosed_volume(x, triangles), rel=1e-12)
 
 
 def balloon(p, mesh):
@@ -58,8 +58,8 @@ def balloon(p, mesh):
     return taut.System(mesh.points, mass=0.05, energies=[edges, laws.pressure(mesh.triangles, p=p)])
 
 
-def test_the_ledger_books_p_dv_as_work():
-    """A pump that works up to 30 Pa in half a second.
+def test_ledger_records_p_dv_as_work():
+    """A pump reaches 30 Pa in half a second.
 
     ∫p dv along the run, here by the trapezoidal rule over its frames.
     """
@@ -70,9 +70,9 @@ def test_the_ledger_books_p_dv_as_work():
 
     ledger = taut.Ledger()
     system = balloon(ramp, mesh)
-    frames = [(0.0, enclosed(system.pose, mesh.triangles))]
+    frames = [(0.0, enclosed_volume(system.pose, mesh.triangles))]
     for state, _ in taut.simulate(system, taut.ImplicitMidpoint(), 1 / 400, 1.0, ledger=ledger):
-        frames.append((state.t, enclosed(state.q, mesh.triangles)))
+        frames.append((state.t, enclosed_volume(state.q, mesh.triangles)))
     t, v = np.array(frames).T
     p = np.array([ramp(now) for now in t])
     total = ledger.total()
@@ -85,10 +85,10 @@ def test_the_ledger_books_p_dv_as_work():
     assert abs(total.gap) < 1e-13 * total.scale
 
 
-def test_a_constant_pressure_does_p_times_the_gain_of_volume():
+def test_work_of_constant_pressure_is_p_times_volume_gain():
     """v is a cubic form, so a midpoint step by d gains v(m + d/2) - v(m - d/2) = d·∇v(m) + v(d)/4.
 
-    The rest is the integrator's.
+    The remainder is the error of the integrator.
     """
     mesh = taut.mesh.sphere(2)
     ledger = taut.Ledger()
@@ -97,14 +97,14 @@ def test_a_constant_pressure_does_p_times_the_gain_of_volume():
         balloon(20.0, mesh), taut.ImplicitMidpoint(), 1 / 400, 0.3, ledger=ledger
     ):
         places.append(state.q)
-    gain = enclosed(places[-1], mesh.triangles) - enclosed(places[0], mesh.triangles)
-    cubes = sum(enclosed(d, mesh.triangles) for d in np.diff(places, axis=0))
+    gain = enclosed_volume(places[-1], mesh.triangles) - enclosed_volume(places[0], mesh.triangles)
+    cubes = sum(enclosed_volume(d, mesh.triangles) for d in np.diff(places, axis=0))
     assert abs(cubes / gain) > 1e-7
     assert ledger.total().work["pressure"] == pytest.approx(20.0 * (gain - cubes / 4), rel=1e-12)
 
 
 GOLDEN = (1 + np.sqrt(5)) / 2
-SOLIDS = {  # corners, and how many edges meet in each
+SOLIDS = {  # corners, and the number of edges at each
     "tetrahedron": ([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)], 3),
     "octahedron": (
         [(s * (a == 0), s * (a == 1), s * (a == 2)) for a in range(3) for s in (1, -1)],
@@ -118,7 +118,7 @@ SOLIDS = {  # corners, and how many edges meet in each
 
 
 @pytest.mark.parametrize("name", SOLIDS)
-def test_regular_balloons_of_springs(name):
+def test_regular_balloons_are_in_equilibrium(name):
     """Edges of a regular solid under pressure stay regular, and the force on a corner balances
     along its radius R.
 
@@ -139,7 +139,7 @@ def test_regular_balloons_of_springs(name):
         if near[i, j] and near[j, k] and near[i, k]
     ]
     faces = np.array([f if np.linalg.det(x[list(f)]) > 0 else f[::-1] for f in faces])
-    c = enclosed(x, faces)
+    c = enclosed_volume(x, faces)
     k, p = 50.0, 20.0
     radius = brentq(
         lambda R: 3 * p * c * R**2 / len(x) - z * k * a0 * (R - 1) * a0 / 2, 1.0, 1.6, xtol=1e-15
@@ -154,9 +154,10 @@ def test_regular_balloons_of_springs(name):
     assert rest.stability.zero == 6
 
 
-def test_a_soap_bubble_balances_twice_its_tension_by_its_radius():
-    """p = 2σ/R: of a sphere of triangles blown up as a whole, p 3v = σ 2A (forces times places),
-    second order in their size.
+def test_soap_bubble_obeys_laplace_law():
+    """Laplace's law p = 2σ/R, to second order in the triangle size.
+
+    For uniform scaling of the triangulated sphere, p 3v = σ 2A (forces times positions).
     """
     sigma, radius = 0.03, 0.2
     errors = []
@@ -176,7 +177,7 @@ def test_a_soap_bubble_balances_twice_its_tension_by_its_radius():
 def dome(rings, p, sigma, rim):
     """A film over a round hole.
 
-    A disc whose particles move up and down, and under it a floor that stays, to close the surface.
+    A disc whose particles move vertically, with a fixed floor below it to close the surface.
     """
     disc = taut.mesh.disc(rings, rim, plane="xz")
     inside = np.setdiff1d(np.arange(disc.n), disc.boundary)
@@ -199,10 +200,11 @@ def dome(rings, p, sigma, rim):
     ), np.argmin(np.linalg.norm(disc.points, axis=1))
 
 
-def test_a_film_over_a_hole_is_a_cap_of_a_sphere():
-    """Blown by p it has R = 2σ/p and stands R - √(R² - a²) high over a hole of radius a.
+def test_film_over_a_hole_is_a_spherical_cap():
+    """Under pressure p the film has radius R = 2σ/p and height R - √(R² - a²) over a hole of radius
+    a.
 
-    Second order in the triangles.
+    The error is of second order in the triangle size.
     """
     sigma, rim, radius = 0.05, 0.1, 0.13
     height = radius - np.sqrt(radius**2 - rim**2)
@@ -229,12 +231,12 @@ TET = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
         ([[0, 1, 2, 3]], "elements must be triangles"),
     ],
 )
-def test_a_surface_that_is_not_closed_is_refused(triangles, message):
+def test_reject_open_surfaces(triangles, message):
     with pytest.raises(taut.errors.LawError, match=message):
         laws.pressure(triangles, p=1.0)
 
 
-def test_a_pressure_that_is_no_number_is_refused():
+def test_reject_non_finite_pressure():
     with pytest.raises(
         taut.errors.LawError, match="'pressure': parameter 'p' must be a finite number, got nan"
     ):

@@ -1,6 +1,6 @@
-"""To which side a rest angle bends.
+"""The side to which a rest angle bends.
 
-Hinges of shells and rods in the plane; and which rods count as straight.
+Hinges of shells and of rods in the plane; and which rods count as straight.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ def bind(law, hinges, stiffness=2.0, **more):
     return law(hinges, **{"c" if law is laws.shell_bending else "k": stiffness}, **more)
 
 
-def measured(law, points, elements, **stiffness):
+def measure_rest_angle(law, points, elements, **stiffness):
     """The rest angles [rad] that a law measures on a shape."""
     return (
         taut.System(points, mass=1.0, energies=[law(elements, **stiffness)])
@@ -30,7 +30,7 @@ def measured(law, points, elements, **stiffness):
 
 @shells
 @pytest.mark.parametrize("theta0", [0.5, -0.5])
-def test_a_flat_hinge_with_a_positive_rest_angle_bends_back_from_its_front(law, theta0):
+def test_positive_rest_angle_bends_a_hinge_away_from_its_front(law, theta0):
     """(c, d, a, b), the edge along x, a, b, c counterclockwise seen from +z.
 
     With θ₀ > 0 d goes down, away from that side.
@@ -47,10 +47,8 @@ def test_a_flat_hinge_with_a_positive_rest_angle_bends_back_from_its_front(law, 
 
 @shells
 @pytest.mark.parametrize("corner", [0, 1])
-def test_both_apexes_go_to_the_same_side(law, corner):
-    """From flat, a positive rest angle pushes c and d down and the edge up, whichever of them is
-    free.
-    """
+def test_both_apexes_move_to_the_same_side(law, corner):
+    """From flat, a positive rest angle pushes c and d down and the edge up, whichever is free."""
     flat = np.array([[0.3, 0.8, 0.0], [0.6, -0.7, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
     system = taut.System(flat, mass=1.0, energies=[bind(law, [[0, 1, 2, 3]], theta0=0.5)])
     force = system.f(system.initial_state())
@@ -59,18 +57,18 @@ def test_both_apexes_go_to_the_same_side(law, corner):
 
 
 @shells
-def test_hinges_of_a_closed_surface_that_faces_outwards_have_positive_angles(law):
+def test_closed_outward_surface_has_positive_angles(law):
     """All 30 of an icosahedron are arccos(√5/3), 41.8°; turned inside out, the negative of it."""
     ball = taut.mesh.sphere(1)
     inside_out = ball.with_(cells={"triangle": ball.triangles[:, ::-1]})
     stiffness = {"c" if law is laws.shell_bending else "k": 1.0}
     for mesh, sign in ((ball, 1), (inside_out, -1)):
-        angles = measured(law, mesh.points, mesh.hinges, **stiffness)
+        angles = measure_rest_angle(law, mesh.points, mesh.hinges, **stiffness)
         assert angles == pytest.approx(np.full(30, sign * np.arccos(np.sqrt(5) / 3)), abs=1e-14)
 
 
 @shells
-def test_a_flat_sheet_with_positive_rest_angles_becomes_a_dome_seen_from_its_front(law):
+def test_positive_rest_angles_turn_a_sheet_into_a_dome(law):
     """Of a sheet in the plane of x and y whose triangles face +z, held in the middle, the rim goes
     down.
     """
@@ -86,7 +84,7 @@ def test_a_flat_sheet_with_positive_rest_angles_becomes_a_dome_seen_from_its_fro
 
 
 @pytest.mark.parametrize("theta0", [0.5, -0.5])
-def test_a_straight_rod_in_the_plane_with_a_positive_rest_angle_turns_left(theta0):
+def test_positive_rest_angle_turns_a_planar_rod_left(theta0):
     """Six links along x, the first held: link i points to iθ₀, counterclockwise for θ₀ > 0.
 
     Nothing is strained.
@@ -113,19 +111,21 @@ def test_a_ring_of_a_thousand_links_keeps_its_curvature(law, stiffness):
     a = 2 * np.pi * np.arange(n) / n
     ring = np.stack([np.cos(a), np.sin(a), 0 * a], axis=1)
     triples = (np.arange(n)[:, None] + np.arange(3)) % n
-    assert measured(law, ring, triples, **{stiffness: 1.0}) == pytest.approx(
+    assert measure_rest_angle(law, ring, triples, **{stiffness: 1.0}) == pytest.approx(
         np.full(n, 2 * np.pi / n), abs=1e-12
     )
     turn = 2 * np.pi / 1e6
     arc = [[-1, 0, 0], [0, 0, 0], [np.cos(turn), np.sin(turn), 0]]
-    assert measured(law, arc, [[0, 1, 2]], **{stiffness: 1.0}) == pytest.approx([turn], rel=1e-9)
+    assert measure_rest_angle(law, arc, [[0, 1, 2]], **{stiffness: 1.0}) == pytest.approx(
+        [turn], rel=1e-9
+    )
 
 
 @rods
-def test_what_rounding_makes_of_a_straight_rod_is_straight(law, stiffness):
-    """1000 links of 1 mm, 100 m away and in any direction.
+def test_rounding_errors_leave_a_straight_rod_straight(law, stiffness):
+    """1000 links of 1 mm, 100 m from the origin, in random directions.
 
-    Places are rounded to 1e-14 m, angles to 1e-11. All count as 0.
+    Positions are rounded to 1e-14 m, angles to 1e-11. All count as 0.
     """
     rng = np.random.default_rng(2)
     for _ in range(3):
@@ -134,7 +134,7 @@ def test_what_rounding_makes_of_a_straight_rod_is_straight(law, stiffness):
         triples = np.arange(999)[:, None] + np.arange(3)
         bare = np.diff(points, axis=0)
         assert np.linalg.norm(np.cross(bare[:-1], bare[1:]), axis=1).max() > 0.0, (
-            "the rod is not straight to the last bit"
+            "rounding must bend the rod, or the test checks nothing"
         )
-        angles = measured(law, points, triples, **{stiffness: 1.0})
+        angles = measure_rest_angle(law, points, triples, **{stiffness: 1.0})
         assert (angles == 0.0).all()

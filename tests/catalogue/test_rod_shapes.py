@@ -1,6 +1,6 @@
 """Large deflections of rods against the elastica.
 
-End loads, own weight, end moments, natural curvature, a clamp that turns.
+End loads, own weight, end moments, natural curvature, a rotating clamp.
 """
 
 import numpy as np
@@ -62,26 +62,26 @@ def elastica(alpha):
     return 1 - 2 * quarter(ellipe, ellipeinc, m) / np.sqrt(alpha)
 
 
-def test_a_wall_of_twice_the_stiffness_is_of_second_order_and_one_of_the_same_is_of_first():
+def test_clamp_with_doubled_stiffness_converges_at_second_order():
     exact = elastica(1.0)
     errors = np.array([tip(n, 1.0) / exact - 1 for n in (10, 20, 40)])
     assert errors == pytest.approx(
         [0.0047, 0.0012, 0.00029], rel=0.025
-    )  # of two digits, the last may be off by half
+    )  # two digits, the last to half a unit
     assert np.log2(errors[:2] / errors[1:]) == pytest.approx([2, 2], abs=0.001)
     soft = np.array([tip(n, 1.0, wall=0.5) / exact - 1 for n in (10, 20, 40)])
-    assert soft[0] == pytest.approx(0.13, abs=0.005)  # two digits again
+    assert soft[0] == pytest.approx(0.13, abs=0.005)  # two digits
     assert np.log2(soft[:2] / soft[1:]) == pytest.approx([1, 1], abs=0.01)
 
 
-def graded(n, growth):
+def graded_points(n, growth):
     """n + 1 places from 0 to 1, the last segment e^growth times as long as the first, about."""
     s = np.arange(n + 1) / n
     return np.expm1(growth * s) / np.expm1(growth) if growth else s
 
 
 # A moment M at the end does the work M times the rotation of the last segment, which is the sum of
-# all turns, the wall's included.
+# all turns, including that at the clamp.
 
 
 @taut.energy(invariant="translation")
@@ -99,10 +99,10 @@ def moment_at_wall(x, M, direction: Vector):
 
 
 @pytest.mark.parametrize("n", [3, 10, 64])
-def test_an_end_moment_of_two_pi_closes_the_rod_to_a_circle(n):
-    """Each hinge turns by M l/EI = 2π/N and the wall by half of that.
+def test_end_moment_of_two_pi_bends_the_rod_into_a_circle(n):
+    """Each hinge turns by M l/EI = 2π/N and the clamp by half of that.
 
-    A regular polygon, whose ends meet. Nothing is stretched.
+    The rod is a closed regular polygon without stretch.
     """
     M = 2 * np.pi
     loads = [moment_at_turn(hinges(n), M=M), moment_at_wall([[0, 1]], M=M, direction=(1, 0, 0))]
@@ -127,10 +127,10 @@ def wave(n=24):
     )
 
 
-def test_a_naturally_curved_rod_knows_its_side_in_the_plane():
-    """Pushed over to its mirror image it comes back, turn by turn.
+def test_planar_rod_returns_from_its_mirror_image():
+    """Pushed over to its mirror image it returns, turn by turn.
 
-    The law without a sign takes the mirror image for its rest.
+    The unsigned law has the mirror image as a rest shape too.
     """
     rest = wave()
     mirrored = rest * [1, -1]
@@ -153,10 +153,10 @@ def test_a_naturally_curved_rod_knows_its_side_in_the_plane():
     assert turns[0] > 0.1 > -0.1 > turns[11]
 
 
-def test_a_clamp_that_turns_takes_the_rod_along():
-    """Without a load the rod stays straight in the clamp's direction, in space too.
+def test_rod_follows_a_rotating_clamp():
+    """Without a load the rod stays straight in the direction of the clamp, in 3D too.
 
-    With one it is the turned cantilever.
+    With a load it is the rotated cantilever.
     """
     turning = np.array([0.0, 1.0, -1.0]) / np.sqrt(2)
     places = np.outer(np.linspace(0, 1, 9), [1, 0, 0])
@@ -186,6 +186,6 @@ def test_a_clamp_that_turns_takes_the_rod_along():
     q = taut.equilibrium(loaded, loaded.initial_state().with_(t=0.8), tolerance=TIGHT).state.q
     still = taut.equilibrium(
         system((3.0, 0, 0), (0, 0.5, 0)), tolerance=TIGHT
-    ).state.q  # a direction has any length
+    ).state.q  # a direction need not be normalised
     assert q @ across == pytest.approx(still[:, 1], abs=1e-9)
     assert q @ clamp(0.8) == pytest.approx(still[:, 0], abs=1e-9)

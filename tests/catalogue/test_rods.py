@@ -1,6 +1,6 @@
-"""Chains, hinges, cables and stiffening springs against their closed forms.
+"""Chains, hinges, cables and stiffening springs against closed forms.
 
-Stiffness, forces, buckling, frequencies, refusals.
+Stiffness, forces, buckling, frequencies, rejected input.
 """
 
 import numpy as np
@@ -15,14 +15,12 @@ TIGHT = taut.Tolerance(1e-13)
 HINGED = [[0, 1, 2]]
 
 
-def at(system, q):
+def state_at(system, q):
     return system.initial_state().with_(q=np.asarray(q, dtype=float))
 
 
-def bent(angle, a=0.7, b=1.1):
-    """Three particles whose segments, a and b long, enclose an angle, in a plane that is none of
-    the axes'.
-    """
+def bent_rod(angle, a=0.7, b=1.1):
+    """Three particles whose segments of length a and b enclose an angle, in an oblique plane."""
     u, v = np.array([1, 2, 2]) / 3, np.array([2, 1, -2]) / 3
     return np.array([-a * u, 0 * u, b * (np.cos(angle) * u + np.sin(angle) * v)])
 
@@ -34,7 +32,7 @@ def three(law, q, **parameters):
 # chains
 
 
-def pulled(n, energies, force=2.0):
+def measure_stiffness(n, energies, force=2.0):
     """Stiffness [N/m] of a chain of n links along x, held at one end and pulled at the other."""
     rod = taut.mesh.rope(n)
     system = taut.System(
@@ -48,8 +46,8 @@ def pulled(n, energies, force=2.0):
 
 
 @pytest.mark.parametrize("n", [1, 7, 40])
-def test_a_chain_of_n_springs_of_n_times_k_is_as_stiff_as_one_of_k(n):
-    assert pulled(n, lambda rod: [laws.spring(rod.edges, k=n * 30.0)]) == pytest.approx(
+def test_chain_of_n_springs_has_stiffness_k_over_n(n):
+    assert measure_stiffness(n, lambda rod: [laws.spring(rod.edges, k=n * 30.0)]) == pytest.approx(
         30.0, rel=1e-10
     )
 
@@ -57,9 +55,7 @@ def test_a_chain_of_n_springs_of_n_times_k_is_as_stiff_as_one_of_k(n):
 @pytest.mark.parametrize(
     ("n", "ks", "kb"), [(2, 30.0, 5.0), (9, 30.0, 5.0), (10, 1.0, 6.0), (60, 30.0, 0.5)]
 )
-def test_springs_that_skip_one_add_four_times_theirs_to_the_stiffness_less_an_effect_of_the_ends(
-    n, ks, kb
-):
+def test_skip_springs_add_four_times_their_stiffness_up_to_end_effects(n, ks, kb):
     """Links extend by u* + c(rⁱ + r^(N+1-i)), with r + 1/r = -(2 + ρ), ρ = k_s/k_b.
 
     The end links have one skip instead of two.
@@ -68,7 +64,7 @@ def test_springs_that_skip_one_add_four_times_theirs_to_the_stiffness_less_an_ef
     root = np.sqrt(ratio * (ratio + 4))
     r = (root - 2 - ratio) / 2
     exact = (ks + 4 * kb) / (1 + 4 / (n * root) * (1 - r**n) / (1 + r**n))
-    found = pulled(
+    found = measure_stiffness(
         n, lambda rod: [laws.spring(rod.edges, k=n * ks), laws.spring(rod.skips, k=n * kb)]
     )
     assert found == pytest.approx(exact, rel=1e-10)
@@ -77,7 +73,7 @@ def test_springs_that_skip_one_add_four_times_theirs_to_the_stiffness_less_an_ef
     )  # the chain with equal links: a trial shape, which cannot be softer than the true one
 
 
-def test_springs_that_skip_one_do_not_resist_slight_bending():
+def test_skip_springs_do_not_resist_small_bending():
     """Across a straight rod K is zero.
 
     Bent by θ with links that keep their length, V = 2 k l² (1 - cos(θ/2))²: of fourth order, so the
@@ -89,14 +85,17 @@ def test_springs_that_skip_one_do_not_resist_slight_bending():
         rod.points, mass=1.0, energies=[laws.spring(rod.edges, k=1e4), laws.spring(rod.skips, k=k)]
     )
     stiffness = straight.K(straight.initial_state()).toarray().reshape(n + 1, 3, n + 1, 3)
-    # rounding of the lengths l - l₀, a few 1e-17 m, is all there is
+    # only the rounding of l - l₀, a few 1e-17 m
     assert np.abs(stiffness[:, 1:, :, 1:]).max() <= 1e4 * 1e-14
-    skip = taut.System(bent(0.0, 1, 1), mass=1.0, energies=[laws.spring([[0, 2]], k=k)])
+    skip = taut.System(bent_rod(0.0, 1, 1), mass=1.0, energies=[laws.spring([[0, 2]], k=k)])
     angles = np.array([0.04, 0.08, 0.16])
-    energies = np.array([skip.V(at(skip, bent(a, 1, 1))) for a in angles])
+    energies = np.array([skip.V(state_at(skip, bent_rod(a, 1, 1))) for a in angles])
     assert energies == pytest.approx(2 * k * (1 - np.cos(angles / 2)) ** 2, rel=1e-9)
     moments = np.array(
-        [np.linalg.norm(skip.f(at(skip, bent(a, 1, 1)))[2] * np.sin(a / 2)) for a in angles]
+        [
+            np.linalg.norm(skip.f(state_at(skip, bent_rod(a, 1, 1)))[2] * np.sin(a / 2))
+            for a in angles
+        ]
     )
     assert moments == pytest.approx(2 * k * (1 - np.cos(angles / 2)) * np.sin(angles / 2), rel=1e-9)
     assert np.log2(moments[1:] / moments[:-1]) == pytest.approx(
@@ -114,7 +113,7 @@ def test_stiffness_of_a_straight_hinge(law):
     K = B ggᵀ ⊗ (I - ttᵀ), B = EI/l or k/2.
     """
     a, b, stiff = 0.7, 1.1, 3.0
-    q = bent(0.0, a, b)
+    q = bent_rod(0.0, a, b)
     system = three(
         law, q, **({"k": 2 * stiff} if law is laws.rod_hinge else {"EI": stiff * (a + b) / 2})
     )
@@ -132,7 +131,7 @@ def test_stiffness_of_a_bent_rod(angle, theta0):
     derives them.
     """
     a, b, stiff = 0.7, 1.1, 3.0
-    q = bent(angle, a, b)
+    q = bent_rod(angle, a, b)
     t, r = (q[1] - q[0]) / a, (q[2] - q[1]) / b
     n = np.cross(t, r) / np.sin(angle)
     p, s, nn = np.cross(n, t), np.cross(n, r), np.outer(n, n)
@@ -146,7 +145,7 @@ def test_stiffness_of_a_bent_rod(angle, theta0):
     from_positions = np.kron([[-1, 1, 0], [0, -1, 1]], np.eye(3))
     exact = from_positions.T @ hessian @ from_positions
     system = three(laws.rod_bending, q, EI=stiff, l=1.0, theta0=theta0)
-    # n is known to 1e-16/θ, and at θ = 1e-3 and θ₀ > 0 stands by a stiffness of θ₀/θ
+    # n is known to 1e-16/θ and, at θ = 1e-3 and θ₀ > 0, is multiplied by a stiffness of θ₀/θ
     assert system.K(system.initial_state()).toarray() == pytest.approx(
         exact, abs=1e-12 * np.abs(exact).max()
     )
@@ -159,27 +158,27 @@ def test_moments_of_the_hinge_laws():
     """
     a, b, k = 0.7, 1.1, 4.0
     for theta0 in (0.0, 0.6):
-        rest = bent(theta0, a, b)
+        rest = bent_rod(theta0, a, b)
         soft, hard = (
             three(laws.rod_hinge, rest, k=k),
             three(laws.rod_bending, rest, EI=k / 2 * (a + b) / 2),
         )
         for angle in (1e-7, 0.3, np.pi / 2, 3.0):
-            q = bent(angle, a, b)
-            # of an angle of 1e-7 rounding leaves 1e-9
+            q = bent_rod(angle, a, b)
+            # rounding changes an angle of 1e-7 by 1e-9
             for system, moment in (
                 (soft, k / 2 * np.sin(angle - theta0)),
                 (hard, k / 2 * (angle - theta0)),
             ):
-                force = system.f(at(system, q))
+                force = system.f(state_at(system, q))
                 assert np.linalg.norm(force[0]) * a == pytest.approx(abs(moment), rel=1e-8)
                 assert np.linalg.norm(force[2]) * b == pytest.approx(abs(moment), rel=1e-8)
                 assert (
                     force[2] @ (q[2] - q[0]) * (angle - theta0) > 0
-                )  # it straightens what is bent too much, which lengthens it
+                )  # it straightens an overbent rod, which lengthens it
                 assert np.abs(force.sum(axis=0)).max() <= 1e-13
-    folded = three(laws.rod_hinge, bent(0.0), k=k)
-    assert folded.V(at(folded, bent(np.pi))) == pytest.approx(k, rel=1e-12)
+    folded = three(laws.rod_hinge, bent_rod(0.0), k=k)
+    assert folded.V(state_at(folded, bent_rod(np.pi))) == pytest.approx(k, rel=1e-12)
 
 
 @pytest.mark.parametrize(("n", "expected"), [(10, 0.991802), (20, 0.997946)])
@@ -213,11 +212,11 @@ def test_euler_buckling_of_a_rod_in_physical_units(law, n, expected):
     # planes to buckle in
     for factor, negative in ((1 - 1e-7, 0), (1 + 1e-7, 2)):
         pressed = rod.points * n * (1 / n - factor * critical / stiff)
-        assert taut.stability(system, at(system, pressed), n=1).negative == negative
+        assert taut.stability(system, state_at(system, pressed), n=1).negative == negative
 
 
 def ring(n, angle=2 * np.pi):
-    """n links of length 1/n along an arc of so much angle: particles (n + 1, 2)."""
+    """n links of length 1/n along an arc of the given angle: particles (n + 1, 2)."""
     direction = angle * (np.arange(n) + 0.5) / n
     return np.vstack(
         [[0, 0], np.cumsum(np.column_stack([np.cos(direction), np.sin(direction)]) / n, axis=0)]
@@ -228,7 +227,7 @@ def ring(n, angle=2 * np.pi):
 def test_a_ring_keeps_its_shape_and_an_opened_one_closes(law):
     """Rest angles are measured.
 
-    No force at rest; opened to half its angle the ring closes again, where its ends only touch.
+    No force acts at rest; opened to half its angle the ring closes until its ends just touch.
     """
     n = 16
     links, hinges = [[i, i + 1] for i in range(n)], [[i, i + 1, i + 2] for i in range(n - 1)]
@@ -255,7 +254,7 @@ def test_a_ring_keeps_its_shape_and_an_opened_one_closes(law):
 def test_a_cable_pulls_and_does_not_push():
     system = taut.System([[0, 0, 0], [2, 0, 0]], mass=1.0, energies=[laws.cable([[0, 1]], k=100.0)])
     for length, tension in ((2.5, 50.0), (1.9, 0.0), (0.0, 0.0)):
-        assert system.f(at(system, [[0, 0, 0], [length, 0, 0]]))[1] == pytest.approx(
+        assert system.f(state_at(system, [[0, 0, 0], [length, 0, 0]]))[1] == pytest.approx(
             [-tension, 0, 0]
         )
 
@@ -299,26 +298,26 @@ def test_a_stiffening_spring_has_the_force_and_stiffness_of_its_formula():
     )
     double = 1 / np.sqrt(3 * beta)
     for strain in (-0.3, 0.0, 0.1, double, 0.8):
-        state = at(system, [[0, 0, 0], [0, l0 * (1 + strain), 0]])
+        state = state_at(system, [[0, 0, 0], [0, l0 * (1 + strain), 0]])
         pull = k * l0 * (strain + beta * strain**3)
         assert system.f(state)[1] == pytest.approx([0, -pull, 0], rel=1e-12, abs=1e-13)
         block = np.diag(
             [pull / (l0 * (1 + strain)), k * (1 + 3 * beta * strain**2), pull / (l0 * (1 + strain))]
         )
         assert system.K(state).toarray()[3:, 3:] == pytest.approx(block, rel=1e-12, abs=1e-12)
-    assert system.K(at(system, [[0, 0, 0], [0, l0 * (1 + double), 0]])).toarray()[
+    assert system.K(state_at(system, [[0, 0, 0], [0, l0 * (1 + double), 0]])).toarray()[
         4, 4
     ] == pytest.approx(2 * k)
 
 
-# what is refused
+# rejected input
 
 
 @pytest.mark.parametrize("law", [laws.rod_hinge, laws.rod_bending, laws.planar_rod_bending])
-@pytest.mark.parametrize("twin", [2, 4])
-def test_coincident_particles_are_refused_by_the_element(law, twin):
+@pytest.mark.parametrize("neighbour", [2, 4])
+def test_reject_elements_with_coincident_particles(law, neighbour):
     points = np.array([[0.0, 0], [1, 0], [2, 0], [3, 0], [4, 1]])
-    points[3] = points[twin]
+    points[3] = points[neighbour]
     with pytest.raises(
         taut.errors.LawError,
         match=rf"law '{law.name}': element 1 .*has two particles in the same place",
@@ -344,7 +343,7 @@ def test_coincident_particles_are_refused_by_the_element(law, twin):
         (laws.planar_rod_bending, 3, {"EI": [1.0, -1.0]}, "EI"),
     ],
 )
-def test_parameters_out_of_range_are_refused_by_the_element(law, size, parameters, named):
+def test_reject_parameters_out_of_range(law, size, parameters, named):
     elements = [list(range(size)), list(range(1, size + 1))]
     with pytest.raises(taut.errors.LawError, match=rf"law '{law.name}': .*'{named}' of element 1"):
         taut.System(taut.mesh.rope(4).points, mass=1.0, energies=[law(elements, **parameters)])

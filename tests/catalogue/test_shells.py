@@ -1,5 +1,5 @@
-"""Bending of shells: Discrete Shells as printed, and the rigidity that hinges give to a sheet, by
-mesh and direction.
+"""Bending of shells: Discrete Shells as in the paper, and the rigidity of hinged sheets by mesh and
+direction.
 """
 
 import numpy as np
@@ -19,9 +19,7 @@ HINGES = {  # each law with a rigidity of 1 J on equilateral triangles
 
 
 def fold(x):
-    """The signed angle of a hinge (c, d, a, b) by its cosine, and its height over the edge on
-    either side.
-    """
+    """The signed angle of a hinge (c, d, a, b) from its cosine, and its heights above the edge."""
     c, d, a, b = x
     e = (b - a) / np.linalg.norm(b - a)
     up, down = (
@@ -45,7 +43,7 @@ def energy_and_force(law, size, rest, x, **parameters):
     return system.V(state), system.f(state)
 
 
-def test_discrete_shells_as_printed():
+def test_discrete_shells_match_the_paper():
     """k_B (θ - θ̄)² |ē|/h̄ with h̄ a third of the mean height, k_L (1 - |e|/|ē|)² |ē| and k_A (1 -
     A/Ā)² Ā, on random states.
     """
@@ -105,7 +103,7 @@ def angle_derivatives(x):
     return gradient, hessian.reshape(12, 12)
 
 
-def test_force_and_stiffness_are_those_derived_by_hand():
+def test_force_and_stiffness_match_hand_derivation():
     """K = c |ē|²/(Ā₁ + Ā₂) (∇θ∇θᵀ + (θ - θ₀) ∇²θ)."""
     rng = np.random.default_rng(2)
     for _ in range(20):
@@ -160,9 +158,9 @@ def test_equilateral_triangles_are_isotropic(law):
 
 
 @pytest.mark.parametrize("law", HINGES)
-def test_a_grid_cut_one_way_is_four_times_as_stiff_along_its_diagonals_as_at_its_softest(law):
+def test_one_diagonal_grid_is_anisotropic_by_a_factor_of_four(law):
     plain, relaxed = bending_tensors("one-diagonal", HINGES[law])
-    assert relaxed == pytest.approx(plain, abs=1e-12), "all points are alike: nothing relaxes"
+    assert relaxed == pytest.approx(plain, abs=1e-12), "all points are equivalent: nothing relaxes"
     cylinder, strip = by_direction(plain)
     assert cylinder[[0, 3, 6, 9, 11]] == pytest.approx(
         [1, 3, 1, 1, 0.75], abs=1e-12
@@ -182,7 +180,7 @@ def test_an_alternating_grid_relaxes(law):
     assert relaxed[0, 1] / relaxed[1, 1] == pytest.approx(-0.2, abs=1e-12), "Poisson's ratio"
 
 
-def test_a_sphere_holds_the_energy_of_both_curvatures_at_any_size():
+def test_bending_energy_of_a_sphere_is_scale_invariant():
     """½ D (κ₁² + κ₂² + 2νκ₁κ₂) 4πR² = 4π (1 + ν) D = 8π c/3.
 
     With ν = +1/3 it would be twice that.
@@ -196,12 +194,12 @@ def test_a_sphere_holds_the_energy_of_both_curvatures_at_any_size():
         energy.append(system.V(system.initial_state()))
     assert energy[0] == pytest.approx(
         8 * np.pi / 3 * 0.3, rel=0.005
-    )  # its triangles are equilateral only nearly: 0.36% too much
+    )  # its triangles are only nearly equilateral: 0.36% too much
     assert energy[1] == pytest.approx(energy[0], rel=1e-11)
 
 
 @pytest.mark.parametrize("law", HINGES)
-def test_bad_shells_are_refused_before_the_first_step(law):
+def test_reject_bad_shells(law):
     mesh = taut.mesh.sheet(2, 2, pattern="one-diagonal")
     stiffness = "c" if law == "shell_bending" else "k"
     bind = getattr(laws, law)
@@ -214,9 +212,7 @@ def test_bad_shells_are_refused_before_the_first_step(law):
     build()
     met, flat = mesh.points.copy(), mesh.points.copy()
     met[4] = met[1]
-    flat[0] = (
-        flat[1] + flat[4]
-    ) / 2 + 1e-15  # on the side between its neighbours, but for rounding
+    flat[0] = (flat[1] + flat[4]) / 2 + 1e-15  # collinear with its neighbours up to rounding
     for points, fault in (
         (met, "two particles in the same place"),
         (flat, "a (first|second) triangle without area"),
@@ -239,7 +235,7 @@ def test_bad_shells_are_refused_before_the_first_step(law):
     ("law", "cells", "rest"),
     [("discrete_shell_edge", "edges", "l0"), ("discrete_shell_area", "triangles", "area0")],
 )
-def test_bad_membranes_are_refused_before_the_first_step(law, cells, rest):
+def test_reject_bad_membranes(law, cells, rest):
     mesh = taut.mesh.sheet(2, 2, pattern="one-diagonal")
     bind, elements = getattr(laws, law), getattr(mesh, cells)
     met = mesh.points.copy()

@@ -1,10 +1,9 @@
-"""A thin cantilever strip under end shear (Sze, Liu and Lo 2004), of springs and hinges, and the
-clamp it needs.
+"""A thin cantilever strip under end shear (Sze, Liu and Lo 2004), of springs and hinges.
 
 L = 10, b = 1, t = 0.1, E = 1.2e6, ν = 0, so EI = 100; P_max L²/EI = 4. The published tip
 displacements (U towards the wall, W along the load) have three or four digits. Hinges have a
-Poisson's ratio of their own, -0.2 on this mesh, so a strip that may bend across as it likes is
-softer than the sheet, and c is calibrated on such a strip.
+Poisson's ratio of -0.2 on this mesh, so a strip that may bend transversely is softer than the
+sheet, and c is calibrated on such a strip.
 """
 
 import numpy as np
@@ -26,7 +25,7 @@ def free_strip(nx, ny):
 
     The energy of two columns of cells per length and curvature², relaxed in all that repeats.
 
-    K is that across the flat strip; besides what repeats the strip may twist.
+    K is the transverse stiffness of the flat strip; besides periodic motions the strip may twist.
     """
     side, n = LENGTH / nx, 8
     mesh = taut.mesh.sheet(n, ny, size=(n * side, WIDTH), pattern="alternating")
@@ -45,7 +44,7 @@ def free_strip(nx, ny):
     return (x * x / 2 @ across @ (x * x / 2) - gain) / (2 * side)
 
 
-def bent(nx, ny, *, back, membrane=1.0, at_the_wall=2.0, c=None):
+def tip_displacements(nx, ny, *, back, membrane=1.0, at_the_wall=2.0, c=None):
     """Tip displacements (U, W) at the LOADS, of a strip of nx × ny cells that goes on behind the
     wall by `back` columns.
 
@@ -106,37 +105,40 @@ def exact():
     return LENGTH * np.array([elastica(4 * load) for load in LOADS])
 
 
-def test_the_published_numbers_are_those_of_the_elastica(exact):
-    """To their digits: 0.5% of U at the smallest load, half a unit of its last digit, and 0.15%
-    elsewhere.
+def test_published_values_match_the_elastica(exact):
+    """To their digits: 0.5% of U at the smallest load, half a unit of its last digit; 0.15%
+    otherwise.
     """
     assert abs(exact / PUBLISHED - 1)[0, 0] < 0.006
     assert abs(exact / PUBLISHED - 1).ravel()[1:].max() < 0.002
 
 
 @pytest.mark.parametrize("ny", [1, 2, 4])
-def test_a_free_strip_of_squares_has_four_fifths_of_c_at_any_width(ny):
+def test_free_strip_has_rigidity_of_four_fifths_c(ny):
     assert free_strip(10 * ny, ny) == pytest.approx(0.8, abs=1e-12)
 
 
-def test_a_narrow_strip_held_at_the_wall(exact):
-    """One cell wide; the hinge on the wall has 2c, as half of a mirrored one, and the error falls
-    faster than with the square.
+def test_narrow_clamped_strip_converges(exact):
+    """One cell wide; the hinge at the wall has 2c, as half of a mirrored one.
+
+    The error falls faster than quadratically.
     """
-    assert abs(bent(20, 1, back=1) / PUBLISHED - 1).max() < 0.01
-    error = [abs(bent(n, 1, back=1, membrane=10.0) / exact - 1).max() for n in (10, 20, 40)]
+    assert abs(tip_displacements(20, 1, back=1) / PUBLISHED - 1).max() < 0.01
+    error = [
+        abs(tip_displacements(n, 1, back=1, membrane=10.0) / exact - 1).max() for n in (10, 20, 40)
+    ]
     assert error[2] < 5e-4
     assert np.log2(error[0] / error[1]) == pytest.approx(2.8, abs=0.1)
     assert np.log2(error[1] / error[2]) == pytest.approx(2.5, abs=0.1)
 
 
-def test_a_wall_with_c_instead_of_2c_is_too_soft_by_an_error_of_first_order(exact):
-    """It turns for half a cell too many.
+def test_clamp_with_single_stiffness_has_first_order_error(exact):
+    """The hinge at the wall turns for half a cell too many.
 
-    The numbers that docs/theory/05-cloth-and-shells.md gives, to their digits.
+    The values of docs/theory/05-cloth-and-shells.md, to their digits.
     """
     u, w = np.array(
-        [bent(n, 1, back=1, at_the_wall=1.0) / exact - 1 for n in (10, 20, 40)]
+        [tip_displacements(n, 1, back=1, at_the_wall=1.0) / exact - 1 for n in (10, 20, 40)]
     ).T  # load × cells
     assert w[0] == pytest.approx([0.12, 0.045, 0.02], abs=6e-4)
     assert u[0] == pytest.approx([0.21, 0.077, 0.033], abs=1e-3)
@@ -146,25 +148,26 @@ def test_a_wall_with_c_instead_of_2c_is_too_soft_by_an_error_of_first_order(exac
     )
 
 
-def test_a_sheet_held_at_its_plane_of_symmetry():
-    """Two and four cells wide, the wall a mirror, so that the strip is free to bend across there as
-    elsewhere.
-    """
+def test_sheet_held_at_its_symmetry_plane_matches_the_elastica():
+    """Two and four cells wide; the wall is a mirror, so the strip may bend transversely."""
     for n, ny in ((20, 2), (40, 4)):
-        assert abs(bent(n, ny, back=n) / PUBLISHED - 1).max() < 0.01
-    # bending across stretches the sheet: with a softer membrane what is left of the difference goes
-    assert abs(bent(40, 4, back=40, membrane=0.1) / PUBLISHED - 1).ravel()[1:].max() < 0.001
+        assert abs(tip_displacements(n, ny, back=n) / PUBLISHED - 1).max() < 0.01
+    # transverse bending stretches the sheet: a softer membrane removes the remaining difference
+    assert (
+        abs(tip_displacements(40, 4, back=40, membrane=0.1) / PUBLISHED - 1).ravel()[1:].max()
+        < 0.001
+    )
 
 
-def test_a_wall_that_keeps_the_sheet_from_bending_across_is_stiffer(exact):
-    """Less deflection by more than the mesh's own error.
+def test_clamp_that_prevents_transverse_bending_is_stiffer(exact):
+    """The deflection is smaller by more than the discretisation error.
 
-    What a clamp does to a Poisson's ratio other than zero.
+    This is the effect of a clamp at a non-zero Poisson's ratio.
     """
-    mirror, wall = bent(20, 2, back=20)[:, 1], bent(20, 2, back=1)[:, 1]
+    mirror, wall = tip_displacements(20, 2, back=20)[:, 1], tip_displacements(20, 2, back=1)[:, 1]
     assert (wall < 0.995 * mirror).all()
     assert (wall > 0.98 * exact[:, 1]).all()
 
 
-def test_an_uncalibrated_strip_misses():
-    assert abs(bent(20, 2, back=20, c=EI) / PUBLISHED - 1).max() > 0.05
+def test_uncalibrated_strip_deviates():
+    assert abs(tip_displacements(20, 2, back=20, c=EI) / PUBLISHED - 1).max() > 0.05

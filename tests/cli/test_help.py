@@ -13,7 +13,7 @@ from taut.scene import names
 COMMANDS = typer.main.get_command(app).commands
 
 
-def test_every_command_has_examples_and_codes():
+def test_every_command_has_examples_and_exit_codes():
     assert list(EXAMPLES) == list(CODES) == list(COMMANDS)
 
 
@@ -29,7 +29,7 @@ def test_examples_name_existing_options_and_scenes(name):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_shows_them(command, name):
+def test_help_shows_examples_and_exit_codes(command, name):
     code, out, err = command(name, "--help")
     assert (code, err) == (0, "")
     assert all(f"  {example}\n" in out for example in EXAMPLES[name])

@@ -14,7 +14,7 @@ import taut
 from taut import scene
 
 
-def test_a_run_by_name(command, tmp_path):
+def test_run_builtin_scene(command, tmp_path):
     code, out, err = command("run", "spring", "--set", "time.duration=0.628")
     assert code == 0, err
     assert "runs/spring-1: finished" in out.replace(os.sep, "/")
@@ -22,7 +22,7 @@ def test_a_run_by_name(command, tmp_path):
     assert run.finished
     np.testing.assert_allclose(
         run.frames[-1].q[1], run.frames[0].q[1], atol=0.03
-    )  # one period later it is back
+    )  # back after one period
     assert np.ptp([frame.q[1, 1] for frame in run.frames]) > 0.1
     assert command("run", "spring", "--set", "time.duration=0.1", "--quiet") == (0, "", "")
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["spring-1", "spring-2"]
@@ -38,7 +38,7 @@ def test_a_run_is_not_overwritten_without_the_option(command, tmp_path):
     assert command(*short, "--overwrite")[0] == 0
 
 
-def test_json(command):
+def test_json_summary(command):
     code, out, _ = command("run", "spring", "-o", "a", "--set", "time.duration=0.05", "--json")
     assert code == 0
     found = json.loads(out)
@@ -60,7 +60,7 @@ def test_json(command):
         (["check", "spring", "--set", "time.h=-1"], 2, "time.h"),
     ],
 )
-def test_bad_input(command, words, code, expected):
+def test_bad_input_exits_with_code_and_message(command, words, code, expected):
     found, out, err = command(*words)
     assert (found, out) == (code, "")
     assert expected in err
@@ -73,7 +73,7 @@ def test_names_in_files_are_escaped_on_the_terminal(command):
     assert "\x1b" not in err
 
 
-def test_a_folder_that_cannot_be_written(command, tmp_path):
+def test_unwritable_folder_is_reported(command, tmp_path):
     (tmp_path / "file").write_text("not a folder")
     code, _, err = command("run", "spring", "-o", "file/run")
     assert code == 4
@@ -81,7 +81,7 @@ def test_a_folder_that_cannot_be_written(command, tmp_path):
     assert (tmp_path / "file").read_text() == "not a folder"
 
 
-def test_a_step_that_does_not_converge(command, tmp_path):
+def test_not_converged_exit_code(command, tmp_path):
     far_too_long = [
         "--set",
         "integrator.method=SymplecticEuler",
@@ -125,7 +125,7 @@ def test_ctrl_c_then_resume(command, tmp_path):
     assert ends[0] == ends[1]
 
 
-def test_a_mesh_file(command, tmp_path):
+def test_run_mesh_file(command, tmp_path):
     taut.mesh.write(taut.mesh.sheet(6, 6, size=1.0, plane="xz"), tmp_path / "patch.obj")
     code, out, err = command(
         "run",
@@ -148,7 +148,7 @@ def test_a_mesh_file(command, tmp_path):
     assert code == 0, err
     assert "a sheet or shell of its faces" in out
     run = taut.open_run(tmp_path / "a")
-    assert run.frames[-1].q[:, 1].min() < -0.05  # half of g t²/2 and more: it swings down
+    assert run.frames[-1].q[:, 1].min() < -0.05  # more than half of g t²/2: it swings down
     held = run.frames[0].q[:, 2] == run.frames[0].q[:, 2].min()
     np.testing.assert_array_equal(run.frames[-1].q[held], run.frames[0].q[held])
     code, _, err = command("run", "patch.toml", "-o", "b", "--quiet")
@@ -157,7 +157,7 @@ def test_a_mesh_file(command, tmp_path):
     assert ends[0] == ends[1]
 
 
-def test_files_of_no_run_are_not_changed(command, tmp_path):
+def test_foreign_files_are_not_changed(command, tmp_path):
     (tmp_path / "scene.toml").write_text(command("new", "spring")[1])
     text = (tmp_path / "scene.toml").read_text()
     code, _, err = command("run", "scene.toml", "-o", ".", "--overwrite")
@@ -211,7 +211,7 @@ def test_a_mesh_file_is_read_once_and_logged_once(command, tmp_path):
     assert (out + err).count("foo") == 1
 
 
-def test_files_outside_need_the_flag(command, tmp_path):
+def test_files_outside_the_folder_need_the_flag(command, tmp_path):
     (tmp_path / "in").mkdir()
     taut.mesh.write(taut.mesh.sheet(2, 2), tmp_path / "out.obj")
     text = "[time]\nh = 0.01\nduration = 0.02\n"
@@ -222,12 +222,12 @@ def test_files_outside_need_the_flag(command, tmp_path):
     assert command("run", "in/my.toml", "--quiet", "--allow-outside", "-o", "b")[0] == 0
     assert any(
         path.name.endswith("out.obj") for path in (tmp_path / "b/inputs").iterdir()
-    )  # the run folder is whole by itself
+    )  # the run folder is self-contained
     assert command("resume", "b")[0] == 0
 
 
-def interrupted(code, folder):
-    """Return the standard error of a program that is interrupted in a folder."""
+def run_and_interrupt(code, folder):
+    """Interrupt a program in a folder and return its standard error."""
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=120
     )
@@ -252,7 +252,7 @@ def test_a_second_ctrl_c_stops_within_the_step(tmp_path):
         "Explicit.advance = pressed\n"
         "main()\n"
     )
-    assert interrupted(code, tmp_path).endswith(
+    assert run_and_interrupt(code, tmp_path).endswith(
         "taut: interrupted within a step; taut resume a continues from the last checkpoint\n"
     )
     with taut.open_run(tmp_path / "a") as run:
@@ -263,7 +263,7 @@ def test_ctrl_c_before_the_first_step_is_reported(tmp_path):
     """While a scene is built there is nothing to save: taut exits at once with a message."""
     code = (
         "import os, signal, sys\n"
-        # a shell starts what is in its background without
+        # a shell starts background jobs with SIGINT ignored
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "sys.argv = ['taut', 'run', 'bunny', '-o', 'a']\n"
         "import taut.scene\nfrom taut.cli.main import main\n"
@@ -274,11 +274,11 @@ def test_ctrl_c_before_the_first_step_is_reported(tmp_path):
         "taut.scene.Scene.build = interrupt\n"
         "main()\n"
     )
-    assert interrupted(code, tmp_path).endswith("taut: interrupted\n")
+    assert run_and_interrupt(code, tmp_path).endswith("taut: interrupted\n")
     assert not (tmp_path / "a").exists()
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="/dev/full does not exist")
 def test_full_standard_output_is_reported(tmp_path):
     with open("/dev/full", "w") as full:
         done = subprocess.run(
@@ -291,7 +291,7 @@ def test_full_standard_output_is_reported(tmp_path):
     assert (done.returncode, done.stderr) == (4, "taut: standard output: No space left on device\n")
 
 
-def test_an_error_of_a_file_names_it(command, monkeypatch):
+def test_file_errors_name_the_file(command, monkeypatch):
     def fails():
         raise FileExistsError(17, "File exists", "pictures")
 

@@ -38,7 +38,7 @@ def test_a_new_scene_checks_and_is_not_overwritten(run_command, command, tmp_pat
     assert (tmp_path / "mine.toml").read_text() == run_command("new", "spring")
 
 
-def test_a_mesh_file_is_checked_as_it_would_be_run(run_command, command, tmp_path):
+def test_check_builds_a_mesh_file_like_run(run_command, command, tmp_path):
     taut.mesh.write(taut.mesh.sheet(6, 6, size=1.0, plane="xz"), tmp_path / "patch.obj")
     assert "young = 1.25e+06 Pa (default; --young sets it)" in run_command(
         "check", "patch.obj"
@@ -48,7 +48,7 @@ def test_a_mesh_file_is_checked_as_it_would_be_run(run_command, command, tmp_pat
     )
     assert not [
         note for note in found["notes"] if note.startswith(("young", "held"))
-    ]  # all were given
+    ]  # all values are given
     code, _, err = command("check", "patch.obj", "--area", "1e-4")
     assert (code, "area does not apply to a sheet" in err) == (2, True)
 

@@ -20,7 +20,7 @@ def chain(n=5, **more):
 
 @every
 @solvers
-def test_each_kind_does_as_it_says(integrator, solver):
+def test_each_kind_of_constraint_holds_exactly(integrator, solver):
     direction, normal = np.array([1.0, -2.0, 0.5]), np.array([0.2, 1.0, -0.3])
 
     def path(t):
@@ -63,7 +63,7 @@ def test_a_bead_on_a_slope_accelerates_by_g_sin(integrator):
 
 
 @every
-def test_a_scripted_end_drags_its_neighbour_as_the_equations_say(integrator):
+def test_scripted_end_drags_its_neighbour(integrator):
     """One linear step with a moving support, solved by hand: (m/h² + k) x' = m x̃/h² + k (b' +
     1)."""
     h, m, k, speed = 0.1, 0.7, 90.0, 2.0
@@ -96,7 +96,7 @@ def test_damping_acts_between_a_scripted_and_a_free_particle():
         assert state.v[1, 0] == pytest.approx(c * speed / (m / h + c), rel=1e-12)
 
 
-def test_sampled_paths_are_joined_and_held():
+def test_sampled_paths_are_interpolated_and_clamped():
     system = taut.System(
         [[0, 0, 0]],
         mass=1.0,
@@ -107,8 +107,9 @@ def test_sampled_paths_are_joined_and_held():
 
 
 def test_constraints_combine():
-    """Two planes leave a line, a line and a plane across it a point, fixed wins over what contains
-    it."""
+    """Two planes give a line, a line and a transverse plane a point; fixed overrides what contains
+    it.
+    """
     x = np.zeros((4, 3))
     system = taut.System(
         x,
@@ -143,18 +144,18 @@ def test_constraints_combine():
         ([on_line([1], (1, 0, 0))], "no particle 1"),
     ],
 )
-def test_contradictions_are_refused(constraints, message):
+def test_reject_contradicting_constraints(constraints, message):
     with pytest.raises(taut.errors.ModelError, match=message):
         taut.System([[0.0, 0, 0]], mass=1.0, constraints=constraints)
 
 
 @pytest.mark.parametrize("bad", [(0, 0, 0), (1,), "up", (np.inf, 0, 0)])
-def test_bad_directions_are_refused(bad):
-    with pytest.raises(taut.errors.ModelError):
+def test_reject_bad_directions(bad):
+    with pytest.raises(taut.errors.ModelError, match=r"normal must (be three|consist of numbers)"):
         on_plane([0], bad)
 
 
-def test_paths_go_with_the_particles_in_the_order_given():
+def test_paths_follow_the_order_of_the_particles():
     rows = np.array([[1.0, 0, 0], [2.0, 0, 0]])
     system = taut.System(np.zeros((2, 3)), mass=1.0, constraints=[scripted([1, 0], lambda t: rows)])
     assert system.projector.anchors(0.0)[:, 0].tolist() == [2.0, 1.0]
@@ -169,7 +170,7 @@ def test_samples_are_copied():
         scripted([0], (1, 2, 3))
 
 
-def test_a_script_that_leaves_its_plane_is_refused_when_it_does():
+def test_script_leaving_its_plane_raises_at_that_time():
     system = taut.System(
         [[0, 0, 0]],
         mass=1.0,
@@ -180,7 +181,7 @@ def test_a_script_that_leaves_its_plane_is_refused_when_it_does():
         taut.ImplicitEuler().step(system, state, 0.1)
 
 
-def test_a_state_off_its_constraint_is_refused():
+def test_reject_state_off_its_constraint():
     system = chain(fixed=[0])
     state = system.initial_state()
     with pytest.raises(
@@ -189,7 +190,7 @@ def test_a_state_off_its_constraint_is_refused():
         taut.ImplicitEuler().step(system, state.with_(q=state.q + 0.5), 0.1)
 
 
-def test_particles_are_held_where_they_start_not_at_rest():
+def test_particles_are_held_at_the_pose_not_the_rest_shape():
     system = chain(fixed=[0], pose=np.column_stack([np.arange(5), np.full(5, 7.0), np.zeros(5)]))
     state, _ = taut.ImplicitEuler().step(system, system.initial_state(), 0.1)
     assert state.q[0].tolist() == [0.0, 7.0, 0.0]

@@ -21,7 +21,7 @@ def helix(t):
     return np.array([0.4 * np.sin(t), 0.1 * t, -t * t]), np.array([0.3, -0.5, 0.8]) * 1.7 * t
 
 
-def test_places_are_those_of_a_rigid_motion():
+def test_positions_follow_the_rigid_motion():
     """Against scipy's rotations, about the centroid and about a point, and with the same rotation
     as a matrix."""
     for about in (None, (0.3, -2.0, 1.0)):
@@ -46,8 +46,8 @@ def test_places_are_those_of_a_rigid_motion():
 @pytest.mark.parametrize(
     "integrator", [taut.ImplicitEuler(), taut.TRBDF2(), taut.RK4()], ids=lambda i: type(i).__name__
 )
-def test_distances_are_kept_through_a_run(integrator):
-    """To the rounding of the coordinates, whatever the other particles do."""
+def test_distances_are_constant_through_a_run(integrator):
+    """To rounding of the coordinates, for any motion of the other particles."""
     moving = system(
         handle([0, 1, 2, 3], move=lambda t: helix(t)[0], turn=lambda t: helix(t)[1]),
         energies=[laws.spring([[1, 4], [2, 4]], k=30.0), laws.gravity()],
@@ -59,7 +59,7 @@ def test_distances_are_kept_through_a_run(integrator):
         assert np.abs(state.q[4] - SHAPE[4]).max() > 1e-4
 
 
-def test_velocities_are_those_of_the_motion():
+def test_velocities_match_the_motion():
     """v_i = u̇ + ω × (x_i - c - u), ω along the fixed axis, at the start and after a step.
 
     TR-BDF2 takes the slope of a quartic through five points of the step: the error is (h/4)⁴ of the
@@ -80,8 +80,8 @@ def test_work_of_a_turning_handle():
     """A crank, particle 1 on a circle of radius 1 about particle 0, pulls a spring whose other end
     is held: W = ∫F·dx.
 
-    The integral is done here over the angle of the crank. It begins and ends at rest, so that its
-    inertia takes nothing.
+    The reference integrates over the crank angle. The motion begins and ends at rest, so inertia
+    does no work.
     """
     points = np.array([[0.0, 0, 0], [1.0, 0, 0], [3.0, 0.0, 0]])
 
@@ -100,19 +100,18 @@ def test_work_of_a_turning_handle():
     tip = np.column_stack([np.cos(theta), np.sin(theta), 0 * theta])
     gap = points[2] - tip
     length = np.linalg.norm(gap, axis=1, keepdims=True)
-    pull = -50.0 * (length - 1.5) * gap / length  # what the crank must do to the spring at its tip
+    pull = -50.0 * (length - 1.5) * gap / length  # the force of the crank on the spring at its tip
     across = np.column_stack([-np.sin(theta), np.cos(theta), 0 * theta])
     moment = np.einsum("ij,ij->i", pull, across)
     expected = np.sum((moment[1:] + moment[:-1]) / 2 * np.diff(theta))
     total = ledger.total()
     np.testing.assert_allclose(state.q[1], tip[-1], atol=1e-14)
-    # midpoint takes the force halfway in a straight line between two places: an error of h², here
-    # 1.1e-5
+    # midpoint evaluates the force half-way along the chord: an error of h², here 1.1e-5
     assert total.scripted == pytest.approx(expected, rel=2e-5)
     assert abs(total.gap) < 1e-13 * total.scale
 
 
-def test_the_ledger_books_the_work_of_lifting():
+def test_ledger_records_the_work_of_lifting():
     """A rigid bar of two particles, each of 1 kg, lifted from rest to rest by 0.5 m: W = 2·9.81·0.5
     J for any integrator."""
     lift = system(
@@ -124,12 +123,12 @@ def test_the_ledger_books_the_work_of_lifting():
     for _ in taut.simulate(lift, taut.ImplicitEuler(), 0.02, 1.0, ledger=ledger):
         pass
     total = ledger.total()
-    # implicit Euler's last velocity is a difference over the step, so the book keeps a little
-    # kinetic energy
+    # implicit Euler's last velocity is a difference over the step, so a little kinetic
+    # energy remains in the ledger
     assert total.scripted - total.kinetic == pytest.approx(2 * 9.81 * 0.5, rel=1e-12)
 
 
-def test_samples_are_joined_by_straight_lines():
+def test_samples_are_interpolated_linearly():
     held = system(
         handle(
             [0, 1],
@@ -157,8 +156,9 @@ def test_in_the_plane_an_angle_turns_about_z():
 
 
 def test_joined_bodies_keep_their_handles():
-    """The second body's handle follows its own pose, among the particles that come later; so does a
-    mask."""
+    """The second body's handle follows its own pose after the particles are renumbered; so does a
+    mask.
+    """
     turned = system(handle([True, True, False, False, False], turn=lambda t: (0, 0, t)))
     moved = turned.with_(pose=SHAPE + np.array([5.0, 0, 0]))
     joined = taut.join(turned, moved)
@@ -218,19 +218,19 @@ def test_equilibrium_has_a_torque_on_the_handle():
         ({"turn": lambda t: (0, 0, t), "about": "hub"}, "`about` must consist of numbers"),
     ],
 )
-def test_what_is_no_motion_is_refused(wrong, message):
+def test_reject_invalid_motions(wrong, message):
     with pytest.raises(taut.errors.ModelError, match=message):
         system(handle([0, 1], **wrong))
 
 
-def test_a_motion_that_goes_wrong_later_is_refused_then():
+def test_motion_invalid_at_a_later_time_raises_then():
     held = system(handle([0, 1], turn=lambda t: np.eye(3) * (1 + max(t - 1.0, 0.0)))).projector
     held.anchors(1.0)
     with pytest.raises(taut.errors.ModelError, match="`turn` at t = 2 s must be a rotation"):
         held.anchors(2.0)
 
 
-def test_particles_are_checked():
+def test_reject_invalid_particles():
     with pytest.raises(taut.errors.ModelError, match="handle: it has no particles"):
         system(handle([]))
     with pytest.raises(taut.errors.ModelError, match="handle: there is no particle 9"):

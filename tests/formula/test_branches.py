@@ -1,5 +1,5 @@
-"""`where` is a branch: the side not taken is never evaluated, singular states have an answer or a
-named error.
+"""`where` branches: the inactive side is never evaluated; singular states have a value or a named
+error.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from taut.formula.expression import Expr
 from taut.formula.graph import Graph
 
 
-def placed(law, elements, x, **parameters):
+def place_law(law, elements, x, **parameters):
     x = np.asarray(x, dtype=float)
     return place(law(elements, **parameters), x, np.ones(len(x)))
 
@@ -26,18 +26,21 @@ def barrier(x, k):
     return where(gap > 0, -k * gap**2 * log(gap), 0.0)
 
 
-def test_dead_side_leaves_no_trace():
+def test_inactive_branch_contributes_nothing():
     q = np.array([[0.0, 0.5, 0.0], [0.0, 7.0, 0.0]])
-    p = placed(barrier, [0, 1], q, k=2.0)
+    p = place_law(barrier, [0, 1], q, k=2.0)
     assert p.values(q).tolist() == [pytest.approx(-2 * 0.25 * np.log(0.5)), 0.0]
     assert p.gradients(q)[1].tolist() == [[0.0, 0.0, 0.0]]
     assert np.isfinite(p.hessians(q)).all()
     assert p.parameter_derivative("k", q)[1] == 0.0
 
 
-def test_source_puts_each_side_into_its_branch():
+def test_source_evaluates_each_side_in_its_branch():
     lines = (
-        placed(barrier, [0], np.zeros((1, 3)), k=2.0).forms["energy"].source("hessian").splitlines()
+        place_law(barrier, [0], np.zeros((1, 3)), k=2.0)
+        .forms["energy"]
+        .source("hessian")
+        .splitlines()
     )
     depth = [
         len(line) - len(line.lstrip()) for line in lines if "log(" in line and "import" not in line
@@ -75,7 +78,7 @@ def test_a_node_needed_in_two_unrelated_branches_is_not_evaluated_outside():
 
 def test_spring_of_zero_length():
     q = np.zeros((2, 3))
-    p = placed(laws.spring, [[0, 1]], q, k=3.0, l0=0.5)
+    p = place_law(laws.spring, [[0, 1]], q, k=3.0, l0=0.5)
     assert p.values(q)[0] == pytest.approx(0.375)
     assert not p.gradients(q).any()
     np.testing.assert_array_equal(p.hessians(q)[0][:3, :3], 3.0 * np.eye(3))
@@ -85,7 +88,7 @@ def test_spring_of_zero_length():
 @pytest.mark.parametrize("length", [1e-300, 1e-90, 1e-70, 1e-30, 1e-8])
 def test_spring_of_almost_zero_length_is_finite(length):
     q = np.array([[0.0, 0, 0], [length, 0, 0]])
-    p = placed(laws.spring, [[0, 1]], q, k=1e6, l0=10.0)
+    p = place_law(laws.spring, [[0, 1]], q, k=1e6, l0=10.0)
     for value in (p.values(q), p.gradients(q), p.hessians(q), p.hessians(q, project=True)):
         assert np.isfinite(value).all()
     assert np.linalg.eigvalsh(p.hessians(q, project=True)).min() >= -1e-6
@@ -100,15 +103,15 @@ def test_bending_energy_of_a_straight_rod_has_its_stiffness():
         return k / 2 * atan2(norm(cross(a, b)), dot(a, b)) ** 2
 
     q = np.array([[0.0, 0, 0], [1, 0, 0], [2, 0, 0]])
-    k = placed(rod, [[0, 1, 2]], q, k=1.0).hessians(q)[0].reshape(3, 3, 3, 3)
+    k = place_law(rod, [[0, 1, 2]], q, k=1.0).hessians(q)[0].reshape(3, 3, 3, 3)
     stencil = np.outer([1, -2, 1], [1, -2, 1])
     for axis, expected in ((0, 0 * stencil), (1, stencil), (2, stencil)):
         np.testing.assert_allclose(k[:, axis, :, axis], expected, atol=1e-12)
 
 
 def test_a_norm_inside_a_branch_keeps_its_limit():
-    """½k min(θ, y)²: the same stiffness at the straight state as without the branch, also when it
-    is used nonlinearly.
+    """½k min(θ, y)² has the stiffness of the unbranched law at the straight state, also inside a
+    nonlinear expression.
     """
 
     @taut.energy
@@ -117,14 +120,14 @@ def test_a_norm_inside_a_branch_keeps_its_limit():
         return k / 2 * minimum(atan2(norm(cross(a, b)), dot(a, b)), y) ** 2
 
     q = np.array([[0.0, 0, 0], [1, 0, 0], [2, 0, 0]])
-    k = placed(yielding, [[0, 1, 2]], q, k=1.0, y=1.0).hessians(q)[0].reshape(3, 3, 3, 3)
+    k = place_law(yielding, [[0, 1, 2]], q, k=1.0, y=1.0).hessians(q)[0].reshape(3, 3, 3, 3)
     np.testing.assert_allclose(k[:, 1, :, 1], np.outer([1, -2, 1], [1, -2, 1]), atol=1e-12)
 
 
-def test_the_slack_side_of_a_power_has_no_singular_derivative():
+def test_inactive_power_has_no_singular_derivative():
     """max(y, 0)^p with 1 < p < 2.
 
-    The second derivative of y^p is infinite at 0, but that side is dead.
+    The second derivative of y^p is infinite at 0, but that side is inactive.
     """
 
     @taut.energy
@@ -136,18 +139,18 @@ def test_the_slack_side_of_a_power_has_no_singular_derivative():
         return k * maximum(x[0][1], 0) ** 1.5
 
     q = np.array([[0.0, -1.0, 0], [0, 4.0, 0]])
-    for p in (placed(hertz, [0, 1], q, k=2.0, p=1.5), placed(hertz_fixed, [0, 1], q, k=2.0)):
+    for p in (place_law(hertz, [0, 1], q, k=2.0, p=1.5), place_law(hertz_fixed, [0, 1], q, k=2.0)):
         np.testing.assert_allclose(p.gradients(q)[:, 0, 1], [0.0, 6.0])
         np.testing.assert_allclose(p.hessians(q)[:, 1, 1], [0.0, 0.75])
 
 
-def test_a_force_that_vanishes_where_the_stiffness_does_not_exist():
+def test_zero_force_where_the_stiffness_is_singular():
     @taut.energy
     def soft(x, k):
         return k * norm(x[1] - x[0]) ** 1.5
 
     q = np.zeros((2, 3))
-    p = placed(soft, [[0, 1]], q, k=1.0)
+    p = place_law(soft, [[0, 1]], q, k=1.0)
     assert not p.gradients(q).any()
     with pytest.raises(taut.errors.SingularState, match="soft"):
         p.hessians(q)
@@ -162,7 +165,7 @@ def test_the_square_of_a_branch_inside_another():
         return k * e * e
 
     q = np.array([[0.0, -0.5, 0], [0, 0.5, 0]])
-    p = placed(nested, [0, 1], q, k=1.0)
+    p = place_law(nested, [0, 1], q, k=1.0)
     a = 0.5
     value = (a * np.log(a) / 2) ** 2
     slope = a * np.log(a) / 2 * (np.log(a) + 1)
@@ -193,7 +196,9 @@ def test_deeply_nested_branches_stay_small():
 
 
 def test_degenerate_hinge_is_finite():
-    p = placed(laws.rod_hinge, [[0, 1, 2]], np.array([[-1.0, 0, 0], [0, 0, 0], [1, 0, 0]]), k=2.0)
+    p = place_law(
+        laws.rod_hinge, [[0, 1, 2]], np.array([[-1.0, 0, 0], [0, 0, 0], [1, 0, 0]]), k=2.0
+    )
     q = np.array([[0.0, 0, 0], [0, 0, 0], [1, 0, 0]])
     assert p.values(q)[0] == 0.5
     assert np.isfinite(p.gradients(q)).all()
@@ -206,7 +211,7 @@ def test_a_singular_formula_names_law_and_element():
         return k / 2 * (sqrt(dot(x[1] - x[0], x[1] - x[0])) - 1) ** 2
 
     q = np.array([[0.0, 0, 0], [1, 0, 0], [1, 0, 0]])
-    p = placed(careless, [[0, 1], [1, 2]], q, k=1.0)
+    p = place_law(careless, [[0, 1], [1, 2]], q, k=1.0)
     with pytest.raises(
         taut.errors.SingularState, match=r"'careless': element 1 \(particles \[1, 2\]\)"
     ):
@@ -216,7 +221,7 @@ def test_a_singular_formula_names_law_and_element():
         taut.ImplicitEuler().step(system, system.initial_state(), 0.1)
 
 
-def test_blocks_that_are_positive_are_left_as_they_are():
+def test_projection_leaves_positive_blocks_unchanged():
     @taut.energy
     def bowl(x, k):
         d = x[1] - x[0]
@@ -226,7 +231,7 @@ def test_blocks_that_are_positive_are_left_as_they_are():
     q = rng.normal(size=(40, 3))
     elements = np.arange(40).reshape(20, 2)
     for scale in (1.0, 1e150, 1e-180):
-        p = placed(bowl, elements, q, k=scale)
+        p = place_law(bowl, elements, q, k=scale)
         true, projected = p.hessians(q), p.hessians(q, project=True)
         convex = np.linalg.eigvalsh(true / scale)[:, 0] > -1e-14
         assert 0 < convex.sum() < 20
@@ -240,7 +245,7 @@ def test_unit_of_zero_is_zero_in_the_kernel():
         return f * dot(unit(x[1] - x[0]), x[0])
 
     q = np.ones((2, 3))
-    assert placed(pull, [[0, 1]], q, f=1.0).values(q)[0] == 0.0
+    assert place_law(pull, [[0, 1]], q, f=1.0).values(q)[0] == 0.0
 
 
 def test_equality_is_a_condition():
@@ -249,7 +254,7 @@ def test_equality_is_a_condition():
         return where(kind == 2, k * x[0][1], where(kind != 3, 2 * k * x[0][1], 0.0))
 
     q = np.ones((3, 3))
-    assert placed(marked, [0, 1, 2], q, k=5.0, kind=[1, 2, 3]).values(q).tolist() == [
+    assert place_law(marked, [0, 1, 2], q, k=5.0, kind=[1, 2, 3]).values(q).tolist() == [
         10.0,
         5.0,
         0.0,

@@ -1,4 +1,4 @@
-"""Symbolic derivatives and printed source, against SymPy."""
+"""Symbolic derivatives and generated source, against SymPy."""
 
 from collections.abc import Callable
 
@@ -59,7 +59,7 @@ def to_sympy(root: Expr, symbols: dict[Expr, sympy.Symbol]) -> sympy.Expr:
 
 
 def run(outputs: list[Expr], values: dict[Expr, float]) -> list[float]:
-    """Execute the printed source."""
+    """Execute the generated source."""
     import math
 
     names = {s: f"s{s.id}" for s in values}
@@ -135,14 +135,14 @@ def test_equal_subexpressions_are_one_node():
     assert a - (-b) is a + b
 
 
-def test_constants_fold_without_a_graph():
+def test_constants_are_folded():
     assert norm([3.0, 4.0]) == 5.0
     assert dot([1, 2, 3], [4, 5, 6]) == 32
     assert det([[1, 2], [3, 4]]) == -2
     assert unit([0.0, 0.0, 0.0]).items == (0.0, 0.0, 0.0)
 
 
-def test_the_length_that_counts_as_zero_is_one_number():
+def test_zero_length_threshold_is_defined_once():
     assert TINY == RUNTIME_TINY
 
 
@@ -160,10 +160,10 @@ def _combine(g: Graph, kind: str, a: Expr, b: Expr, condition: Expr) -> Expr:
 
 @settings(max_examples=150, deadline=None)
 @given(st.data())
-def test_random_expressions(data):
+def test_random_expressions_match_interpreter_and_finite_differences(data):
     """Random graphs with branches.
 
-    The printed source gives the value, and the gradient is the slope of the value.
+    The generated source gives the value, and the gradient matches finite differences.
     """
     graph = Graph()
     leaves = [graph.symbol("x", 0, k) for k in range(3)]

@@ -55,13 +55,13 @@ BAD_FORMULAS = {
 
 
 @pytest.mark.parametrize("message", BAD_FORMULAS)
-def test_formula(message):
+def test_reject_bad_formulas(message):
     with pytest.raises(taut.errors.LawError, match=message) as caught:
         bind(BAD_FORMULAS[message], k=1.0)
     assert "test_errors.py" in str(caught.value)
 
 
-def test_the_line_of_the_slip_is_shown():
+def test_error_shows_the_offending_line():
     def several_lines(x, k):
         d = x[1] - x[0]
         e = d * math.exp(d[0])
@@ -88,7 +88,7 @@ BAD_PARAMETERS = [
 
 
 @pytest.mark.parametrize(("parameters", "message"), BAD_PARAMETERS)
-def test_parameters(parameters, message):
+def test_reject_bad_parameters(parameters, message):
     with pytest.raises(taut.errors.LawError, match=message):
         taut.System(X, mass=1.0, energies=[laws.spring([[0, 1], [1, 2]], **parameters)])
 
@@ -105,12 +105,12 @@ BAD_ELEMENTS = [
 
 
 @pytest.mark.parametrize(("elements", "message"), BAD_ELEMENTS)
-def test_elements(elements, message):
+def test_reject_bad_elements(elements, message):
     with pytest.raises(taut.errors.LawError, match=message):
         taut.System(X, mass=1.0, energies=[laws.spring(elements, k=1.0)])
 
 
-def test_signatures():
+def test_reject_bad_signatures():
     with pytest.raises(taut.errors.LawError, match=r"without \* or \*\*"):
         taut.energy(lambda x, **anything: norm(x[0]))
     with pytest.raises(taut.errors.LawError, match="cannot be called 'name'"):
@@ -138,13 +138,13 @@ def test_only_functions_make_laws():
         taut.System(X, mass=1.0).initial_state().with_(activ={})
 
 
-def test_rest_value_with_a_rate():
+def test_reject_rest_value_with_a_rate():
     law = taut.energy(rest={"c": lambda x: rate(x[0][1])})(lambda x, c: c * norm(x[0]))
     with pytest.raises(taut.errors.LawError, match="where nothing moves"):
         taut.System(X, mass=1.0, energies=[law([[0]])])
 
 
-def test_rest_value_that_cannot_be_measured():
+def test_reject_rest_value_that_is_not_finite():
     law = taut.energy(rest={"c": lambda x: 1 / x[0][1]})(lambda x, c: c * norm(x[0]))
     with pytest.raises(
         taut.errors.LawError,
@@ -153,13 +153,13 @@ def test_rest_value_that_cannot_be_measured():
         taut.System(X, mass=1.0, energies=[law([[0]])])
 
 
-def test_dissipation_without_a_rate():
+def test_reject_dissipation_without_a_rate():
     law = taut.dissipation(lambda x, c: c * dot(x[0], x[0]))
     with pytest.raises(taut.errors.LawError, match="at least one rate"):
         taut.System(X, mass=1.0, damping=[law(c=1.0)])
 
 
-def test_wrong_place():
+def test_reject_laws_in_the_wrong_argument():
     with pytest.raises(
         taut.errors.ModelError, match=r"energies must be a list of energies, got .*damping"
     ):
@@ -168,7 +168,7 @@ def test_wrong_place():
         taut.System(X, mass=1.0, energies=[laws.spring])
 
 
-def test_a_parameter_may_change_in_time_but_not_in_shape():
+def test_reject_parameter_that_changes_shape_in_time():
     system = taut.System(
         X,
         mass=1.0,

@@ -1,4 +1,4 @@
-"""What the graph says about an energy: pairs, central forces, constant Hessians."""
+"""Structure derived from the graph of an energy: pairs, central forces, constant Hessians."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def kernel(law, particles, **parameters):
         (laws.rod_hinge, 3, {"k": 1.0}, None, "varying", False),
     ],
 )
-def test_catalogue(law, particles, parameters, pair, hessian, closed):
+def test_structure_of_catalogue_laws(law, particles, parameters, pair, hessian, closed):
     m = kernel(law, particles, **parameters)
     assert (pair, hessian, closed) == (m.pair, m.hessian_kind, m.closed_form)
 
@@ -53,7 +53,7 @@ def nearly_central(x, k):
     return k * norm(d) ** 3 + sin(d[0])
 
 
-def test_other_formulas():
+def test_structure_of_other_formulas():
     assert kernel(second_difference, 3, k=1.0).pair == (1.0, -2.0, 1.0)
     m = kernel(offset_central, 1, k=1.0, target=(1.0, 2.0, 3.0))
     assert (m.pair, m.closed_form) == ((1.0,), True)

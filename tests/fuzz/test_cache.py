@@ -1,6 +1,6 @@
-"""The kernel cache is code.
+"""The kernel cache holds code.
 
-Files of another user, and links, are never executed, even in a folder that is ours by now.
+Files owned by another user and symbolic links are never executed, even in a folder of ours.
 """
 
 import os
@@ -16,8 +16,8 @@ SOURCE = "value = 1\n"
 NAME = f"taut_planted_{'0' * 24}"
 
 
-def loaded():
-    """The module from the cache, in a state as if no process had loaded it before."""
+def load_afresh():
+    """Load the module from the cache as in a new process."""
     sys.modules.pop(NAME, None)
     try:
         return load(SourceModule("planted", "0" * 24, "a test", lambda: SOURCE))
@@ -26,27 +26,28 @@ def loaded():
 
 
 @pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only the superuser can give files away"
+    not hasattr(os, "geteuid") or os.geteuid() != 0,
+    reason="only the superuser can change the owner of a file",
 )
 @pytest.mark.parametrize("how", ["ours", "owner", "link"])
 def test_planted_code_is_not_run(tmp_path, monkeypatch, how):
     folder = tmp_path / "cache"
     monkeypatch.setenv("TAUT_CACHE_DIR", str(folder))
-    assert loaded().value == 1
+    assert load_afresh().value == 1
     path, planted = (
         folder / f"{NAME}.py",
         "value = 2  # longer, as bytecode is told by its length\n",
     )
     path.write_text(planted)
     path.with_suffix(".ready").write_text(sha256(planted.encode()).hexdigest())
-    assert loaded().value == 2, "what is ours is trusted"
+    assert load_afresh().value == 2, "our own files are trusted"
     if how == "owner":
         os.chown(path, 12345, 12345)
     elif how == "link":
         path.rename(tmp_path / "elsewhere.py")
         path.symlink_to(tmp_path / "elsewhere.py")
     try:
-        found = loaded().value
+        found = load_afresh().value
     except taut.errors.CacheError:
         found = 1
     assert found == (2 if how == "ours" else 1)

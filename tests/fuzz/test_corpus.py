@@ -1,9 +1,7 @@
-"""The corpus: spoilt files.
+"""The corpus of corrupted files.
 
-One for each complaint that was made of such files when they were collected (`benchmarks.corpus`).
-
-Every one is still refused, by the error of its kind, which names the file; none is read by chance,
-and none ends otherwise.
+One file for each distinct error message found when the corpus was collected (`benchmarks.corpus`).
+Every file is still rejected with the error type of its kind, which names the file.
 """
 
 from pathlib import Path
@@ -20,7 +18,7 @@ FILES = {kind.name: sorted(kind.iterdir()) for kind in sorted(CORPUS.iterdir())}
 MESHES = [kind for kind in FILES if kind != "toml"]
 
 
-def test_every_format_of_one_file_has_its_own():
+def test_every_single_file_format_has_a_corpus():
     assert {f".{kind}" for kind in MESHES} == {
         suffix for suffix, module in FORMATS.items() if module != "tetgen"
     }
@@ -28,20 +26,20 @@ def test_every_format_of_one_file_has_its_own():
 
 
 @pytest.mark.parametrize("kind", MESHES)
-def test_spoilt_meshes_are_refused_by_name(kind, tmp_path):
+def test_reject_corrupted_meshes_and_name_the_file(kind, tmp_path):
     path = tmp_path / f"x.{kind}"
     for file in FILES[kind]:
         path.write_bytes(file.read_bytes())
-        with pytest.raises(taut.errors.MeshError) as told:
+        with pytest.raises(taut.errors.MeshError) as caught:
             taut.mesh.read(path)
-        assert str(path) in str(told.value), file.name
+        assert str(path) in str(caught.value), file.name
 
 
-def test_spoilt_scenes_are_refused(tmp_path):
+def test_reject_corrupted_scenes(tmp_path):
     write_files(tmp_path)
     for file in FILES["toml"]:
-        with pytest.raises(taut.errors.SceneError) as told:
+        with pytest.raises(taut.errors.SceneError) as caught:
             taut.scene.read_text(
                 file.read_bytes().decode(errors="surrogatepass"), folder=tmp_path, most=PARTICLES
             )
-        assert str(told.value), file.name
+        assert str(caught.value), file.name

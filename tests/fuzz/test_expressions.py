@@ -75,7 +75,7 @@ ENTRIES = st.lists(st.sampled_from(WORDS + SIGNS) | st.text(max_size=3), max_siz
 
 
 def attempt(work):
-    """What it gives, or None after a MeshError; anything else, warnings too, goes through."""
+    """Return the result of work, or None after a MeshError; other errors and warnings propagate."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
@@ -90,7 +90,7 @@ def attempt(work):
 @example("-" * 5000 + "x")
 @example("x" + "^2" * 3000)
 @example("near(x, 1e308, 1e308)")
-def test_any_text_is_a_tree_or_one_error(text):
+def test_any_text_parses_or_raises_mesh_error(text):
     tree = attempt(lambda: parse(text))
     if tree is not None:
         assert all(0 <= node.start <= node.end <= len(text) for node in walk(tree))
@@ -140,8 +140,8 @@ VALUES = st.recursive(
 @given(VALUES, st.floats(-2.0, 2.0))
 @example("- x ** 2 ** - y", 0.0)
 @example("2 - 3.25 - x / y / 2", 0.0)
-def test_the_value_is_that_of_python(text, t):
-    """The grammar has the precedence and associativity of Python: Python is the reference."""
+def test_values_match_python(text, t):
+    """Precedence and associativity of the grammar are those of Python, which is the reference."""
     functions = {"sin": np.sin, "cos": np.cos, "tanh": np.tanh, "abs": np.abs, "exp": np.exp}
     x, y, _ = MESH.points.T
     with np.errstate(all="ignore"):
@@ -178,8 +178,8 @@ CONDITIONS = st.recursive(
 
 @settings(max_examples=200, deadline=None)
 @given(CONDITIONS)
-def test_conditions_hold_where_they_do_in_python(text):
-    """No coordinate is within 1e-9 of the numbers, a difference that counts as equal."""
+def test_conditions_match_python(text):
+    """No coordinate is within 1e-9 of the numbers, the tolerance of equality."""
     expected = [
         i for i, (x, y, z) in enumerate(MESH.points) if eval(text, {"x": x, "y": y, "z": z})
     ]
@@ -210,7 +210,7 @@ ANYTHING = st.recursive(
 @example({"times": [[0.0], [1.0]], "values": [0, 1]})
 @example({"file": "a", "per": []})
 @example([10**400])
-def test_a_parameter_is_valid_or_a_value_error(value):
+def test_parameter_is_valid_or_raises_value_error(value):
     try:
         taken = check_parameter(value)
     except ValueError:

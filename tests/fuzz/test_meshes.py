@@ -1,7 +1,4 @@
-"""Mesh files: what was written is read back.
-
-And two files spliced into one are a Mesh or one MeshError.
-"""
+"""Mesh files: round trips of random meshes, and files spliced from valid ones."""
 
 import logging
 import warnings
@@ -26,14 +23,14 @@ CORNERS = {"line": 2, "triangle": 3, "quad": 4, "tet": 4}
 SINGLE = {".stl", ".glb"}  # points in single precision
 NUMBERS = st.floats(-1e6, 1e6).map(
     lambda v: float(np.float32(v))
-)  # of single precision, so that every format can hold them
+)  # single precision, which every format can hold
 
 
 @st.composite
 def meshes(draw):
     """A small mesh of lines, triangles, quads or tetrahedra, with a group and data.
 
-    Its points are all different and all used.
+    All points are distinct and used.
     """
     n = draw(st.integers(4, 9))
     points = np.array(
@@ -59,8 +56,8 @@ def meshes(draw):
 @pytest.mark.parametrize("suffix", FORMATS)
 @settings(max_examples=25, deadline=None, suppress_health_check=QUIET)
 @given(mesh=meshes())
-def test_what_is_written_is_read_back(tmp_path, suffix, mesh):
-    logging.getLogger("taut").setLevel(logging.ERROR)  # what a format leaves out
+def test_write_read_round_trip(tmp_path, suffix, mesh):
+    logging.getLogger("taut").setLevel(logging.ERROR)  # silence warnings about dropped data
     path = tmp_path / f"x{suffix}"
     for old in tmp_path.iterdir():
         old.unlink()
@@ -69,7 +66,8 @@ def test_what_is_written_is_read_back(tmp_path, suffix, mesh):
     except taut.errors.MeshError:  # cells that the format cannot hold
         return
     found = taut.mesh.read(path)
-    if suffix == ".stl":  # which has triangles and no points
+    if suffix == ".stl":  # STL stores triangles without shared points
+        assert found.positions[found.triangles].tolist() == mesh.positions[mesh.triangles].tolist()
         return
     assert found.points.tolist() == mesh.points.tolist()
     assert {kind: np.asarray(c).tolist() for kind, c in found.cells.items()} == {
@@ -82,10 +80,10 @@ def test_what_is_written_is_read_back(tmp_path, suffix, mesh):
 @pytest.mark.parametrize("suffix", [suffix for suffix, names in BY_FORMAT.items() if names])
 @settings(max_examples=60, deadline=None, suppress_health_check=QUIET)
 @given(data=st.data())
-def test_two_files_spliced(tmp_path, suffix, data):
-    """The beginning of one, a piece of another and the end of a third.
+def test_spliced_files_give_a_mesh_or_a_mesh_error(tmp_path, suffix, data):
+    """The beginning of one file, a piece of another and the end of a third.
 
-    Well-formed pieces that do not belong together.
+    The pieces are well-formed but do not belong together.
     """
     logging.getLogger("taut").setLevel(logging.ERROR)
     parts = [
@@ -109,12 +107,12 @@ def test_two_files_spliced(tmp_path, suffix, data):
         try:
             found = taut.mesh.read(path)
         except taut.errors.MeshError as error:
-            told = str(error)
+            message = str(error)
         else:
             assert np.isfinite(found.points).all()
             assert all(
                 0 <= np.min(c) <= np.max(c) < found.n for c in found.cells.values() if np.size(c)
             )
             return
-    assert str(path) in told
-    assert "memory" not in told
+    assert str(path) in message
+    assert "memory" not in message

@@ -1,6 +1,6 @@
-"""Run folders made to harm who resumes them.
+"""Run folders made to harm the user who resumes them.
 
-Names of files that never end, or lie elsewhere, are refused before they are read.
+Input files that never end or lie outside the folder are rejected before they are read.
 """
 
 import json
@@ -12,7 +12,7 @@ import sys
 import pytest
 
 import taut
-from benchmarks.reliability.watch import in_time
+from benchmarks.reliability.watch import limit_time
 from taut.cli._run import resume
 from taut.run.encoding import checksum
 from taut.run.open_run import open_run
@@ -35,7 +35,7 @@ law = "gravity"
 
 
 @pytest.fixture(scope="module")
-def stopped(tmp_path_factory):
+def interrupted_run(tmp_path_factory):
     """A run that was stopped after two steps."""
     folder = tmp_path_factory.mktemp("stopped")
     (folder / "scene.toml").write_text(SCENE)
@@ -54,8 +54,8 @@ def stopped(tmp_path_factory):
     return folder / "run"
 
 
-def with_inputs(folder, inputs):
-    """Let the run say that these files belong to it, with a checksum that fits."""
+def record_inputs(folder, inputs):
+    """Register these files as inputs of the run, with a valid checksum."""
     with sqlite3.connect(folder / FILE) as connection:
         text = json.dumps(inputs)
         connection.execute(
@@ -65,8 +65,8 @@ def with_inputs(folder, inputs):
     connection.close()
 
 
-def test_the_run_itself_goes_on(stopped, tmp_path):
-    shutil.copytree(stopped, tmp_path / "run")
+def test_unmodified_run_resumes(interrupted_run, tmp_path):
+    shutil.copytree(interrupted_run, tmp_path / "run")
     resume(tmp_path / "run", quiet=True)
     with open_run(tmp_path / "run") as run:
         assert run.finished
@@ -86,10 +86,10 @@ def test_the_run_itself_goes_on(stopped, tmp_path):
         "../run/x",
     ],
 )
-def test_files_that_never_end_or_lie_elsewhere(stopped, tmp_path, name):
-    shutil.copytree(stopped, tmp_path / "run")
+def test_reject_endless_or_outside_input_files(interrupted_run, tmp_path, name):
+    shutil.copytree(interrupted_run, tmp_path / "run")
     (tmp_path / "run" / "link").symlink_to("/dev/zero")
     os.mkfifo(tmp_path / "run" / "pipe")
-    with_inputs(tmp_path / "run", {name: "0" * 64})
-    with in_time(2), pytest.raises(taut.errors.RunError, match="run"):
+    record_inputs(tmp_path / "run", {name: "0" * 64})
+    with limit_time(2), pytest.raises(taut.errors.RunError, match="run"):
         resume(tmp_path / "run", quiet=True)

@@ -1,8 +1,6 @@
-"""Run databases from somebody else: values, tables and triggers changed by SQL, not by chance.
+"""Run databases from untrusted sources: values, tables and triggers changed by SQL.
 
-Noticed or without effect.
-
-Flipped and cut bytes are in tests/run/test_damage.py.
+Every change is detected or has no effect. Flipped and cut bytes: tests/run/test_damage.py.
 """
 
 import shutil
@@ -31,7 +29,7 @@ VALUES = st.one_of(
         [0, -1, 1e308, "running", "finished", '{"a": 1}', "[" * 5000, "{}", b"\x80\x04]", "../../x"]
     ),
 )
-SUMMED = {  # the columns that a checksum counts in, the key first
+SUMMED = {  # columns covered by the checksum, the key first
     "meta": ["key", "value"],
     "progress": ["run", "step", "status"],
     "frames": ["step", "t", "q", "v", "active"],
@@ -59,7 +57,7 @@ STRANGE = [
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """A short run, and everything in it."""
+    """A short run and its contents."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "matplotlib.figure", None)
         folder = tmp_path_factory.mktemp("fuzz") / "run"
@@ -68,7 +66,7 @@ def recorded(tmp_path_factory):
 
 
 def contents(folder):
-    """Each part of a run that can be read."""
+    """All readable parts of a run."""
     found = {}
     with open_run(folder) as run:
         found["header"] = (
@@ -102,8 +100,8 @@ def contents(folder):
     return found
 
 
-def changed(recorded, work):
-    """A copy of the run after some SQL; what can be read of it must be what was written."""
+def check_changed_copy(recorded, work):
+    """Change a copy of the run by SQL; what is still readable must be what was written."""
     folder, whole = recorded
     copy = folder.parent / "copy"
     shutil.rmtree(copy, ignore_errors=True)
@@ -119,7 +117,7 @@ def changed(recorded, work):
     found.pop("count", None)
     for name, value in found.items():
         if name == "state":
-            continue  # an older checkpoint is as good; it has a checksum of its own
+            continue  # an older checkpoint is valid too; it has its own checksum
         assert value == whole[name], name
 
 
@@ -129,7 +127,7 @@ def changed(recorded, work):
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(data=st.data())
-def test_any_value_in_any_cell(recorded, data):
+def test_changed_cell_is_detected_or_harmless(recorded, data):
     table = data.draw(st.sampled_from(sorted(TABLES)))
     value, row = data.draw(VALUES), data.draw(st.integers(0, 5))
 
@@ -144,22 +142,22 @@ def test_any_value_in_any_cell(recorded, data):
         rows = connection.execute(f"SELECT {', '.join(keys)} FROM {table}").fetchall()
         if rows:
             where = " AND ".join(f"{key} = ?" for key in keys)
-            with suppress(sqlite3.IntegrityError):  # a key takes integers alone
+            with suppress(sqlite3.IntegrityError):  # a key accepts integers only
                 connection.execute(
                     f'UPDATE OR IGNORE {table} SET "{column}" = ? WHERE {where}',
                     (value, *rows[row % len(rows)]),
                 )
 
-    changed(recorded, work)
+    check_changed_copy(recorded, work)
 
 
 @pytest.mark.parametrize("sql", STRANGE)
-def test_strange_schemas(recorded, sql):
-    changed(recorded, lambda connection: connection.executescript(sql))
+def test_changed_schema_is_detected_or_harmless(recorded, sql):
+    check_changed_copy(recorded, lambda connection: connection.executescript(sql))
 
 
-def use(folder):
-    """All that can be asked of a run: what it gives, or RunErrors."""
+def read_everything(folder):
+    """Read everything in a run; only RunErrors are allowed."""
     with open_run(folder) as run:
         run._repr_html_()
         asked = [
@@ -179,10 +177,10 @@ def use(folder):
                 ask()
 
 
-def forged(recorded, table, column, row, value):
-    """Use a copy of the run with a value in a row, under a checksum that fits.
+def read_forged_copy(recorded, table, column, row, value):
+    """Read a copy of the run with a changed value under a valid checksum.
 
-    It is taken as it is or refused.
+    The value is accepted or rejected with a RunError.
     """
     folder, _ = recorded
     copy, columns = folder.parent / "forged", SUMMED[table]
@@ -210,7 +208,7 @@ def forged(recorded, table, column, row, value):
         )
     file.close()
     with suppress(taut.errors.RunError):
-        use(copy)
+        read_everything(copy)
     return copy
 
 
@@ -220,10 +218,10 @@ def forged(recorded, table, column, row, value):
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(data=st.data())
-def test_a_forger_who_knows_the_checksum(recorded, data):
+def test_forged_value_with_valid_checksum_is_read_or_rejected(recorded, data):
     table = data.draw(st.sampled_from(sorted(SUMMED)))
     columns = SUMMED[table][1:] + (["kind", "law", "joules"] if table == "ledger" else [])
-    forged(
+    read_forged_copy(
         recorded,
         table,
         data.draw(st.sampled_from(columns)),
@@ -233,14 +231,14 @@ def test_a_forger_who_knows_the_checksum(recorded, data):
 
 
 @pytest.mark.parametrize("value", ["running", None, -1])
-def test_a_forged_step_of_progress_is_refused(recorded, value):
+def test_reject_forged_progress_step(recorded, value):
     with pytest.raises(taut.errors.RunError, match="cannot read how far the run has come"):
-        use(forged(recorded, "progress", "step", 0, value))
+        read_everything(read_forged_copy(recorded, "progress", "step", 0, value))
 
 
-def test_a_forged_kind_of_energy_is_refused(recorded):
+def test_reject_forged_energy_kind(recorded):
     with (
-        open_run(forged(recorded, "ledger", "kind", 0, "borrowed")) as run,
+        open_run(read_forged_copy(recorded, "ledger", "kind", 0, "borrowed")) as run,
         pytest.raises(taut.errors.RunError, match="the kind of an energy must be"),
     ):
         list(run.entries())

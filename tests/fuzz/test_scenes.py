@@ -1,4 +1,4 @@
-"""Random scenes: each is built or rejected; what is written out is read back the same."""
+"""Random scenes: each is built or rejected; a scene that is written and read again is unchanged."""
 
 import logging
 import warnings
@@ -17,7 +17,7 @@ NAN, INFINITE = float("nan"), float("inf")
 
 
 def mostly(good, bad):
-    """One of the good values, sometimes a bad one; rare enough that some scenes have none."""
+    """Draw a good value, sometimes a bad one; rare enough that some scenes have only good ones."""
     return st.sampled_from(good * (40 // len(good)) + bad[:1]) | st.sampled_from(
         good * (40 // len(good)) + bad
     )
@@ -149,7 +149,7 @@ def test_random_scenes_are_built_or_rejected(folder, tables):
         except (taut.errors.SceneError, taut.errors.MeshError):
             return
     assert built.system.n <= MOST
-    for name, content in made.inputs().items():  # a scene that is written out takes its files along
+    for name, content in made.inputs().items():  # a written scene includes its files
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(content)
     again = scene.read_text(made.resolved(), folder=folder, most=MOST)

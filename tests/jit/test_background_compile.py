@@ -1,6 +1,6 @@
-"""Kernels compiled by another process meanwhile.
+"""Kernels compiled by a background process.
 
-They are there, nothing in the current folder runs, and nothing is done twice.
+They are cached, no code from the current folder runs, and nothing is compiled twice.
 """
 
 import os
@@ -48,8 +48,8 @@ CODE = f"""
 
 
 @pytest.fixture
-def trapped(tmp_path):
-    """A folder in which Python would find modules that leave a trace."""
+def folder_with_trap_modules(tmp_path):
+    """A folder with modules that leave a trace if Python imports them."""
     here = tmp_path / "here"
     here.mkdir()
     for name in ("taut", "numba", "numpy"):
@@ -60,13 +60,15 @@ def trapped(tmp_path):
 
 
 @pytest.mark.parametrize("wait", [True, False])
-def test_another_process_compiles_and_runs_nothing_from_the_current_folder(tmp_path, trapped, wait):
+def test_another_process_compiles_and_runs_nothing_from_the_current_folder(
+    tmp_path, folder_with_trap_modules, wait
+):
     environment = {**os.environ, "TAUT_CACHE_DIR": str(tmp_path / "cache")}
     command = [sys.executable, "-P", "-c", textwrap.dedent(CODE).replace("{wait}", str(wait))]
     done = subprocess.run(
         command,
         env=environment,
-        cwd=trapped,
+        cwd=folder_with_trap_modules,
         capture_output=True,
         text=True,
         timeout=300,
@@ -74,31 +76,33 @@ def test_another_process_compiles_and_runs_nothing_from_the_current_folder(tmp_p
     )
     assert done.returncode == 0, done.stderr
     if wait:
-        assert "compiling" not in done.stderr, "this process found it in the cache"
+        assert "compiling" not in done.stderr, "this process must find it in the cache"
     assert not (tmp_path / "trace").exists()
 
 
 @pytest.fixture
-def unit(tmp_path, monkeypatch):
-    """Something that nobody has compiled, and a cache without it."""
+def uncached_module(tmp_path, monkeypatch):
+    """A source module that is not in the cache, and an empty cache."""
     monkeypatch.setenv("TAUT_CACHE_DIR", str(tmp_path / "cache"))
     return SourceModule("never", secrets.token_hex(12), "a test", lambda: "value = 3\n")
 
 
 @pytest.mark.parametrize("program", ["animator", "pythonservice.exe", "python-studio", ""])
-def test_programs_that_have_python_inside_are_not_started_again(unit, monkeypatch, program):
+def test_embedded_python_starts_no_child_process(uncached_module, monkeypatch, program):
     monkeypatch.setattr(sys, "executable", program)
     monkeypatch.setattr(
-        background_compile.subprocess, "Popen", lambda *_, **__: pytest.fail("it was started")
+        background_compile.subprocess,
+        "Popen",
+        lambda *_, **__: pytest.fail("a child process was started"),
     )
-    background_compile.compile_in_background([unit])
-    assert load(unit).value == 3
+    background_compile.compile_in_background([uncached_module])
+    assert load(uncached_module).value == 3
 
 
 @pytest.mark.parametrize(
     "error", [BlockingIOError("no more processes"), RuntimeError("can't start new thread")]
 )
-def test_without_another_process_nothing_is_lost(unit, monkeypatch, error):
+def test_compiles_in_process_if_the_child_cannot_start(uncached_module, monkeypatch, error):
     tried = []
 
     def refuse(command, **_):
@@ -106,7 +110,7 @@ def test_without_another_process_nothing_is_lost(unit, monkeypatch, error):
         raise error
 
     monkeypatch.setattr(background_compile.subprocess, "Popen", refuse)
-    background_compile.compile_in_background([unit])
-    background_compile.compile_in_background([unit])
-    assert len(tried) == 1, "once is enough"
-    assert load(unit).value == 3
+    background_compile.compile_in_background([uncached_module])
+    background_compile.compile_in_background([uncached_module])
+    assert len(tried) == 1, "the child process must be started only once"
+    assert load(uncached_module).value == 3

@@ -1,6 +1,6 @@
 """Compiled kernels on disk.
 
-Keyed on the formula, private to the user, safe among processes, made once.
+Keyed on the formula, private to the user, safe with concurrent processes, compiled once.
 """
 
 import json
@@ -52,9 +52,7 @@ SCRIPT = """
 
 def start(folder: Path, tmp_path: Path, scale: float = 1.0, **more: str) -> subprocess.Popen:
     script = tmp_path / f"script_{scale}.py"
-    if (
-        not script.exists()
-    ):  # written again, it would be empty for a moment in which an earlier process may read it
+    if not script.exists():  # rewriting would leave it empty while an earlier process may read it
         script.write_text(textwrap.dedent(SCRIPT).replace("{scale}", repr(scale)))
     environment = {**os.environ, "TAUT_CACHE_DIR": str(folder), **more}
     return subprocess.Popen(
@@ -69,18 +67,18 @@ def start(folder: Path, tmp_path: Path, scale: float = 1.0, **more: str) -> subp
 def result(process: subprocess.Popen) -> dict:
     out, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
-    return {**json.loads(out), "said": err}
+    return {**json.loads(out), "stderr": err}
 
 
-def test_second_process_compiles_nothing_and_a_changed_helper_is_noticed(tmp_path):
+def test_second_process_reuses_the_cache_and_a_changed_helper_recompiles(tmp_path):
     folder = tmp_path / "cache"
     first = result(start(folder, tmp_path))
     assert (first["value"], first["misses"]) == (1.0, 2)
-    assert "compiling" in first["said"]
+    assert "compiling" in first["stderr"]
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     second = result(start(folder, tmp_path))
     assert (second["hits"], second["misses"], second["files"]) == (2, 0, first["files"])
-    assert "compiling" not in second["said"]
+    assert "compiling" not in second["stderr"]
     changed = result(start(folder, tmp_path, scale=2.0))
     assert changed["value"] == 16.0
     assert changed["curvature"] == pytest.approx(16 * second["curvature"])
@@ -95,27 +93,27 @@ def test_machine_code_stays_in_the_checked_folder(tmp_path):
     assert list(folder.glob("__pycache__/*.nbc"))
 
 
-def test_concurrent_processes(tmp_path):
+def test_concurrent_processes_compile_once(tmp_path):
     folder = tmp_path / "cache"
     results = [result(p) for p in [start(folder, tmp_path) for _ in range(4)]]
     assert {r["value"] for r in results} == {1.0}
     assert sum(r["misses"] for r in results) == 2, (
-        "one process compiles the two modules, the others wait"
+        "one process must compile the two modules while the others wait"
     )
 
 
-def test_a_damaged_entry_is_made_anew_and_said(tmp_path):
+def test_damaged_entry_is_recompiled_and_reported(tmp_path):
     folder = tmp_path / "cache"
     result(start(folder, tmp_path))
     for file in folder.glob("__pycache__/*.nbi"):
         file.write_bytes(file.read_bytes()[:40])
     mended = result(start(folder, tmp_path))
     assert mended["value"] == 1.0
-    assert "compiling them again" in mended["said"]
+    assert "compiling them again" in mended["stderr"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="POSIX permissions")
-def test_a_cache_open_to_others_is_refused(tmp_path, monkeypatch):
+def test_reject_cache_writable_by_others(tmp_path, monkeypatch):
     monkeypatch.setenv("TAUT_CACHE_DIR", str(tmp_path))
     tmp_path.chmod(0o770)
     with pytest.raises(taut.errors.CacheError, match="open to others"):
@@ -125,7 +123,7 @@ def test_a_cache_open_to_others_is_refused(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="POSIX permissions")
-def test_a_linked_or_foreign_cache_is_refused(tmp_path, monkeypatch):
+def test_reject_linked_or_foreign_cache(tmp_path, monkeypatch):
     real, link = tmp_path / "real", tmp_path / "link"
     real.mkdir(mode=0o700)
     link.symlink_to(real)
@@ -138,7 +136,7 @@ def test_a_linked_or_foreign_cache_is_refused(tmp_path, monkeypatch):
         cache_directory()
 
 
-def test_an_unusable_cache_says_what_to_do(tmp_path, monkeypatch):
+def test_unusable_cache_error_names_the_environment_variable(tmp_path, monkeypatch):
     blocker = tmp_path / "file"
     blocker.write_text("")
     monkeypatch.setenv("TAUT_CACHE_DIR", str(blocker / "below"))
@@ -147,7 +145,7 @@ def test_an_unusable_cache_says_what_to_do(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("damage", ["empty", "truncated"])
-def test_damaged_source_is_written_again(tmp_path, damage):
+def test_damaged_source_is_rewritten(tmp_path, damage):
     folder = tmp_path / "cache"
     result(start(folder, tmp_path))
     for file in folder.glob("taut_from_a_script*.py"):
@@ -158,7 +156,7 @@ def test_damaged_source_is_written_again(tmp_path, damage):
     assert result(start(folder, tmp_path))["value"] == 1.0
 
 
-def test_threads_of_one_process_wait_for_each_other(tmp_path):
+def test_threads_of_one_process_share_a_compilation(tmp_path):
     code = """
         import threading, numpy as np, taut
         from taut import laws
@@ -178,13 +176,14 @@ def test_threads_of_one_process_wait_for_each_other(tmp_path):
     )
 
 
-def test_without_a_compiler_it_says_so(tmp_path):
+def test_disabled_jit_is_reported(tmp_path):
     process = start(tmp_path / "cache", tmp_path, NUMBA_DISABLE_JIT="1")
     _, err = process.communicate(timeout=300)
+    assert process.returncode != 0
     assert "NUMBA_DISABLE_JIT is set" in err
 
 
-def test_clearing(tmp_path, monkeypatch):
+def test_clear_cache_keeps_foreign_files(tmp_path, monkeypatch):
     folder = tmp_path / "cache"
     result(start(folder, tmp_path))
     monkeypatch.setenv("TAUT_CACHE_DIR", str(folder))
@@ -193,8 +192,8 @@ def test_clearing(tmp_path, monkeypatch):
     assert [f.name for f in folder.rglob("*") if f.is_file()] == ["mine.txt"]
 
 
-def test_the_source_does_not_depend_on_what_was_derived_before():
-    """Sums are ordered by the numbers of their terms: other numbers would be other bits."""
+def test_source_does_not_depend_on_earlier_derivations():
+    """Sums are ordered by term numbers: other numbers would change the bits."""
 
     @taut.energy(rest={"l0": lambda x: norm(x[1] - x[0])})
     def mine(x, k, l0):

@@ -1,4 +1,4 @@
-"""What is remembered of numba's own lookups is what it would find again."""
+"""Cached overload lookups return what numba's own lookup returns."""
 
 import math
 import operator
@@ -29,7 +29,7 @@ BINARY = (
 @pytest.mark.parametrize(
     "function", [*BINARY, math.sqrt, math.atan2, operator.neg], ids=lambda f: f.__name__
 )
-def test_the_same_signatures(function):
+def test_cached_lookups_match_numba(function):
     cpu_target.target_context.refresh()
     context = cpu_target.typing_context
     context.refresh()
@@ -43,7 +43,7 @@ def test_the_same_signatures(function):
             with cache_overload_lookups():
                 for _ in range(2):
                     assert kind.get_call_type(context, arguments, {}) == plain
-    assert BaseFunction.get_call_type is search, "nothing is left behind"
+    assert BaseFunction.get_call_type is search, "the patch must be removed afterwards"
 
 
 OTHERS = """
@@ -64,15 +64,15 @@ assert "scipy.linalg" in sys.modules
 """
 
 
-def test_linear_algebra_of_others_is_as_it_was():
-    """Kernels begin without scipy.linalg; functions of the user that need it get it."""
+def test_linear_algebra_of_user_functions_still_works():
+    """Kernels start without scipy.linalg; user functions that need it still get it."""
     run = subprocess.run(
         [sys.executable, "-c", OTHERS], capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stderr
 
 
-def test_a_search_is_made_once(monkeypatch):
+def test_lookups_are_cached_for_numeric_types(monkeypatch):
     made = []
     monkeypatch.setattr(
         BaseFunction,
@@ -86,5 +86,5 @@ def test_a_search_is_made_once(monkeypatch):
         for _ in range(2):
             kind.get_call_type("a context", (types.unicode_type,), {})
     assert made == [(types.float64,), (types.unicode_type,), (types.unicode_type,)], (
-        "only what concerns numbers is remembered"
+        "only lookups of numeric types are cached"
     )

@@ -1,6 +1,6 @@
-"""The laws that every energy obeys, as functions that raise AssertionError.
+"""Invariants of every energy, as functions that raise AssertionError.
 
-Tests run them over all energies, and over planted wrong ones to see that they do fail.
+Tests run them on all energies, and on deliberately wrong ones to verify that they fail.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from taut.formula._array import as_array
 
 
 def formula(placed: PlacedLaw, q: np.ndarray) -> None:
-    """The compiled energy is the formula.
+    """The compiled energy equals the formula.
 
-    The law's own function, run on plain numbers one element at a time.
+    The formula is evaluated on plain numbers, one element at a time.
     """
     m = len(placed.elements)
     columns = {
@@ -52,7 +52,7 @@ def taylor(placed: PlacedLaw, q: np.ndarray, rng: np.random.Generator) -> None:
         ]
     )
     assert np.abs(first).max() > 1e-2 * np.abs(g).max(), (
-        "the gradient was not tested: it is zero along the direction"
+        "the gradient is zero along the direction and was not tested"
     )
     if placed.forms["energy"].hessian_kind in ("zero", "constant"):
         assert rest.max() <= 1e-12 * (
@@ -60,17 +60,17 @@ def taylor(placed: PlacedLaw, q: np.ndarray, rng: np.random.Generator) -> None:
         ), rest
         return
     assert np.abs(second).max() > 1e-2 * np.abs(k).max(), (
-        "the Hessian was not tested: it is zero along the direction"
+        "the Hessian is zero along the direction and was not tested"
     )
     slope = np.polyfit(np.log(steps), np.log(rest), 1)[0]
     assert 2.9 <= slope <= 3.1, f"Taylor remainder has slope {slope:.3f}, not 3"
 
 
 def rest_state(placed: PlacedLaw, q: np.ndarray) -> None:
-    """At rest there is neither a force nor an energy, but for rounding."""
+    """At rest force and energy vanish up to rounding."""
     scale = 1 + np.abs(placed.hessians(q)).max()
-    assert np.abs(placed.gradients(q)).max() <= 1e-13 * scale, "a force at rest"
-    assert np.abs(placed.values(q)).max() <= 1e-14 * scale, "an energy at rest"
+    assert np.abs(placed.gradients(q)).max() <= 1e-13 * scale, "the force at rest must vanish"
+    assert np.abs(placed.values(q)).max() <= 1e-14 * scale, "the energy at rest must vanish"
 
 
 def symmetry(placed: PlacedLaw, q: np.ndarray) -> None:
@@ -96,7 +96,7 @@ def invariance(placed: PlacedLaw, q: np.ndarray, rng: np.random.Generator) -> No
 
 
 def no_net_force(placed: PlacedLaw, q: np.ndarray) -> None:
-    """Total force and torque of each element vanish where the law's invariance says so."""
+    """Total force and torque of each element vanish if the law's invariance implies it."""
     g, x = placed.gradients(q), q[placed.elements]
     scale = np.abs(g).sum()
     if placed.law.invariant is not None:

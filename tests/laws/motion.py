@@ -1,5 +1,5 @@
-"""The nonlinear problem with everything in it, on which integrators are measured, and its equations
-written out by hand.
+"""A nonlinear problem with all features, on which integrators are measured, and its equations by
+hand.
 """
 
 from functools import cache
@@ -15,7 +15,7 @@ UNTIL = 0.5
 
 
 def support(t):
-    """The path of the point of suspension [m]."""
+    """Path of the suspension point [m]."""
     return np.array([0.2 * np.sin(3 * t), 0.1 * t * t, 0.05 * (1 - np.cos(2 * t))])
 
 
@@ -49,9 +49,7 @@ def pendulum():
 
 @cache
 def reference():
-    """Position and velocity of the pendulum at the end, integrated by SciPy from the equations
-    written out here.
-    """
+    """Final position and velocity of the pendulum, integrated by SciPy from the equations."""
     from scipy.integrate import solve_ivp
 
     def slope(t, y):

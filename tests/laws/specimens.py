@@ -1,4 +1,4 @@
-"""For every law in the catalogue: elements, parameters and states on which its laws are tested.
+"""For every law in the catalogue: elements, parameters and states on which it is tested.
 
 A law without a specimen makes `test_coverage.py` fail.
 """
@@ -15,7 +15,7 @@ from taut import laws
 from taut.binding.law import Law
 from taut.binding.placed_law import PlacedLaw, place
 
-COUNT = 12  # elements, each on particles of its own
+COUNT = 12  # elements, which share no particles
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Nothing in the catalogue escapes the laws."""
+"""Every law and integrator is covered by the tests of its kind."""
 
 import importlib
 import inspect
@@ -23,7 +23,7 @@ def _modules(package):
     ]
 
 
-def test_there_are_no_laws_and_integrators_elsewhere():
+def test_laws_and_integrators_are_defined_in_their_packages():
     for info in pkgutil.walk_packages(taut.__path__, "taut."):
         if info.name.startswith(("taut.laws", "taut.step")) or info.name == "taut.__main__":
             continue
@@ -44,7 +44,7 @@ def test_every_law_has_a_specimen():
     assert {n for n, law in found.items() if law.kind == "load"} == set(LOADS)
 
 
-def test_every_law_is_public_under_its_own_name():
+def test_every_law_is_public_under_its_name():
     for name in [*ENERGIES, *TOTALS, *DISSIPATIONS, *LOADS]:
         assert getattr(taut.laws, name).name == name
         assert name in taut.laws.__all__
@@ -59,7 +59,7 @@ def _every_law():
 def test_every_law_states_its_formula_and_parameters(law):
     """V = … of an energy, Ψ = … of a dissipation, f = … of a load.
 
-    And of every parameter its unit, [1] if it has none.
+    Every parameter has a unit, [1] if dimensionless.
     """
     symbol = {"energy": "V", "dissipation": "Ψ", "load": "f"}[law.kind]
     assert re.search(rf"(?<!\w){symbol} = \S", law.__doc__), (
@@ -74,10 +74,10 @@ def test_every_law_states_its_formula_and_parameters(law):
 
 
 @pytest.mark.parametrize("law", _every_law(), ids=lambda law: law.name)
-def test_every_law_says_more_than_its_formula(law):
-    """After the parameters a paragraph.
+def test_every_law_has_an_explanation(law):
+    """A paragraph follows the parameters.
 
-    Where it comes from, when to use it and what to use instead.
+    It gives the source, when to use the law and alternatives.
     """
     after = re.split(r"^ *\w+ : .*$", law.__doc__, flags=re.MULTILINE)[-1]
     assert len(after.split()) > 20
@@ -87,9 +87,9 @@ def test_every_law_says_more_than_its_formula(law):
 
 
 def test_every_integrator_is_tested():
-    """An adaptive step is one of another integrator.
+    """`Adaptive` wraps another integrator.
 
-    It has tests of its own in tests/step/test_adaptive.py.
+    It is tested in tests/step/test_adaptive.py.
     """
     found = {
         v

@@ -1,4 +1,4 @@
-"""Every damping law: it dissipates energy, its two forms agree, it conserves what it declares."""
+"""Every damping law dissipates energy, its two forms agree, and it conserves what it declares."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from tests.laws.specimens import DISSIPATIONS
 every = pytest.mark.parametrize("specimen", DISSIPATIONS.values(), ids=DISSIPATIONS.keys())
 
 
-def evaluated(placed, form, x, y, h, *, hessian=False):
+def evaluate(placed, form, x, y, h, *, hessian=False):
     assembly = Assembly(len(placed.rest), [Term(placed.name, placed, form, None)])
     at = [Inputs(x, y, h, 0.0)]
     if not hessian:
@@ -31,26 +31,26 @@ def prepared(specimen):
 
 
 @every
-def test_it_dissipates(prepared):
+def test_dissipation_rate_is_positive(prepared):
     placed, q, v, _ = prepared
-    value, force = evaluated(placed, "rate", v, q, 0.0)
+    value, force = evaluate(placed, "rate", v, q, 0.0)
     assert value > 0.0
     assert np.vdot(force, v) > 0.0
-    assert evaluated(placed, "rate", 0 * v, q, 0.0)[0] == 0.0
-    d = evaluated(placed, "rate", v, q, 0.0, hessian=True)
+    assert evaluate(placed, "rate", 0 * v, q, 0.0)[0] == 0.0
+    d = evaluate(placed, "rate", v, q, 0.0, hessian=True)
     assert np.linalg.eigvalsh(d).min() >= -1e-13 * np.abs(d).max()
 
 
 @every
 @pytest.mark.parametrize(("form", "h"), [("rate", 0.0), ("increment", 0.02)])
-def test_derivatives(prepared, form, h):
+def test_derivatives_match_finite_differences(prepared, form, h):
     placed, q, v, rng = prepared
     x = v if form == "rate" else q + 0.3 * v
     d = rng.normal(size=x.shape)
     s = 1e-5
-    (up, gu), (down, gd) = (evaluated(placed, form, x + e * d, q, h) for e in (s, -s))
-    gradient = evaluated(placed, form, x, q, h)[1]
-    hessian = evaluated(placed, form, x, q, h, hessian=True)
+    (up, gu), (down, gd) = (evaluate(placed, form, x + e * d, q, h) for e in (s, -s))
+    gradient = evaluate(placed, form, x, q, h)[1]
+    hessian = evaluate(placed, form, x, q, h, hessian=True)
     assert abs(np.vdot(gradient, d)) > 1e-3
     assert (up - down) / (2 * s) == pytest.approx(np.vdot(gradient, d), rel=1e-7)
     np.testing.assert_allclose(
@@ -63,7 +63,7 @@ def test_derivatives(prepared, form, h):
 
 
 @every
-def test_parameter_derivatives(prepared):
+def test_parameter_derivatives_match_finite_differences(prepared):
     placed, q, v, _ = prepared
     checks.parameter_derivatives(placed, v, at=q)
     with pytest.raises(taut.errors.LawError, match="`at` must give the positions"):
@@ -73,7 +73,7 @@ def test_parameter_derivatives(prepared):
 @every
 def test_element_methods_agree_with_the_sums(prepared):
     placed, q, v, _ = prepared
-    value, force = evaluated(placed, "rate", v, q, 0.0)
+    value, force = evaluate(placed, "rate", v, q, 0.0)
     assert placed.values(v, at=q).sum() == pytest.approx(value)
     np.testing.assert_allclose(placed.gradients(v, at=q).reshape(-1, 3), force, atol=1e-14)
     np.testing.assert_allclose(
@@ -82,11 +82,11 @@ def test_element_methods_agree_with_the_sums(prepared):
 
 
 @every
-def test_increment_becomes_the_rate_as_h_shrinks(prepared):
+def test_increment_converges_to_the_rate(prepared):
     placed, q, v, _ = prepared
-    exact = evaluated(placed, "rate", v, q, 0.0)[1]
+    exact = evaluate(placed, "rate", v, q, 0.0)[1]
     errors = [
-        np.abs(evaluated(placed, "increment", q + h * v, q, h)[1] - exact).max()
+        np.abs(evaluate(placed, "increment", q + h * v, q, h)[1] - exact).max()
         for h in (1e-3, 1e-4, 1e-5)
     ]
     assert errors[0] <= 1e-2 * np.abs(exact).max()
@@ -95,12 +95,12 @@ def test_increment_becomes_the_rate_as_h_shrinks(prepared):
 
 @every
 def test_forces_of_a_step_balance(prepared):
-    """For a damping that no rigid motion feels, the forces at the new positions have neither sum
-    nor torque, for any h.
+    """If no rigid motion is damped, the forces at the new positions have zero sum and torque for
+    any h.
     """
     placed, q, v, _ = prepared
     x = q + 0.5 * v
-    force = evaluated(placed, "increment", x, q, 0.1)[1]
+    force = evaluate(placed, "increment", x, q, 0.1)[1]
     scale = np.abs(force).sum()
     balanced = (
         np.abs(force.sum(axis=0)).max() <= 1e-13 * scale
@@ -113,7 +113,7 @@ def test_forces_of_a_step_balance(prepared):
 def test_rigid_motion_is_damped_as_declared(prepared):
     placed, q, _, rng = prepared
     spin = np.cross(rng.normal(size=3), q) + rng.normal(size=3)
-    value, force = evaluated(placed, "rate", spin, q, 0.0)
+    value, force = evaluate(placed, "rate", spin, q, 0.0)
     free = abs(value) <= 1e-24 and np.abs(force).max() <= 1e-12
     assert free == (placed.law.invariant == "rigid motion")
 

@@ -19,13 +19,13 @@ def prepared(specimen, seed):
 
 @every
 @seeds
-def test_value_is_the_formula(prepared):
+def test_value_equals_the_formula(prepared):
     checks.formula(*prepared[:2])
 
 
 @every
 @seeds
-def test_taylor(prepared):
+def test_taylor_remainder_is_third_order(prepared):
     placed, q, rng = prepared
     checks.taylor(placed, q, rng)
 
@@ -61,10 +61,10 @@ def test_parameter_derivatives(prepared):
 
 
 @every
-def test_rest_state_has_no_force_and_no_energy(specimen):
+def test_force_and_energy_vanish_at_rest(specimen):
     if specimen.relaxed is None:
         assert specimen.law.invariant is None or not specimen.law.rest, (
-            "an internal energy has a rest state to test"
+            "an internal energy must have a rest state to test"
         )
         return
     rng = np.random.default_rng(5)

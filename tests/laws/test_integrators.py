@@ -1,6 +1,4 @@
-"""Every integrator: its order, the momenta it keeps, the energy it must not make, the bits it
-repeats.
-"""
+"""Every integrator: order, conserved momenta, energy descent and bit-identical repetition."""
 
 import numba
 import numpy as np
@@ -24,8 +22,8 @@ every = pytest.mark.parametrize("integrator", OBEYS, ids=lambda i: i.__name__)
 TIGHT = taut.Tolerance(relative=1e-13)
 
 
-def made(integrator, tolerance=TIGHT, **more):
-    """An integrator with a tight tolerance, where it has one."""
+def create_integrator(integrator, tolerance=TIGHT, **more):
+    """An integrator with a tight tolerance, if it has one."""
     return (
         integrator()
         if integrator.stability == "conditional"
@@ -59,7 +57,7 @@ def test_order(integrator):
     errors = []
     for n in counts:
         *_, (state, _) = taut.simulate(
-            pendulum(), made(integrator, taut.Tolerance(1e-12)), UNTIL / n, UNTIL
+            pendulum(), create_integrator(integrator, taut.Tolerance(1e-12)), UNTIL / n, UNTIL
         )
         errors.append(np.abs(np.concatenate([state.q[1], state.v[1]]) - reference()).max())
     orders = -np.diff(np.log2(errors))
@@ -67,14 +65,14 @@ def test_order(integrator):
 
 
 @every
-def test_linear_momentum_is_kept(integrator):
+def test_linear_momentum_is_conserved(integrator):
     rng = np.random.default_rng(2)
     system = body(
         rng, damping=[laws.spring_damping([(0, 1), (2, 3)], c=0.5), laws.rayleigh(beta=1e-3)]
     )
     start = system.initial_state()
     scale = float(np.sum(system.mass[:, None] * np.abs(start.v)))
-    for state, _ in taut.simulate(system, made(integrator), 0.02, 1.0):
+    for state, _ in taut.simulate(system, create_integrator(integrator), 0.02, 1.0):
         assert np.abs(system.momentum(state) - system.momentum(start)).max() <= 1e-11 * scale
 
 
@@ -85,7 +83,7 @@ def test_angular_momentum_law_of_implicit_euler(integrator):
     system = body(rng, damping=[laws.spring_damping([(0, 1), (2, 3), (4, 6)], c=5.0)])
     old = system.initial_state()
     gaps = []
-    for state, _ in taut.simulate(system, made(integrator), 0.05, 1.0):
+    for state, _ in taut.simulate(system, create_integrator(integrator), 0.05, 1.0):
         expected = system.angular_momentum(old) + 0.05 * system.mass @ np.cross(state.v, old.v)
         gaps.append(np.abs(system.angular_momentum(state) - expected).max())
         old = state
@@ -94,14 +92,14 @@ def test_angular_momentum_law_of_implicit_euler(integrator):
 
 @every
 @pytest.mark.parametrize("law", ["angular momentum", "damped angular momentum"])
-def test_angular_momentum_is_kept(integrator, law):
+def test_angular_momentum_is_conserved(integrator, law):
     rng = np.random.default_rng(3)
     dampers = (
         [laws.spring_damping([(0, 1), (2, 3), (4, 6)], c=2.0)] if law.startswith("damped") else []
     )
     system = body(rng, damping=dampers)
     before = system.angular_momentum(system.initial_state())
-    *_, (state, _) = taut.simulate(system, made(integrator), 0.02, 1.0)
+    *_, (state, _) = taut.simulate(system, create_integrator(integrator), 0.02, 1.0)
     kept = np.abs(system.angular_momentum(state) - before).max() <= 1e-10 * np.abs(before).max()
     assert kept == (law in OBEYS[integrator])
 
@@ -117,7 +115,8 @@ def oscillator(omega):
 def test_energy_of_linear_oscillations(integrator):
     system = oscillator(3.0)
     energies = [
-        system.T(s) + system.V(s) for s, _ in taut.simulate(system, made(integrator), 0.05, 10.0)
+        system.T(s) + system.V(s)
+        for s, _ in taut.simulate(system, create_integrator(integrator), 0.05, 10.0)
     ]
     drift = np.abs(np.array(energies) / system.V(system.initial_state()) - 1.0).max()
     assert (drift <= 1e-11) == ("energy of linear oscillations" in OBEYS[integrator])
@@ -142,8 +141,8 @@ def test_stability_is_as_declared(integrator, log):
         [record] = log.records
         assert f"h ≤ {limit:.3g} s would do" in record.message
         return
-    assert amplitude(system, made(integrator), 1e3 / omega, 100) <= 1.0 + 1e-9
-    dies = amplitude(system, made(integrator), 1e4 / omega, 3) < 1e-2
+    assert amplitude(system, create_integrator(integrator), 1e3 / omega, 100) <= 1.0 + 1e-9
+    dies = amplitude(system, create_integrator(integrator), 1e4 / omega, 3) < 1e-2
     assert dies == (integrator.stability == "L")
 
 
@@ -152,7 +151,7 @@ def test_stability_is_as_declared(integrator, log):
     [(taut.SymplecticEuler, 2.0), (taut.VelocityVerlet, 2.0), (taut.RK4, 8**0.5)],
 )
 def test_limits_of_explicit_methods(integrator, limit):
-    """h·ω without damping; and never a longer step with it."""
+    """h·ω without damping; with damping the limit is never larger."""
     assert integrator.limit(1.0) == pytest.approx(limit, rel=1e-6)
     for rate in (0.1, 1.0, 10.0):
         damped = integrator.limit(1.0, rate)
@@ -162,24 +161,24 @@ def test_limits_of_explicit_methods(integrator, limit):
         for share in (0.25, 0.5, 0.75):
             less = oscillator(1.0).with_(damping=[laws.drag(alpha=share * rate)])
             assert amplitude(less, integrator(), 0.99 * damped, 150) < 30.0, (
-                "less damping than the most there is must do no harm"
+                "less damping must not reduce the limit"
             )
     assert integrator.limit(0.0) == np.inf
 
 
 @every
 def test_needs_are_as_declared(integrator):
-    """What a method remembers is in the state, and only if it says so."""
+    """The state holds a history exactly if the method declares it."""
     system = pendulum()
-    state, _ = made(integrator).step(system, system.initial_state(), 0.01)
+    state, _ = create_integrator(integrator).step(system, system.initial_state(), 0.01)
     assert bool(state.history) == ("the previous step" in integrator.needs)
     assert "forces" in integrator.needs
 
 
 @every
 def test_stiffness_is_needed_where_it_is_declared(integrator, monkeypatch):
-    """Without finite stiffness a method that needs only forces takes its step and says that it does
-    not know its limit.
+    """Without finite stiffness a force-only method takes its step and reports an unknown step
+    limit.
     """
     from taut.errors import SingularState
     from taut.system.assembly import Assembly
@@ -191,9 +190,9 @@ def test_stiffness_is_needed_where_it_is_declared(integrator, monkeypatch):
     monkeypatch.setattr(Assembly, "hessian", nothing)
     if "stiffness" in integrator.needs:
         with pytest.raises(taut.TautError):
-            made(integrator).step(system, system.initial_state(), 0.01)
+            create_integrator(integrator).step(system, system.initial_state(), 0.01)
     else:
-        _, report = made(integrator).step(system, system.initial_state(), 0.01)
+        _, report = create_integrator(integrator).step(system, system.initial_state(), 0.01)
         assert "could not be found: no stiffness today" in report.note
 
 
@@ -278,7 +277,7 @@ WAYS = [
     WAYS,
     ids=lambda x: getattr(x, "__name__", None) or "-".join(map(str, x.values())),
 )
-def test_same_bits(integrator, options):
+def test_results_are_bit_identical(integrator, options):
     """Run twice, with one thread and with two, and resumed from a saved state."""
     system = cloth(10 if options.keys() & {"minimiser", "integrator"} else 24)
 

@@ -1,4 +1,4 @@
-"""Every load: finite, the same for every observer, held over a step, and its work booked."""
+"""Every load: finite, frame-indifferent, constant over a step, and its work is recorded."""
 
 import numpy as np
 import pytest
@@ -14,8 +14,8 @@ from tests.laws.test_integrators import OBEYS
 every = pytest.mark.parametrize("specimen", LOADS.values(), ids=LOADS.keys())
 
 
-def prepared(specimen, seed=3):
-    """A placed load with elements of its own particles, positions and velocities."""
+def prepare(specimen, seed=3):
+    """A placed load whose elements share no particles, positions and velocities."""
     rng = np.random.default_rng(seed)
     rest = np.tile(specimen.shape, (12, 1)) + 0.15 * rng.normal(size=(12 * specimen.particles, 3))
     bound = specimen.law(
@@ -29,9 +29,9 @@ def forces(bound, rest, q, v):
 
 
 @every
-def test_every_observer_sees_the_same_force(specimen):
-    """Turning, shifting and moving everything, the air too, turns the force along with it."""
-    bound, rest, q, v, rng = prepared(specimen)
+def test_force_is_frame_indifferent(specimen):
+    """Rotating, translating and boosting everything, including the air, rotates the force."""
+    bound, rest, q, v, rng = prepare(specimen)
     f = forces(bound, rest, q, v)
     assert np.abs(f).min(axis=0).max() > 0.0
     turn = Rotation.random(random_state=np.random.RandomState(5)).as_matrix()
@@ -43,12 +43,12 @@ def test_every_observer_sees_the_same_force(specimen):
 
 @every
 @pytest.mark.parametrize("integrator", list(OBEYS), ids=lambda i: i.__name__)
-def test_it_is_held_over_a_step_and_its_work_booked(specimen, integrator):
-    """From a state, a step under the load is the step under its force there, to the last bit.
+def test_load_is_constant_over_a_step_and_its_work_is_recorded(specimen, integrator):
+    """A step under the load is bit-identical to a step under its constant force at the start.
 
-    And the books close.
+    The energy ledger balances.
     """
-    bound, rest, _, v, _ = prepared(specimen)
+    bound, rest, _, v, _ = prepare(specimen)
     springs = [
         laws.spring(
             np.array([[3 * e + i, 3 * e + (i + 1) % 3] for e in range(12) for i in range(3)]),
@@ -73,8 +73,8 @@ def test_it_is_held_over_a_step_and_its_work_booked(specimen, integrator):
     np.testing.assert_array_equal(blown.f(state), body.f(state) + given.parameters["f"])
 
 
-def test_the_force_is_taken_anew_at_every_step_and_every_substep():
-    """A particle that drags behind the air.
+def test_force_is_evaluated_at_every_step_and_substep():
+    """A particle with air drag.
 
     With f = -c v at the start of each step, v' = v (1 - c h/m) each time.
     """
@@ -121,9 +121,7 @@ def test_wind_on_a_plate_that_faces_it():
 
 @pytest.mark.parametrize("angle", [5.0, 30.0, 45.0, 80.0, 120.0])
 def test_wind_drag_along_and_lift_across(angle):
-    """Drag goes with the area that the wind sees, lift is at a right angle to the wind and largest
-    at 45°.
-    """
+    """Drag is proportional to the projected area; lift is normal to the wind and largest at 45°."""
     a = np.radians(angle)
     u = 7.0 * np.array([np.sin(a), 0, np.cos(a)])  # at this angle to the normal
     system = triangle(velocity=u, density=1.2, drag=0.9, lift=0.4)
@@ -132,7 +130,7 @@ def test_wind_drag_along_and_lift_across(angle):
     assert f @ u / 7.0 == pytest.approx(q * 0.9 * abs(np.cos(a)), rel=1e-13)
     across = f - (f @ u) * u / 49.0
     assert np.linalg.norm(across) == pytest.approx(q * 0.4 * abs(np.cos(a)) * np.sin(a), rel=1e-12)
-    assert across[2] * np.cos(a) > 0.0, "the air is turned away from the side it blows on"
+    assert across[2] * np.cos(a) > 0.0, "lift must push away from the windward side"
 
 
 def test_wind_that_varies_in_space_and_time():
@@ -156,7 +154,7 @@ def test_wind_that_varies_in_space_and_time():
     np.testing.assert_allclose(system.f(moved)[:3].sum(axis=0)[2], (2 * 4 / 3) ** 2, rtol=1e-13)
 
 
-def test_a_body_reaches_the_speed_at_which_weight_and_drag_balance():
+def test_falling_plate_reaches_terminal_velocity():
     """A falling plate: ½ ρ C_D A v² = m g."""
     points = np.array([[0.0, 0, 0], [1.0, 0, 0], [0.0, 0, 2.0]])
     edges = [[0, 1], [1, 2], [0, 2]]
@@ -170,7 +168,7 @@ def test_a_body_reaches_the_speed_at_which_weight_and_drag_balance():
     np.testing.assert_allclose(end.v[:, 1], -np.sqrt(2 * 0.03 * 9.81 / 1.2), rtol=1e-6)
 
 
-def test_what_cannot_be_a_load():
+def test_reject_invalid_loads():
     points = np.array([[0.0, 0, 0], [1.0, 0, 0], [0.0, 2.0, 0]])
 
     def system(*loads):
@@ -239,9 +237,9 @@ def test_elements_of_a_load_switch_off():
 
 
 @pytest.mark.parametrize("inner", [taut.RK4, taut.TRBDF2, taut.VelocityVerlet, taut.ImplicitEuler])
-def test_the_error_bound_of_adaptive_steps_holds_under_a_load(inner):
-    """x'' = -x as a load: the worst substep's real error, against the exact motion from where it
-    began, is within the bound.
+def test_adaptive_error_bound_holds_under_a_load(inner):
+    """x'' = -x as a load: the true error of the worst substep, against the exact motion from its
+    start, is within the bound.
     """
 
     @taut.load

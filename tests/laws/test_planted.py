@@ -10,7 +10,7 @@ from tests.laws import checks
 from tests.laws.specimens import COUNT, Specimen, state
 
 
-def prepared(law, particles, parameters):
+def prepare(law, particles, parameters):
     rng = np.random.default_rng(11)
     placed = Specimen(law, particles, lambda r: parameters).placed(rng)
     return placed, state(rng, placed), rng
@@ -22,9 +22,9 @@ def test_a_false_invariance_is_caught():
         return k / 2 * dot(x[1] - x[0], x[1] - x[0]) + 1e-3 * x[0][1]
 
     with pytest.raises(AssertionError, match="declared rigid motion, measured None"):
-        checks.invariance(*prepared(tethered, 2, {"k": 3.0}))
+        checks.invariance(*prepare(tethered, 2, {"k": 3.0}))
     with pytest.raises(AssertionError):
-        checks.no_net_force(*prepared(tethered, 2, {"k": 3.0})[:2])
+        checks.no_net_force(*prepare(tethered, 2, {"k": 3.0})[:2])
 
 
 def test_an_undeclared_invariance_is_caught():
@@ -33,12 +33,12 @@ def test_an_undeclared_invariance_is_caught():
         return k / 2 * (norm(x[1] - x[0]) - 1) ** 2
 
     with pytest.raises(AssertionError, match="declared None, measured rigid motion"):
-        checks.invariance(*prepared(shy, 2, {"k": 3.0}))
+        checks.invariance(*prepare(shy, 2, {"k": 3.0}))
 
 
 @pytest.mark.parametrize("factor", [0.5, 1.001, -1.0])
 def test_a_wrong_derivative_is_caught(monkeypatch, tmp_path, factor):
-    """A slip in a rule of differentiation, as small as a part in a thousand."""
+    """An error of a part in a thousand in a differentiation rule."""
     true_rules = differentiate._partials
 
     def slipped(graph, node):
@@ -55,11 +55,11 @@ def test_a_wrong_derivative_is_caught(monkeypatch, tmp_path, factor):
         return k * sin(x[0][0]) * sin(x[0][1] + 0.5 * x[0][2])
 
     with pytest.raises(AssertionError, match="slope"):
-        checks.taylor(*prepared(wavy, 1, {"k": 3.0 + 1e-9 * factor}))
+        checks.taylor(*prepare(wavy, 1, {"k": 3.0 + 1e-9 * factor}))
 
 
 def test_a_wrong_projection_is_caught(monkeypatch):
-    placed, q, _ = prepared(taut.laws.spring, 2, {"k": np.linspace(1, 2, COUNT)})
+    placed, q, _ = prepare(taut.laws.spring, 2, {"k": np.linspace(1, 2, COUNT)})
     hessians = PlacedLaw.hessians
     monkeypatch.setattr(
         PlacedLaw, "hessians", lambda self, q, t=0.0, *, project=False: hessians(self, q, t)
@@ -69,7 +69,7 @@ def test_a_wrong_projection_is_caught(monkeypatch):
 
 
 def test_a_wrong_structure_is_caught(monkeypatch, tmp_path):
-    """Taking a law on two particles for a function of their difference when it is not."""
+    """A law on two particles treated as a function of their difference although it is not."""
     monkeypatch.setattr(structure, "_find_pair", lambda value, particles: (-1.0, 1.0))
     monkeypatch.setenv("TAUT_CACHE_DIR", str(tmp_path / "private"))
 
@@ -78,4 +78,4 @@ def test_a_wrong_structure_is_caught(monkeypatch, tmp_path):
         return k * norm(2 * x[1] - x[0]) ** 3
 
     with pytest.raises(AssertionError):
-        checks.formula(*prepared(lopsided, 2, {"k": 3.0})[:2])
+        checks.formula(*prepare(lopsided, 2, {"k": 3.0})[:2])

@@ -1,6 +1,4 @@
-"""The same bits whatever the number of threads of the linear algebra library below, which adds long
-sums in its own order.
-"""
+"""Results do not depend on the number of BLAS threads, although BLAS orders long sums by it."""
 
 import os
 import subprocess
@@ -29,7 +27,7 @@ print(hashlib.sha256(everything).hexdigest(), report.iterations)
 """
 
 
-def test_the_bits_do_not_depend_on_the_threads_of_blas():
+def test_results_do_not_depend_on_blas_threads():
     found = []
     for threads in ("1", "2"):
         names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")

@@ -1,4 +1,4 @@
-"""Every energy of a total, which joins all its elements: the same laws, on whole systems."""
+"""Energies of a total over all elements: the same checks, on whole systems."""
 
 import numpy as np
 import pytest
@@ -31,24 +31,24 @@ def system(name, *more, **parts):
     return taut.System(BALL.points, mass=0.2, energies=[law, *more], **parts)
 
 
-def crumpled(body, seed=1):
+def crumple(body, seed=1):
     rng = np.random.default_rng(seed)
     state = body.initial_state()
     return state.with_(q=1.2 * state.q + 0.15 * rng.normal(size=state.q.shape)), rng
 
 
 @every
-def test_value_is_the_formula(name):
+def test_value_equals_the_formula(name):
     body = system(name)
-    state, _ = crumpled(body)
+    state, _ = crumple(body)
     volume = BALL.with_(points=state.q).enclosed_volume
     assert body.V(state) == pytest.approx(TOTALS[name][1](volume, BALL.enclosed_volume), rel=1e-12)
 
 
 @every
-def test_taylor(name):
+def test_taylor_remainder_is_third_order(name):
     body = system(name)
-    state, rng = crumpled(body)
+    state, rng = crumple(body)
     d = rng.normal(size=state.q.shape)
     g, k = -body.f(state), body.K(state).toarray()
     first, second = np.vdot(g, d), d.ravel() @ k @ d.ravel()
@@ -65,9 +65,9 @@ def test_taylor(name):
 
 
 @every
-def test_rigid_motion_changes_nothing(name):
+def test_energy_is_invariant_under_rigid_motion(name):
     body = system(name)
-    state, rng = crumpled(body)
+    state, rng = crumple(body)
     turn = Rotation.random(random_state=np.random.RandomState(3)).as_matrix()
     moved = state.with_(q=state.q @ turn.T + rng.normal(size=3))
     assert getattr(laws, name).invariant == "rigid motion"
@@ -79,15 +79,15 @@ def test_rigid_motion_changes_nothing(name):
 
 @every
 @pytest.mark.parametrize("solver", ["direct", "cg"])
-def test_the_linear_solvers_solve_the_whole(name, solver):
-    """Against a dense solution; and they tell whether the whole is definite."""
+def test_linear_solvers_include_the_low_rank_term(name, solver):
+    """Against a dense solution; solvers also report whether the full matrix is definite."""
     body = system(name, laws.spring(BALL.edges, k=300.0), fixed=[0, 1, 2, 3])
-    state, rng = crumpled(body)
+    state, rng = crumple(body)
     for project in (True, False):
         matrix = body.stiffness(state, project=project).copy()
         assert len(matrix.low_rank) == (
             name != "pressure"
-        )  # constant pressure has no part that joins all particles
+        )  # constant pressure has no low-rank term
         matrix.data[matrix.pattern.diagonal] += (50.0 if project else 2e4) * np.eye(3)
         body.projector.apply_to_matrix(matrix)
         dense = matrix.to_scipy().toarray()
@@ -111,7 +111,7 @@ def test_the_linear_solvers_solve_the_whole(name, solver):
 
 @every
 @pytest.mark.parametrize("integrator", list(OBEYS), ids=lambda i: i.__name__)
-def test_every_integrator_closes_its_books(name, integrator):
+def test_every_integrator_balances_energy(name, integrator):
     damping = [
         laws.spring_damping(BALL.edges, c=0.05),
         *([laws.rayleigh(beta=1e-4)] if name == "gas" else []),
@@ -135,8 +135,8 @@ def test_every_integrator_closes_its_books(name, integrator):
 
 
 @pytest.mark.parametrize("name", ["gas", "enclosed_volume"])
-def test_newton_converges_as_fast_as_without_it(name):
-    """The Hessian is the whole one: a stiff filling costs a few iterations a step, not hundreds."""
+def test_newton_converges_quickly_with_a_stiff_total(name):
+    """The Hessian is complete: a stiff filling costs a few iterations per step, not hundreds."""
     parameters = {"p": 300.0, "ambient": 1e7} if name == "gas" else {"k": 1e7}
     body = taut.System(
         BALL.points,
@@ -157,8 +157,8 @@ ICOSAHEDRON = taut.mesh.sphere(1)
 
 
 def breathing(k, m, energy):
-    """Radius at rest and angular frequency of the breathing of an icosahedron of springs with an
-    energy of its volume.
+    """Rest radius and angular frequency of a breathing icosahedron of springs with a
+    volume energy.
     """
     a, v = ICOSAHEDRON.lengths[0], ICOSAHEDRON.enclosed_volume  # at radius 1
 
@@ -173,7 +173,7 @@ def breathing(k, m, energy):
 
 
 @pytest.mark.parametrize("name", ["gas", "enclosed_volume"])
-def test_a_sealed_icosahedron_breathes_as_one_equation_says(name):
+def test_breathing_icosahedron_matches_its_ode(name):
     v0 = 1.3 * ICOSAHEDRON.enclosed_volume
     parameters, phi = TOTALS[name]
     law = getattr(laws, name)(ICOSAHEDRON.triangles, volume0=v0, **parameters)
@@ -189,8 +189,8 @@ def test_a_sealed_icosahedron_breathes_as_one_equation_says(name):
     assert np.abs(found.omega / omega - 1.0).min() <= 1e-6
 
 
-def test_a_body_that_tears_bursts():
-    """With the first triangle all of the gas leaves, and its energy is booked."""
+def test_torn_balloon_loses_its_gas():
+    """With the first triangle all of the gas leaves, and its energy is recorded."""
     springs = laws.spring(
         ICOSAHEDRON.edges, k=80.0, breaking_strain=np.where(np.arange(30) == 7, 0.05, 10.0)
     )
@@ -205,7 +205,7 @@ def test_a_body_that_tears_bursts():
     assert max(abs(e.gap) / e.scale for e in ledger) <= 1e-13
 
 
-def test_what_a_total_cannot_be():
+def test_reject_invalid_totals():
     points = [[0.0, 0, 0], [1.0, 0, 0], [2.0, 0, 0]]
 
     def place(law, **parameters):
@@ -262,8 +262,8 @@ def test_what_a_total_cannot_be():
 
 @pytest.mark.parametrize("name", TOTALS)
 @pytest.mark.parametrize("far", [0.3, 1e4])
-def test_a_small_ball_far_from_the_origin_is_no_harder(name, far):
-    """Shares of the volume are taken from the middle of the body.
+def test_distance_from_the_origin_does_not_affect_convergence(name, far):
+    """Volume shares are measured from the centre of the body.
 
     Neither iterations nor tolerances grow with the distance.
     """
@@ -284,17 +284,17 @@ def test_a_small_ball_far_from_the_origin_is_no_harder(name, far):
     assert there.tolerance <= 2.0 * here.tolerance * scale**2
 
 
-def test_a_pressure_below_vacuum_is_refused():
+def test_reject_pressure_below_vacuum():
     with pytest.raises(taut.errors.LawError, match="'p' must be at least -ambient, got -3000"):
         taut.System(
             BALL.points, mass=1.0, energies=[laws.gas(BALL.triangles, p=-3000.0, ambient=2000.0)]
         )
 
 
-def test_a_stiff_filling_under_lbfgs():
-    """The constant matrix has the part that joins all particles.
+def test_lbfgs_converges_with_a_stiff_filling():
+    """The constant matrix includes the low-rank term.
 
-    Tens of iterations a step, not thousands.
+    Tens of iterations per step, not thousands.
     """
     ball = taut.System(
         BALL.points,
@@ -314,7 +314,7 @@ def test_a_stiff_filling_under_lbfgs():
     np.testing.assert_allclose(end.q, same.q, atol=1e-7)
 
 
-def test_half_a_surface_cannot_be_switched_off():
+def test_reject_switching_off_part_of_a_surface():
     body = system("gas")
     with pytest.raises(taut.errors.ModelError, match="'gas' has one energy for all its elements"):
         body.V(body.initial_state().with_(active={"gas": np.arange(80) > 3}))

@@ -1,4 +1,4 @@
-"""Eigenvalues of A + Σ w g gᵀ, never written out, against all eigenvalues of the full matrix."""
+"""Eigenvalues of A + Σ w g gᵀ without forming it, against those of the full matrix."""
 
 from functools import cache
 
@@ -29,8 +29,8 @@ every = pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
 
 
 @cache
-def whole():
-    """Random and sparse, its lowest eigenvalue zero."""
+def random_matrix():
+    """A random sparse matrix whose lowest eigenvalue is zero."""
     rng = np.random.default_rng(0)
     part = random_array((SIZE, SIZE), density=2 / SIZE, rng=rng)
     sparse = (part + part.T + diags_array(rng.uniform(0.0, 4.0, SIZE))).toarray()
@@ -38,13 +38,13 @@ def whole():
 
 
 @cache
-def spread(weights, lowest):
-    """A with its own lowest eigenvalue given.
+def make_matrix(weights, lowest):
+    """A with the given lowest eigenvalue.
 
-    The vectors are of length about 1, the last of them zero here and there.
+    The vectors have length about 1; the last one has zero entries.
     """
     rng = np.random.default_rng(1)
-    sparse = whole() + lowest * np.eye(SIZE)
+    sparse = random_matrix() + lowest * np.eye(SIZE)
     vectors = rng.normal(size=(SIZE, len(weights))) / np.sqrt(SIZE)
     vectors[: SIZE // 3, -1] = 0.0
     matrix = SparsePlusLowRank(csc_array(sparse), np.array(weights), vectors)
@@ -53,20 +53,20 @@ def spread(weights, lowest):
 
 
 @pytest.fixture
-def never_full(monkeypatch):
+def forbid_dense_matrix(monkeypatch):
     def refuse(_):
-        pytest.fail("the full matrix was written out")
+        pytest.fail("the full matrix was formed")
 
     monkeypatch.setattr(SparsePlusLowRank, "toarray", refuse)
 
 
 @every
 def test_products_and_bounds(weights):
-    """To rounding of the largest terms, 1e-14 of the norm.
+    """Up to rounding of the largest terms, 1e-14 of the norm.
 
-    The bounds hold, and by less than the ranks' own share.
+    The bounds hold, with a slack below the contribution of the low-rank term.
     """
-    matrix, full, values, _ = spread(weights, -0.3)
+    matrix, full, values, _ = make_matrix(weights, -0.3)
     x = np.random.default_rng(1).normal(size=(SIZE, 3))
     assert (
         np.abs(matrix @ x - full @ x).max()
@@ -89,10 +89,10 @@ def test_products_and_bounds(weights):
 
 @every
 @pytest.mark.parametrize("lowest", [0.2, -0.3])
-@pytest.mark.usefixtures("never_full")
+@pytest.mark.usefixtures("forbid_dense_matrix")
 def test_smallest_pairs_and_counts(weights, lowest):
     """With positive and negative eigenvalues of A alone; a stiff rank costs digits: ε·w."""
-    matrix, _, values, vectors = spread(weights, lowest)
+    matrix, _, values, vectors = make_matrix(weights, lowest)
     tol = 8 * eigen.EPS * low_rank.infinity_norm(matrix)
     found = eigen.find_smallest(matrix, 6, tol)
     assert found.values == pytest.approx(values[:6], abs=max(1e-11, tol))
@@ -108,13 +108,13 @@ def test_smallest_pairs_and_counts(weights, lowest):
 
 
 @every
-@pytest.mark.usefixtures("never_full")
+@pytest.mark.usefixtures("forbid_dense_matrix")
 def test_solution_and_inertia_of_the_factor(weights):
     """A - sI at a shift between the fourth and the fifth eigenvalue.
 
     The residual is that of a direct solver on the full matrix.
     """
-    matrix, full, values, _ = spread(weights, 0.2)
+    matrix, full, values, _ = make_matrix(weights, 0.2)
     shift = (values[3] + values[4]) / 2
     factor = low_rank.Factor(low_rank.subtract_identity(matrix, shift))
     assert (factor.below, factor.above) == (4, SIZE - 4)
@@ -128,9 +128,9 @@ def test_solution_and_inertia_of_the_factor(weights):
 
 
 @every
-@pytest.mark.usefixtures("never_full")
-def test_positive_and_lowest(weights):
-    matrix, _, values, _ = spread(weights, -0.3)
+@pytest.mark.usefixtures("forbid_dense_matrix")
+def test_definiteness_and_lowest_eigenvalue(weights):
+    matrix, _, values, _ = make_matrix(weights, -0.3)
     assert values[0] < -0.1
     for step in (1e-2, 1e-5):
         assert eigen.all_eigenvalues_exceed(matrix, values[0] - step)
@@ -142,11 +142,11 @@ def test_positive_and_lowest(weights):
     assert vector @ (matrix @ vector) == pytest.approx(value, rel=1e-6)
 
 
-@pytest.mark.usefixtures("never_full")
-def test_a_rank_makes_definite_what_is_not():
-    """A free chain less μ: eigenvalues 4sin²(jπ/2n) - μ.
+@pytest.mark.usefixtures("forbid_dense_matrix")
+def test_low_rank_term_makes_an_indefinite_matrix_definite():
+    """A free chain minus μ: eigenvalues 4sin²(jπ/2n) - μ.
 
-    With w g gᵀ, g the motion of all, the first is w - μ instead of -μ.
+    With w g gᵀ, g the rigid translation, the first is w - μ instead of -μ.
     """
     low, mu = 4 * np.sin(np.pi / (2 * SIZE)) ** 2, 1e-5
     ends = np.r_[1.0, 2 * np.ones(SIZE - 2), 1.0] - mu
@@ -160,9 +160,9 @@ def test_a_rank_makes_definite_what_is_not():
         assert not eigen.all_eigenvalues_exceed(matrix, exact + 1e-8)
 
 
-@pytest.mark.usefixtures("never_full")
-def test_a_negative_weight_makes_indefinite_what_is_definite():
-    """The identity less 2 g gᵀ, |g| = 1: one eigenvalue -1, along g; all others stay 1."""
+@pytest.mark.usefixtures("forbid_dense_matrix")
+def test_negative_weight_makes_a_definite_matrix_indefinite():
+    """The identity minus 2 g gᵀ, |g| = 1: one eigenvalue -1, along g; all others stay 1."""
     g = np.zeros((SIZE, 1))
     g[100:, 0] = 1 / np.sqrt(300)
     matrix = SparsePlusLowRank(diags_array(np.ones(SIZE)).tocsc(), np.array([-2.0]), g)
@@ -187,12 +187,12 @@ def test_small_empty_and_zero_matrices():
     assert low_rank.max_abs_entry(small) == 4.0
 
 
-def test_a_strongly_indefinite_matrix_is_shown_to_be_so_by_a_vector(monkeypatch):
-    """Without a factor that represents it. Where no vector shows it, the full matrix tells.
+def test_strongly_indefinite_matrix_is_proven_by_a_vector(monkeypatch):
+    """No factorisation represents the matrix. Without a proving vector, the full matrix decides.
 
-    One too large for that is refused.
+    A matrix too large for that raises.
     """
-    matrix, _, values, _ = spread((3.0,), -0.3)
+    matrix, _, values, _ = make_matrix((3.0,), -0.3)
     monkeypatch.setattr(eigen, "_represents", lambda *_: False)
     with monkeypatch.context() as refused:
         refused.setattr(SparsePlusLowRank, "toarray", None)
@@ -205,14 +205,14 @@ def test_a_strongly_indefinite_matrix_is_shown_to_be_so_by_a_vector(monkeypatch)
         eigen.all_eigenvalues_exceed(matrix, values[0] + 1e-3)
 
 
-def test_a_stiffness_that_cannot_be_judged_does_not_stop_the_descent(monkeypatch):
-    """A mass on a spring hangs mg/k below its length, with proximal stages alone.
+def test_unknown_definiteness_does_not_stop_the_descent(monkeypatch):
+    """A mass on a spring hangs mg/k below its rest length, found by proximal stages alone.
 
     To their tolerance, 1e-8 of the weight.
     """
 
     def unknown(*_):
-        raise eigen.EigenError("cannot be told")
+        raise eigen.EigenError("unknown")
 
     monkeypatch.setattr(proximal, "all_eigenvalues_exceed", unknown)
     body = taut.System(
@@ -226,10 +226,10 @@ def test_a_stiffness_that_cannot_be_judged_does_not_stop_the_descent(monkeypatch
     )
 
 
-def test_in_free_coordinates():
-    """PᵀKP with lines, planes and fixed particles, and a scale of each coordinate.
+def test_reduction_to_free_coordinates():
+    """PᵀKP with lines, planes and fixed particles, and a scale for each coordinate.
 
-    A rank on held particles alone is gone.
+    A low-rank term on held particles alone vanishes.
     """
     ball = taut.mesh.sphere(2)
     held = [on_line([1], (1, 2, 3)), on_plane([2, 3], (1, -1, 2))]
@@ -256,10 +256,10 @@ def test_in_free_coordinates():
         assert (plain != matrix.sparse).nnz == 0
 
 
-def test_a_shift_at_which_nothing_can_be_counted_still_gives_the_scale(monkeypatch):
+def test_shift_without_a_factorisation_still_gives_the_scale(monkeypatch):
     """A free body of springs.
 
-    High in its spectrum LDLᵀ fails, but only the distance of the shift is taken from there.
+    High in its spectrum LDLᵀ fails, but only the distance to the shift is needed there.
     """
     ball = taut.mesh.sphere(6)
     body = taut.System(ball.points, mass=1.0, energies=[laws.spring(ball.edges, k=200.0)])

@@ -1,6 +1,5 @@
-"""Linear solvers: the solution, the residual they state.
-
-And what they say of a matrix that is not positive definite.
+"""Linear solvers: solution, reported residual, and detection of matrices that are not positive
+definite.
 """
 
 import numpy as np
@@ -62,7 +61,7 @@ def test_new_values_on_the_same_pattern(make):
 
 
 @every
-def test_an_indefinite_matrix_is_noticed(make):
+def test_indefinite_matrix_is_detected(make):
     rng = np.random.default_rng(2)
     solver, a = make(), matrix(rng, lowest=-0.5)
     solver.analyse(a.pattern)
@@ -71,12 +70,12 @@ def test_an_indefinite_matrix_is_noticed(make):
     )
     assert not definite
     good = matrix(rng)
-    assert solver.factor(good), "and the solver goes on working after that"
+    assert solver.factor(good), "the solver must keep working afterwards"
     assert solver.solve(np.ones((60, 3)), np.full(60, 1e-10)).residuals.max() <= 1e-10
 
 
 @every
-def test_a_singular_matrix_is_not_called_solved(make):
+def test_singular_matrix_is_not_reported_as_solved(make):
     """A zero block: no solution exists for most right-hand sides."""
     rng = np.random.default_rng(3)
     a = matrix(rng, n=5)
@@ -113,8 +112,8 @@ def grid(n):
     return Pattern.from_pairs(np.concatenate([right.reshape(-1, 2), down.reshape(-1, 2)]), n * n)
 
 
-def test_auto_goes_by_size_and_structure():
-    """A rope of any length is narrow, a cloth is only as long as it is small."""
+def test_auto_chooses_by_size_and_bandwidth():
+    """A rope of any length has a narrow band; a cloth only if it is small."""
     for pattern, name in (
         (chain(20_000), Direct.name),
         (grid(10), Direct.name),
@@ -128,10 +127,10 @@ def test_auto_goes_by_size_and_structure():
         make_solver("fast")
 
 
-def test_auto_falls_back_on_a_factorisation():
-    """Stiffness over eight orders of magnitude from neighbour to neighbour, at random.
+def test_auto_falls_back_to_a_factorisation():
+    """Random stiffness over eight orders of magnitude between neighbours.
 
-    Conjugate gradients would take thousands.
+    Conjugate gradients would take thousands of iterations.
     """
     pattern, rng = grid(40), np.random.default_rng(7)
     data = np.zeros((len(pattern.indices), 3, 3))
@@ -147,17 +146,17 @@ def test_auto_falls_back_on_a_factorisation():
     alone, auto = Multigrid(MAX_CG_ITERATIONS), make_solver("auto")
     assert alone.factor(a)
     assert auto.factor(a)
-    assert (alone.solve(b, limits).residuals > limits).any(), "or this test tests nothing"
+    assert (alone.solve(b, limits).residuals > limits).any(), "otherwise this test checks nothing"
     s = auto.solve(b, limits)
     assert s.definite
     assert (s.residuals <= limits).all()
     auto.factor(a)
-    assert "went to a factorisation" in auto.reason, "of all solves of a step"
+    assert "went to a factorisation" in auto.reason, "all solves of a step count"
     auto.analyse(pattern)
-    assert "went to a factorisation" not in auto.reason, "the next one begins with that"
+    assert "went to a factorisation" not in auto.reason, "the next solve starts from it"
 
 
-def test_a_report_tells_of_a_factorisation_in_its_own_step_only(monkeypatch):
+def test_report_mentions_a_factorisation_only_in_its_step(monkeypatch):
     monkeypatch.setattr("taut.linalg.linear.MAX_CG_ITERATIONS", 1)
     sheet = taut.mesh.sheet(40, 40, size=1.0)
     system = taut.System(
@@ -187,7 +186,7 @@ def test_targets_are_met_particle_by_particle():
     assert (s.residuals <= targets).all()
 
 
-def test_diagonal_blocks_that_are_nearly_singular():
+def test_nearly_singular_diagonal_blocks():
     """m/h² ten orders below k: the inverse of the block keeps its accuracy."""
     u = np.array([1.0, 2.0, -0.5]) / np.linalg.norm([1.0, 2.0, -0.5])
     block = 1e-10 * np.eye(3) + np.outer(u, u)

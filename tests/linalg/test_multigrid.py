@@ -1,6 +1,5 @@
-"""The multigrid: levels made of the pattern alone, coarse matrices.
-
-And counts of iterations that hardly grow with the mesh.
+"""Multigrid: levels from the pattern alone, coarse matrices, and mesh-independent
+iteration counts.
 """
 
 import copy
@@ -28,7 +27,7 @@ def grid(n):
 
 
 def step_of_cloth(n, stiffness=1.0):
-    """The matrix of an implicit step of the bench's cloth, bent a little, and its forces."""
+    """The matrix of an implicit step of the benchmark's cloth, slightly bent, and its forces."""
     system = cloth(n, stiffness).system()
     q = np.array(system.initial_state().q)
     q[:, 1] -= 0.05 * np.sin(3 * q[:, 0]) * np.sin(2 * q[:, 2])
@@ -39,8 +38,8 @@ def step_of_cloth(n, stiffness=1.0):
     return matrix, system.projector.project(system.f(state))
 
 
-def between(h, level):
-    """P from a level to the one above it, with one number for the three directions."""
+def prolongation(h, level):
+    """P from a level to the next finer one, with one number for the three directions."""
     up, rows, below = h.interpolation, slice(h.rows[level], h.rows[level + 1]), h.rows[level + 1]
     first, last = up.indptr[rows.start], up.indptr[rows.stop]
     indptr = up.indptr[rows.start : rows.stop + 1] - first
@@ -52,7 +51,7 @@ def test_interpolation_carries_translations_and_restriction_is_its_transpose():
     h = Hierarchy.from_pattern(grid(30))
     assert h.levels > 2
     for level in range(h.levels - 1):
-        p = between(h, level)
+        p = prolongation(h, level)
         np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-14)
         down, first = h.restriction, h.rows[level + 1]
         rows = slice(down.indptr[first], down.indptr[h.rows[level + 2]])
@@ -74,7 +73,7 @@ def test_coarse_matrices_are_galerkin_products():
     h, fine = solver._hierarchy, matrix.to_scipy()
     coarse_blocks = solver._coarsening.coarse_data.reshape(-1, 3, 3)
     for level in range(h.levels - 1):
-        p = kron(between(h, level), np.eye(3))
+        p = kron(prolongation(h, level), np.eye(3))
         coarse = (p.T @ fine @ p).toarray()
         start = h.blocks[level + 1] - h.blocks[1]
         pattern = Pattern(
@@ -89,7 +88,7 @@ def test_coarse_matrices_are_galerkin_products():
 
 
 def test_a_hub_does_not_fill_the_coarse_levels():
-    """One particle joined to all others, besides their chain.
+    """One particle joined to all others, in addition to their chain.
 
     Overlapping aggregates would join everything with everything.
     """
@@ -113,10 +112,9 @@ def test_particles_without_neighbours_have_no_coarse_ones():
 
 @pytest.mark.parametrize("stiffness", [1.0, 100.0])
 def test_iterations_hardly_grow_with_the_mesh(stiffness):
-    """To a residual of 1e-6.
+    """To a residual of 1e-6, on 20 × 20, 40 × 40 and 80 × 80 particles.
 
-    20 × 20, 40 × 40 and 80 × 80 particles. With the particles' own blocks alone they double each
-    time.
+    With block Jacobi alone the iterations double each time.
     """
     counts = []
     for n in (20, 40, 80):
@@ -130,9 +128,9 @@ def test_iterations_hardly_grow_with_the_mesh(stiffness):
 
 
 def sheet_step(cells, stiffness=1e3, spread=0.0):
-    """The matrix of a step of a sheet with points at random places, masses over `spread` decades.
+    """The matrix of a step of a sheet with random points and random forces.
 
-    And random forces.
+    Masses vary over `spread` decades.
     """
     rng = np.random.default_rng(5)
     sheet = taut.mesh.sheet(cells, cells, size=1.0)
@@ -158,7 +156,7 @@ def sheet_step(cells, stiffness=1e3, spread=0.0):
 def test_smoothing_does_not_overshoot(cells, stiffness, spread):
     """The largest eigenvalue of D⁻¹A is estimated from below, within the margin.
 
-    For rows of any number and masses of any kind.
+    For rows of any length and masses of any range.
     """
     matrix, b = sheet_step(cells, stiffness, spread)
     solver = Multigrid()
@@ -169,16 +167,16 @@ def test_smoothing_does_not_overshoot(cells, stiffness, spread):
         y = np.einsum("nij,nj->ni", inverse, matrix.multiply(x))
         largest = np.linalg.norm(y) / np.linalg.norm(x)
         x = y / np.linalg.norm(y)
-    assert 1.2 < solver._levels.omega[0] * largest < 1.6, "3/2 is meant, 2 diverges"
+    assert 1.2 < solver._levels.omega[0] * largest < 1.6, "the target is 3/2; 2 diverges"
     s = solver.solve(b, np.full(len(b), 1e-6 * np.linalg.norm(b) / np.sqrt(len(b))))
     assert s.iterations < 60
     assert np.linalg.norm(s.residuals) <= 1e-6 * np.linalg.norm(b)
 
 
 def test_smoothing_that_overshoots_is_damped():
-    """Were the eigenvalue missed by far, the cycle would not be positive any more.
+    """With a badly underestimated eigenvalue the cycle is not positive any more.
 
-    The iteration notices and goes on with less.
+    The iteration detects this and continues with less relaxation.
     """
     matrix, b = sheet_step(40)
     solver = Multigrid()
@@ -189,10 +187,10 @@ def test_smoothing_that_overshoots_is_damped():
     assert s.iterations < 200
 
 
-def test_nothing_moves_where_it_is_held():
-    """Not even by rounding, though coarse levels know nothing of constraints.
+def test_fixed_particles_do_not_move():
+    """Not even by rounding, although coarse levels ignore constraints.
 
-    A plane across the axes leaks rounding only.
+    An oblique plane leaks rounding only.
     """
     matrix, b = step_of_cloth(20)
     solver = Multigrid()
@@ -222,7 +220,7 @@ def test_one_thread_two_threads_and_a_new_solver_give_the_same_bits():
     matrix, b = step_of_cloth(40)
     limits, found = np.full(len(b), 1e-8), []
     used = Multigrid()
-    used.factor(step_of_cloth(40, 100.0)[0])  # what it has seen before must not matter
+    used.factor(step_of_cloth(40, 100.0)[0])  # earlier matrices must not matter
     before = numba.get_num_threads()
     try:
         for solver, threads in ((used, 1), (Multigrid(), min(2, before)), (Multigrid(), 1)):
@@ -234,10 +232,10 @@ def test_one_thread_two_threads_and_a_new_solver_give_the_same_bits():
     assert len(set(found)) == 1
 
 
-def test_what_is_kept_for_a_matrix_that_is_near_changes_no_more_than_the_work():
-    """The smoothing of a soft cloth serves a stiff one after some overshooting.
+def test_reuse_for_a_similar_matrix_changes_only_the_work():
+    """The smoother of a soft cloth serves a stiff one after some overshooting.
 
-    And a fresh start forgets it.
+    A fresh start forgets it.
     """
     (soft, _), (stiff, b) = step_of_cloth(40), step_of_cloth(40, 100.0)
     limits, fresh, kept = np.full(len(b), 1e-8 * np.abs(b).max()), Multigrid(), Multigrid()
@@ -253,8 +251,8 @@ def test_what_is_kept_for_a_matrix_that_is_near_changes_no_more_than_the_work():
     assert kept.solve(b, limits).x.tobytes() == wanted.x.tobytes()
 
 
-def test_nothing_is_kept_of_a_matrix_that_was_refused():
-    """Nor of what came before it: a run that is resumed has not seen that."""
+def test_rejected_matrix_leaves_no_state():
+    """Nor of matrices before it: a resumed run has not seen them."""
     (soft, _), (stiff, b) = step_of_cloth(40), step_of_cloth(40, 100.0)
     bad = BlockMatrix(stiff.pattern, -stiff.data)
     fresh, used, limits = Multigrid(), Multigrid(), np.full(len(b), 1e-8 * np.abs(b).max())
@@ -265,8 +263,8 @@ def test_nothing_is_kept_of_a_matrix_that_was_refused():
     assert used.solve(b, limits).x.tobytes() == fresh.solve(b, limits).x.tobytes()
 
 
-def test_a_copy_begins_anew():
-    """It shares no arrays with the original, which both would write to."""
+def test_copies_share_no_arrays():
+    """Otherwise the copy and the original would write to the same arrays."""
     matrix, b = sheet_step(12)
     solver = Multigrid()
     assert solver.factor(matrix)
@@ -276,7 +274,7 @@ def test_a_copy_begins_anew():
         assert np.array_equal(copied.solve(b, targets).x, solver.solve(b, targets).x)
 
 
-def test_an_analysis_that_fails_leaves_what_was_there(monkeypatch):
+def test_failed_analysis_keeps_the_old_hierarchy(monkeypatch):
     matrix, b = sheet_step(12)
     other, _ = sheet_step(16)
     solver, targets = Multigrid(), np.full(len(b), 1e-9)
@@ -288,7 +286,7 @@ def test_an_analysis_that_fails_leaves_what_was_there(monkeypatch):
     assert (solver.solve(b, targets).residuals <= targets).all()
 
 
-def test_damping_outlives_a_similar_matrix_that_fails():
+def test_damping_survives_a_failed_similar_matrix():
     """Within a step an indefinite Hessian is followed by its projection, which is similar."""
     (soft, _), (stiff, _) = step_of_cloth(20), step_of_cloth(20, 100.0)
     stiff = BlockMatrix(soft.pattern, stiff.data)

@@ -1,7 +1,4 @@
-"""Worksharing: every chunk of every loop runs once, loops follow each other.
-
-No thread deadlocks.
-"""
+"""Worksharing: every chunk of every loop runs once, loops run in order, and no thread deadlocks."""
 
 import numba
 import numpy as np
@@ -57,5 +54,5 @@ def test_every_chunk_runs_once_and_loops_follow_each_other(present, parts):
     with threads(min(present, numba.config.NUMBA_NUM_THREADS)):
         run(parts, pool, counts)
     assert (counts.result == 1).all()
-    assert pool.result.tolist() == [LOOPS, 1.0], "sums are complete"
+    assert pool.result.tolist() == [LOOPS, 1.0], "sums must be complete"
     assert pool.counters[0] == parts

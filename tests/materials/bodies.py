@@ -1,4 +1,4 @@
-"""Irregular meshes and a linear solve of our own, to hold the springs against."""
+"""Irregular meshes and an independent linear solve, as references for the springs."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,8 +9,8 @@ import taut
 
 
 def irregular_sheet(nx, ny, size, seed, shift=0.3):
-    """A rectangle of Delaunay triangles whose inner points are moved from a grid by up to `shift`
-    of its spacing.
+    """A rectangle of Delaunay triangles; inner grid points are moved by up to `shift` of the
+    spacing.
     """
     x, y = np.meshgrid(np.arange(nx + 1) / nx, np.arange(ny + 1) / ny)
     p = np.column_stack([x.ravel(), y.ravel()])
@@ -28,7 +28,7 @@ def irregular_block(n, seed, shift=0.2):
     return mesh.with_(points=p)
 
 
-def lumped(mesh):
+def lumped_measure(mesh):
     """The part of the area or volume of a mesh that belongs to each point."""
     part = np.zeros(mesh.n)
     for kind, cells in mesh.blocks(max(k.dimension for k, _ in mesh.blocks())):
@@ -69,8 +69,8 @@ def small_displacements(x, pairs, k, force, fixed):
 
 
 def irregular_strip(n, length, seed, shift=0.25):
-    """A strip `length` × 1 of Delaunay triangles with sides of about 1/n: rows of points, the inner
-    ones moved by up to shift/n.
+    """A strip `length` × 1 of Delaunay triangles with sides of about 1/n; inner points are moved by
+    up to shift/n.
     """
     along, up = np.arange(length * n + 1) / n, np.arange(1, n) / n
     sides = [np.column_stack([along, np.full(len(along), y)]) for y in (0.0, 1.0)]
@@ -84,11 +84,11 @@ def irregular_strip(n, length, seed, shift=0.25):
 
 
 def triangulated(p):
-    """The Delaunay triangles of points (n, 2), in space, all turned one way."""
+    """The Delaunay triangles of points (n, 2), in 3D, consistently oriented."""
     t = Delaunay(p).simplices
     a, b = p[t[:, 1]] - p[t[:, 0]], p[t[:, 2]] - p[t[:, 0]]
     area = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
     t = np.where(area[:, None] < 0, t[:, ::-1], t)[
         np.abs(area) > 1e-9
-    ]  # along a straight side Qhull may leave triangles without area
+    ]  # along a straight side Qhull may create triangles without area
     return taut.mesh.Mesh(np.column_stack([p, np.zeros(len(p))]), {"triangle": t})

@@ -9,8 +9,8 @@ from taut.materials.bending import calibrate_hinges
 
 
 def _energy(mesh, curvature):
-    """Of hinges with c = 1, for each area, from the dihedral angles of the mesh pressed to w = ½
-    x·Bx with a small B.
+    """Bending energy per area of hinges with c = 1, from the dihedral angles of the mesh deformed
+    to w = ½ x·Bx with a small B.
     """
     small = 1e-3
     x = mesh.positions.copy()
@@ -26,8 +26,8 @@ def _energy(mesh, curvature):
 
 
 def _strips(mesh):
-    """EI/b of strips by direction for c = 1, where no point gives way: 1/S_nnnn of S = D⁻¹, D from
-    energies of three curvatures.
+    """EI/b of unrelaxed strips by direction for c = 1: 1/S_nnnn of S = D⁻¹, D from the energies of
+    three curvatures.
     """
     basis = [
         np.array([[1, 0], [0, 0]]),
@@ -46,12 +46,12 @@ def _strips(mesh):
 
 
 @pytest.mark.parametrize("pattern", ["equilateral", "one-diagonal"])
-def test_strips_where_no_point_gives_way(pattern):
+def test_rigidity_of_unrelaxed_strips(pattern):
     mesh = taut.mesh.sheet(40, 40, pattern=pattern)
     strips = _strips(mesh)
     found = calibrate_hinges(mesh, 1.0)
     mean = 1 / np.mean(1 / strips)
-    assert found.c == pytest.approx(1 / mean, rel=0.02)  # edges of the rim have no hinge: 1/40
+    assert found.c == pytest.approx(1 / mean, rel=0.02)  # boundary edges have no hinge: 1/40
     assert [found.softest, found.stiffest] == pytest.approx(
         [strips.min() / mean, strips.max() / mean], rel=0.02
     )
@@ -65,7 +65,7 @@ def test_strips_where_no_point_gives_way(pattern):
         ("alternating", (1.04, 0.86, 1.18)),
     ],
 )
-def test_figures_of_the_theory_page(pattern, figures):
+def test_values_of_the_theory_page(pattern, figures):
     assert calibrate_hinges(taut.mesh.sheet(24, 24, pattern=pattern), 1.0) == pytest.approx(
         figures, abs=6e-3
     )
@@ -85,7 +85,9 @@ def test_strips_of_regular_triangles_in_closed_form():
 
 
 def test_rigidity_by_direction_on_a_regular_grid():
-    """Rolled, one diagonal has 0.75 c to 3 c, and equilateral triangles c in every direction."""
+    """Cylindrical bending: one diagonal has 0.75 c to 3 c, equilateral triangles c in every
+    direction.
+    """
     grid = taut.mesh.sheet(60, 60, pattern="one-diagonal")
     found = [
         2 * _energy(grid, np.outer(m, m))
@@ -93,12 +95,12 @@ def test_rigidity_by_direction_on_a_regular_grid():
     ]
     assert [min(found), max(found)] == pytest.approx(
         [0.75, 3.0], rel=0.02
-    )  # edges of the rim have no hinge: 1/60
+    )  # boundary edges have no hinge: 1/60
     even = taut.mesh.sheet(60, 60, pattern="equilateral")
     assert 2 * _energy(even, np.outer([0.6, 0.8], [0.6, 0.8])) == pytest.approx(1.0, rel=0.02)
 
 
-def test_curved_sheets_and_closed_ones():
+def test_curved_and_closed_sheets():
     """Nearly equilateral triangles on a sphere; two layers sewn at the rim have the hinges of one
     layer.
     """
@@ -117,31 +119,31 @@ def test_curved_sheets_and_closed_ones():
     assert len(pillow.boundary) == 0
     assert bending(pillow, 1.0) == pytest.approx(
         bending(sheet, 1.0), rel=0.1
-    )  # the rim of the one is open, of the other sewn
+    )  # one rim is open, the other sewn
 
 
-def test_plates():
-    """E t³/12, whatever ν."""
+def test_plate_rigidity():
+    """E t³/12, independent of ν."""
     mesh = taut.mesh.sheet(6, 6, pattern="equilateral")
     c = springs(mesh, young=12e6, thickness=1e-2).bending
     assert c == pytest.approx(
         12e6 * 1e-6 / 12 * 9 / 8, rel=5e-3
-    )  # six cells have no patch that is whole
+    )  # with six cells no patch is complete
     assert springs(mesh, young=12e6, thickness=1e-2, poisson=0.45).bending == c
     assert springs(mesh, membrane=1.0).bending is None
 
 
-def test_a_lone_hinge():
-    """Two triangles: what is rolled across their edge has D, and strips are taken to have 8/9 of
-    its mean.
+def test_single_hinge():
+    """Two triangles: rolled across their edge they have D; strips are assumed to have 8/9 of its
+    mean.
     """
     two = taut.mesh.Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], {"triangle": [[0, 1, 2], [0, 2, 3]]})
     assert 0 < bending(two, 1.0) < 10
 
 
-def test_rigidity_that_depends_on_the_direction_is_said():
-    said = springs(taut.mesh.sheet(8, 8), young=1.0, thickness=1.0).limits
-    assert any("strips bend with" in limit for limit in said)
+def test_anisotropic_rigidity_is_reported():
+    limits = springs(taut.mesh.sheet(8, 8), young=1.0, thickness=1.0).limits
+    assert any("strips bend with" in limit for limit in limits)
     assert not springs(
         taut.mesh.sheet(8, 8, pattern="equilateral"), young=1.0, thickness=1.0
     ).limits

@@ -1,4 +1,4 @@
-"""Bad input is refused before anything is computed, and named."""
+"""Bad input is rejected before anything is computed, and the bad element is named."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ FOLDED = FOLDED.with_(
         "line without length",
     ],
 )
-def test_the_bad_cell_is_named(points, cells, element):
+def test_bad_cell_is_named(points, cells, element):
     with pytest.raises(MeshError, match=element) as caught:
         springs(
             taut.mesh.Mesh(points, cells),
@@ -59,7 +59,7 @@ def test_the_bad_cell_is_named(points, cells, element):
 
 
 @pytest.mark.parametrize(
-    ("mesh", "keywords", "says"),
+    ("mesh", "keywords", "message"),
     [
         (SHEET, {"young": -1.0, "thickness": 1.0}, "young must be a positive number"),
         (SHEET, {"young": float("nan"), "thickness": 1.0}, "young must be a positive number"),
@@ -109,19 +109,19 @@ def test_the_bad_cell_is_named(points, cells, element):
         (taut.mesh.Mesh([[0, 0, 0]], {}), {"young": 1.0}, "no cells"),
     ],
 )
-def test_numbers_that_make_no_sense(mesh, keywords, says):
-    with pytest.raises(ModelError, match=says):
+def test_reject_bad_springs_arguments(mesh, keywords, message):
+    with pytest.raises(ModelError, match=message):
         springs(mesh, **keywords)
 
 
-def test_a_warp_that_stands_on_a_face():
+def test_reject_warp_perpendicular_to_a_face():
     with pytest.raises(MeshError, match="the warp is perpendicular to this face"):
         springs(taut.mesh.sheet(2, 2), membrane=(1.0, 2.0), warp=(0, 0, 1))
     with pytest.raises(MeshError, match="quad"):
         springs(taut.mesh.surface(taut.mesh.block(2, 2, 2)), membrane=(1.0, 2.0), warp=(0, 1, 0))
 
 
-def test_moduli_of_what_has_none():
+def test_reject_moduli_of_mechanisms_curved_sheets_and_lines():
     with pytest.raises(ModelError, match="do not hold the body together"):
         moduli(SHEET, SHEET.edges, 1.0)  # squares without diagonals shear freely
     with pytest.raises(ModelError, match="not flat"):
@@ -131,7 +131,7 @@ def test_moduli_of_what_has_none():
 
 
 @pytest.mark.parametrize(
-    ("mesh", "pairs", "k", "thickness", "says"),
+    ("mesh", "pairs", "k", "thickness", "message"),
     [
         (TETS, TETS.edges, -1.0, None, "k of spring 0 must be finite and 0 or more .*got -1.0"),
         (TETS, TETS.edges, float("nan"), None, "k of spring 0 must be .*got nan"),
@@ -148,12 +148,12 @@ def test_moduli_of_what_has_none():
         ("sheet", SHEET.edges, 1.0, None, "mesh must be"),
     ],
 )
-def test_springs_that_make_no_sense(mesh, pairs, k, thickness, says):
-    with pytest.raises(ModelError, match=says):
+def test_reject_bad_moduli_arguments(mesh, pairs, k, thickness, message):
+    with pytest.raises(ModelError, match=message):
         moduli(mesh, pairs, k, thickness=thickness)
 
 
-def test_the_rest():
+def test_reject_bad_material_and_bending_arguments():
     for name in (3, ["cotton"]):
         with pytest.raises(ModelError, match="no material"):
             material(name)

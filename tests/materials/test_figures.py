@@ -1,4 +1,4 @@
-"""The figures of the theory page: moduli by the formula and by the fit on some meshes, E = 1."""
+"""Values of the theory page: moduli by the formula and by the fit on some meshes, E = 1."""
 
 import numpy as np
 import pytest
@@ -50,9 +50,10 @@ def _random_points():
     ],
     ids=["alternating", "random points", "ball", "bunny", "bricks 3 : 2", "bricks 2 : 1"],
 )
-def test_what_the_formula_and_the_fit_reach(mesh, formula, fitted):
-    """Young's modulus, its range over directions as parts of it, Poisson's ratio; the last of the
-    fit is with the boundary held.
+def test_moduli_of_formula_and_fit(mesh, formula, fitted):
+    """Young's modulus, its relative range over directions, Poisson's ratio.
+
+    The last value of the fit is with the boundary held.
     """
     mesh = mesh()
     asked = {"young": 1.0} if mesh.blocks(3) else {"membrane": 1.0}
@@ -68,10 +69,8 @@ def test_what_the_formula_and_the_fit_reach(mesh, formula, fitted):
 
 
 @pytest.mark.parametrize("fit", [True, False])
-def test_patches_measure_what_a_stretch_test_does(fit):
-    """On a flat sheet both can be done: patches are up to 3% stiffer, for they are held at their
-    rim.
-    """
+def test_patches_agree_with_a_stretch_test(fit):
+    """On a flat sheet both are possible: patches are up to 3% stiffer because their rim is held."""
     mesh = irregular_sheet(24, 24, 1.0, seed=0)
     made = springs(mesh, membrane=1.0, fit=fit)
     cells = collect_cells(mesh)

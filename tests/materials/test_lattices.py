@@ -1,4 +1,4 @@
-"""Lattices whose moduli are known in closed form, and what the measurement says of them."""
+"""Measured moduli of lattices against closed forms."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ EXACT = (
 
 
 def _by_cells(mesh, per_cell):
-    """Springs to which each cell at them gives its part: {local kind of pair: k of one cell}."""
+    """Springs with contributions from each adjacent cell: {local kind of pair: k of one cell}."""
     total = {}
     for kind, cells in mesh.blocks():
         diagonals = {
@@ -38,7 +38,7 @@ def test_triangular_lattice():
 
 
 def test_square_lattice_with_diagonals():
-    """k₂ = k₁/2: E = 4k₁/3, ν = ⅓, all directions alike."""
+    """k₂ = k₁/2: E = 4k₁/3, ν = ⅓, isotropic."""
     mesh = taut.mesh.sheet(5, 7, size=(5.0, 7.0))
     found = moduli(mesh, *_by_cells(mesh, (0.5, 0.5)))
     assert found.young == pytest.approx(4 / 3, rel=EXACT)
@@ -47,7 +47,7 @@ def test_square_lattice_with_diagonals():
 
 
 @pytest.mark.parametrize("k2", [0.2, 1.0])
-def test_square_lattice_that_is_not_isotropic(k2):
+def test_anisotropic_square_lattice(k2):
     """C₁₁ = k₁ + k₂, C₁₂ = C₆₆ = k₂: along an edge E = C₁₁ - C₁₂²/C₁₁."""
     mesh = taut.mesh.sheet(6, 6)
     found = moduli(mesh, *_by_cells(mesh, (0.5, k2)))
@@ -57,7 +57,9 @@ def test_square_lattice_that_is_not_isotropic(k2):
 
 
 def test_cubic_lattice_with_face_diagonals():
-    """Edges and diagonals of one k: E = 2.5 k/a, ν = ¼. Four cubes share an edge, two a face."""
+    """Edges and diagonals with equal k: E = 2.5 k/a, ν = ¼. Four cubes share an edge,
+    two a face.
+    """
     a = 0.2
     mesh = taut.mesh.block(4, 3, 3, size=(4 * a, 3 * a, 3 * a))
     found = moduli(mesh, *_by_cells(mesh, (0.25, 0.5)))
@@ -67,8 +69,10 @@ def test_cubic_lattice_with_face_diagonals():
 
 
 @pytest.mark.parametrize(("pattern", "inner"), [("equilateral", np.sqrt(3) / 2), ("quad", 3 / 4)])
-def test_springs_on_regular_sheets_are_those_of_the_lattice(pattern, inner):
-    """k = √3/2 E t on equilateral triangles; k₁ = ¾ E t on squares. The fit leaves them alone."""
+def test_springs_on_regular_sheets_match_the_lattice(pattern, inner):
+    """k = √3/2 E t on equilateral triangles; k₁ = ¾ E t on squares. The fit does not
+    change them.
+    """
     mesh = taut.mesh.sheet(6, 6, pattern=pattern)
     made = springs(mesh, young=2e5, thickness=1e-3)
     edges = np.isin(made.pairs @ [mesh.n, 1], mesh.edges @ [mesh.n, 1])
@@ -77,7 +81,7 @@ def test_springs_on_regular_sheets_are_those_of_the_lattice(pattern, inner):
     assert made.reached.young == pytest.approx(2e5, rel=EXACT)
 
 
-def test_springs_on_cubes_are_those_of_the_lattice():
+def test_springs_on_cubes_match_the_lattice():
     made = springs(taut.mesh.block(3, 3, 3, size=0.3), young=5e4)
     assert made.k.max() == pytest.approx(0.4 * 5e4 * 0.1, rel=1e-9)  # E = 2.5 k/a
     assert made.reached.poisson == pytest.approx(0.25, rel=EXACT)
@@ -91,8 +95,8 @@ def test_modulus_of_lines():
     assert made.reached is None
 
 
-def test_the_measurement_does_not_depend_on_the_shape_or_place():
-    """A hole and a notch: uniform stress on all of the boundary, and the moduli stay those of the
+def test_moduli_do_not_depend_on_shape_or_position():
+    """With a hole and a notch, uniform stress on the whole boundary gives the moduli of the
     lattice.
     """
     sheet = taut.mesh.sheet(8, 8, size=8.0)

@@ -1,7 +1,7 @@
-"""How refining the mesh twice changes the sag of a loaded beam and of a loaded sheet.
+"""Mesh convergence of the sag of a loaded beam and of a loaded sheet.
 
-By less than 2% on quads, alternating diagonals and regular sheets; on irregular meshes, hexahedra
-and tetrahedra by as much as is stated here and on the theory page.
+Below 2% on quads, alternating diagonals and regular sheets; on irregular meshes, hexahedra and
+tetrahedra as stated here and on the theory page.
 """
 
 import numpy as np
@@ -38,7 +38,7 @@ def _timoshenko(poisson):
 
 def test_beam_of_quads():
     """10, 20 and 40 cells deep. A lattice n deep bends 1 + 2/n² times as stiffly: its outer rows
-    stand for half a cell each.
+    represent half a cell each.
     """
     sag = []
     for n in (10, 20, 40):
@@ -47,7 +47,7 @@ def test_beam_of_quads():
     assert np.ptp(sag) < 0.02 * sag[-1]
     assert sag[-1] == pytest.approx(
         _timoshenko(1 / 3), rel=0.01
-    )  # the clamped end may not narrow, which beam theory leaves out
+    )  # the clamped end cannot narrow, which beam theory neglects
 
 
 def test_beam_of_triangles_by_alternating_diagonals():
@@ -62,8 +62,8 @@ def test_beam_of_triangles_by_alternating_diagonals():
 
 
 def test_beam_of_irregular_triangles():
-    """One mesh 10 deep differs from the next: of eight seeds this is the worst, 4% off; from 20
-    deep on it is within 2%.
+    """Meshes 10 deep vary: this seed is the worst of eight, 4% off; from 20 deep on it is within
+    2%.
     """
     sag = []
     for n in (10, 20, 40):
@@ -75,9 +75,9 @@ def test_beam_of_irregular_triangles():
     assert sag == pytest.approx([0.959, 0.995, 1.007], abs=0.003)  # as the theory page has it
 
 
-def test_irregular_triangles_differ_from_mesh_to_mesh():
+def test_beam_of_irregular_triangles_varies_with_the_seed():
     sag = []
-    for seed in (2, 4):  # of the first eight these are the ends
+    for seed in (2, 4):  # the extremes of the first eight seeds
         mesh = irregular_strip(10, 4, seed=seed)
         sag.append(
             _tip(mesh, springs(mesh, membrane=1.0, areal_density=1.0), 2) / _timoshenko(1 / 3)
@@ -86,8 +86,9 @@ def test_irregular_triangles_differ_from_mesh_to_mesh():
 
 
 def test_beam_of_hexahedra():
-    """5, 10 and 20 cubes deep, 1, 2 and 4 wide. As quads, they are 5% too stiff at 5 deep, and from
-    10 on within 2%.
+    """5, 10 and 20 cubes deep, 1, 2 and 4 wide.
+
+    Like quads, they are 5% too stiff at 5 deep, and within 2% from 10 on.
     """
     sag = []
     for n in (5, 10, 20):
@@ -144,10 +145,8 @@ def test_sheet_pinned_at_its_edge(pattern):
 def test_irregular_sheet_pinned_at_its_edge():
     """8, 16 and 32 cells are up to 5%, 2% and 1.2% off the limit of fine quads.
 
-    This seed is the worst of four.
-
-    Van Gelder's formula, made to have the same modulus, changes less under refinement but stays 3%
-    off.
+    This seed is the worst of four. Van Gelder's formula, scaled to the same modulus, changes less
+    under refinement but stays 3% off.
     """
     fine = taut.mesh.sheet(32, 32, plane="xz")
     limit = _sheet_sag(fine, springs(fine, **RUBBER))
@@ -173,8 +172,8 @@ STRIPS = {"equilateral": 0.956, "alternating": 1.179, "one-diagonal": 1.086, "qu
 
 @pytest.mark.parametrize("pattern", STRIPS)
 def test_cantilever_strip_of_a_sheet(pattern):
-    """Springs and hinges together under a small weight: w L⁴/(8 EI), by the mesh within what
-    `limits` says of its directions.
+    """Springs and hinges together under a small weight: w L⁴/(8 EI), within the anisotropy that
+    `limits` reports for the mesh.
     """
     n, young, thickness, g = 8, 12e6, 1e-2, 9.81e-3
     if pattern == "equilateral":

@@ -5,7 +5,12 @@ import pytest
 
 import taut
 from taut.materials import moduli, springs
-from tests.materials.bodies import irregular_block, irregular_sheet, lumped, small_displacements
+from tests.materials.bodies import (
+    irregular_block,
+    irregular_sheet,
+    lumped_measure,
+    small_displacements,
+)
 from tests.mesh.meshes import real
 
 SHEETS = {
@@ -25,7 +30,9 @@ SOLIDS = {
 def test_sheets_reach_the_modulus(name):
     mesh = SHEETS[name]()
     made = springs(mesh, young=3e6, thickness=2e-3)
-    again = moduli(mesh, made.pairs, made.k, thickness=2e-3)  # measured anew from pairs and k alone
+    again = moduli(
+        mesh, made.pairs, made.k, thickness=2e-3
+    )  # measured again from pairs and k alone
     assert again.young == pytest.approx(3e6, rel=1e-4)
     # 7% and 0.06 are what the coarsest of these (a disc of eight rings) leaves; fine regular ones
     # are exact
@@ -45,7 +52,7 @@ def test_solids_reach_the_modulus(name):
     assert (made.k > 0).all()
 
 
-def test_a_pull_that_is_computed_here_finds_the_modulus():
+def test_modulus_matches_an_independent_tension_test():
     """An irregular strip pulled at both ends with 1 N/m: its modulus is 1/strain, away from the
     ends.
     """
@@ -57,14 +64,14 @@ def test_a_pull_that_is_computed_here_finds_the_modulus():
     for end, sign in zip(ends, (-1, 1), strict=True):
         y = np.sort(x[end, 1])
         share = np.gradient(y)
-        share[[0, -1]] /= 2  # of the stress 1 N/m along the end
+        share[[0, -1]] /= 2  # nodal forces of the stress 1 N/m along the end
         load[np.flatnonzero(end)[np.argsort(x[end, 1])]] = sign * share
     corner, other = (int(np.flatnonzero(end & np.isclose(x[:, 1], 0.0))[0]) for end in ends)
     held = [
         2 * corner,
         2 * corner + 1,
         2 * other + 1,
-    ]  # three coordinates take the rigid motion and carry nothing
+    ]  # three coordinates fix the rigid motion and carry no load
     moved = small_displacements(
         x, made.pairs, made.k, np.column_stack([load, np.zeros(mesh.n)]), held
     )
@@ -78,7 +85,7 @@ def test_a_pull_that_is_computed_here_finds_the_modulus():
 @pytest.mark.parametrize(
     "mesh", [taut.mesh.sphere(8), taut.mesh.torus(36, 14), taut.mesh.cylinder(40, 8)], ids=repr
 )
-def test_curved_sheets_in_patches(mesh):
+def test_curved_sheets_reach_the_modulus(mesh):
     made = springs(mesh, membrane=10.0, areal_density=0.1)
     assert made.reached.young == pytest.approx(10.0)
     assert made.reached.poisson == pytest.approx(1 / 3, abs=0.06)
@@ -90,7 +97,7 @@ def test_curved_sheets_in_patches(mesh):
         assert np.median(made.k) == pytest.approx(np.median(flat.k), rel=0.2)
 
 
-def test_a_curved_sheet_of_a_file():
+def test_curved_sheet_from_file():
     mesh = taut.mesh.read(real("spot.obj"))
     made = springs(mesh, young=1e6, thickness=1e-3, density=1000.0)
     assert made.reached.young == pytest.approx(1e6)
@@ -98,17 +105,17 @@ def test_a_curved_sheet_of_a_file():
     assert made.bending > 0
     assert any(
         "depending on the direction" in limit for limit in made.limits
-    )  # its triangles are halves of quads, all cut one way
+    )  # its triangles are quads with parallel diagonals
 
 
-def test_tetrahedra_of_a_file():
+def test_tetrahedra_from_file():
     mesh = taut.mesh.read(real("octopus-low.mesh"))
     made = springs(mesh, young=1e5, density=1000.0)
     assert made.reached.young == pytest.approx(1e5)
     assert made.mass.sum() == pytest.approx(1000.0 * mesh.volumes.sum())
     assert any(
         "ν" in limit for limit in made.limits
-    )  # arms one tetrahedron thick: far from isotropic, and it says so
+    )  # arms one tetrahedron thick: far from isotropic, which is reported
 
 
 @pytest.mark.parametrize("plane", ["xy", "xz", "yz"])
@@ -135,19 +142,19 @@ def test_warp_and_weft_on_a_grid_are_exact(plane):
     assert made.k[(along.sum(axis=1) > 1.5)] == pytest.approx(20.0, rel=1e-3)
 
 
-def test_warp_and_weft_askew_and_on_a_tube():
+def test_warp_and_weft_oblique_and_on_a_tube():
     askew = springs(taut.mesh.sheet(6, 6), membrane=(300.0, 100.0), warp=(1, 1, 0))
     assert askew.reached.along([1, 1, 0]) == pytest.approx(300.0, rel=1e-4)
     assert askew.reached.along([-1, 1, 0]) == pytest.approx(100.0, rel=1e-4)
     tube = springs(taut.mesh.cylinder(60, 10), membrane=(200.0, 100.0), warp=(0, 1, 0))
     assert tube.reached.warp == pytest.approx(
         200.0, rel=0.03
-    )  # patches of it are measured in a plane
+    )  # its patches are measured in a plane
 
 
 @pytest.mark.parametrize("sheet", ["equilateral", "alternating", "irregular"])
-def test_warp_and_weft_come_before_shear(sheet):
-    """Denim on triangles: both moduli are reached, and the shear modulus that is missed is said."""
+def test_warp_and_weft_have_priority_over_shear(sheet):
+    """Denim on triangles: both moduli are reached, and the missed shear modulus is reported."""
     mesh = (
         irregular_sheet(12, 12, 1.0, seed=1)
         if sheet == "irregular"
@@ -167,8 +174,8 @@ def test_warp_and_weft_come_before_shear(sheet):
 
 
 @pytest.mark.parametrize(("length", "uneven"), [(1.5, 0.01), (2.0, 0.4)])
-def test_bricks(length, uneven):
-    """Long hexahedra are fitted, with diagonals through them; Van Gelder's formula is 0.80 to 2.95
+def test_elongated_hexahedra_reach_the_modulus(length, uneven):
+    """Long hexahedra are fitted with space diagonals; Van Gelder's formula ranges from 0.80 to 2.95
     of its mean at 2 : 1.
     """
     mesh = taut.mesh.block(4, 4, 4, size=(4 * length, 4.0, 4.0))
@@ -186,9 +193,9 @@ def test_a_slender_strip():
     assert strip.reached.young == pytest.approx(1.0)
 
 
-def test_a_free_and_a_held_boundary():
-    """Cubes have one modulus, tetrahedra two: pulled by a stress, and with the boundary held to a
-    strain, and it is said.
+def test_free_and_held_boundary_moduli():
+    """Cubes have one modulus, tetrahedra two: under stress and under boundary strain; this is
+    reported.
     """
     cubes = springs(taut.mesh.block(3, 3, 3), young=2.0)
     assert cubes.reached.held == pytest.approx(2.0, rel=1e-6)
@@ -220,8 +227,8 @@ def test_a_free_and_a_held_boundary():
     assert "with the boundary held" in str(made)
 
 
-def test_springs_are_kept():
-    """Arrays may not be written to, one is equal to itself alone, and it is short to print."""
+def test_springs_are_immutable_and_compared_by_identity():
+    """Arrays are read-only, equality is identity, and the repr is short."""
     made = springs(taut.mesh.sheet(2, 2), membrane=1.0, areal_density=1.0)
     for array in (made.pairs, made.k, made.mass):
         with pytest.raises(ValueError, match="read-only"):
@@ -231,7 +238,7 @@ def test_springs_are_kept():
     assert repr(made) == "Springs(20 springs, 1 kg)"
 
 
-def test_masses_are_those_of_the_mesh():
+def test_masses_match_the_mesh():
     sheet, block = irregular_sheet(6, 6, 1.0, seed=0), taut.mesh.ball()
     assert (
         springs(sheet, membrane=1.0, areal_density=0.3).mass.tobytes()
@@ -250,12 +257,12 @@ def test_mixed_cells_and_masses():
         {"quad": [[0, 1, 4, 3]], "triangle": [[1, 2, 4], [2, 5, 4]]},
     )
     made = springs(sheet, young=1e6, thickness=1e-3, density=1000.0)
-    assert made.mass == pytest.approx(lumped(sheet))
+    assert made.mass == pytest.approx(lumped_measure(sheet))
     assert len(made.pairs) == len(sheet.edges) + len(sheet.diagonals)
     assert made.reached.young == pytest.approx(1e6)
 
 
-def test_what_springs_cannot_reach_is_said():
+def test_unreachable_moduli_are_reported():
     made = springs(taut.mesh.sheet(4, 4), membrane=1e3, poisson=0.45)
     assert made.limits == (
         "ν = 0.45: isotropic springs that strain evenly have ν = 1/3 in a sheet",
@@ -266,9 +273,10 @@ def test_what_springs_cannot_reach_is_said():
     assert any("0.5 to 2 of its mean" in limit for limit in one_way.limits)
 
 
-def test_van_gelder_alone():
-    """Σ E t A/l² on one right triangle, and Σ E V/l² on one tetrahedron; the irregular body is
-    softer than asked.
+def test_van_gelder_formula_without_fit():
+    """Σ E t A/l² on one right triangle, and Σ E V/l² on one tetrahedron.
+
+    The irregular body is softer than requested.
     """
     one = taut.mesh.Mesh([[0, 0], [1, 0], [0, 2]], {"triangle": [[0, 1, 2]]})
     made = springs(one, membrane=10.0, fit=False)
@@ -281,15 +289,16 @@ def test_van_gelder_alone():
     assert springs(irregular, membrane=1.0, fit=False).reached.young < 0.92
 
 
-def test_the_same_call_gives_the_same_bits():
+def test_repeated_calls_are_bit_identical():
     mesh = irregular_sheet(8, 8, 1.0, seed=5)
     first, second = (springs(mesh, membrane=1.0) for _ in range(2))
     assert first.k.tobytes() == second.k.tobytes()
 
 
-def test_units_scale():
-    """A body ten times as large has springs ten times as stiff, a modulus ten times as large too;
-    the fit does not see either.
+def test_springs_scale_with_units():
+    """A body ten times as large has springs and a modulus ten times as large.
+
+    The fit is independent of both.
     """
     small = irregular_block(3, seed=1)
     k = springs(small, young=1.0).k
@@ -298,7 +307,7 @@ def test_units_scale():
     )
 
 
-def test_far_away_in_two_parts_and_with_a_point_of_no_cell():
+def test_distant_disconnected_mesh_with_an_unused_point():
     sheet = taut.mesh.sheet(4, 4)
     points = np.concatenate([sheet.points, sheet.points + np.array([3, 0, 0]), [[9, 9, 0]]]) + 1e5
     quads = sheet.cells["quad"]

@@ -1,4 +1,4 @@
-"""The table of materials: complete, with sources, and of use."""
+"""The table of materials: complete, with sources, and usable."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from taut.materials import MATERIALS, bending, material, springs
 EXTRA = {"silk": {"area": 1e-8}, "steel wire": {"area": 1e-6}, "nylon rope": {"area": 1e-4}}
 
 
-def test_all_are_there_and_have_sources():
+def test_all_materials_have_sources():
     assert set(MATERIALS) == {"cotton", "silk", "denim", "rubber", "steel wire", "nylon rope"}
     for found in MATERIALS.values():
         assert found.what
@@ -17,7 +17,7 @@ def test_all_are_there_and_have_sources():
 
 
 @pytest.mark.parametrize("name", MATERIALS)
-def test_each_makes_springs(name):
+def test_each_material_makes_springs(name):
     found = material(name)
     if "membrane" in found.keywords:
         cloth = taut.mesh.sheet(6, 6)
@@ -38,9 +38,9 @@ def test_each_makes_springs(name):
         )
 
 
-def test_conversions():
-    """From what the sources give: 2 (C₁₁ - C₁₂²/C₂₂), 2 C₆₆/4, 8/9 kₑ/4, and E·A over the circle of
-    one inch.
+def test_conversions_from_published_values():
+    """From the published values: 2 (C₁₁ - C₁₂²/C₂₂), 2 C₆₆/4, 8/9 kₑ/4, and E·A of a circle of one
+    inch.
     """
     warp, weft = material("denim").keywords["membrane"]
     assert warp == pytest.approx(2 * (1013.88629 - 10.234077**2 / 205.352005), rel=1e-3)
@@ -63,7 +63,7 @@ def test_conversions():
     )
 
 
-def test_the_table_cannot_be_changed():
+def test_table_is_immutable():
     mine = material("denim")
     mine.keywords["shear"] = 1.0
     assert material("denim").keywords["shear"] == 26.7

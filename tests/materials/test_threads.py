@@ -1,4 +1,4 @@
-"""The same bits for any number of threads of the linear algebra library."""
+"""Results do not depend on the number of BLAS threads."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ for made in (
 """
 
 
-def test_the_bits_do_not_depend_on_the_threads_of_blas():
+def test_results_do_not_depend_on_blas_threads():
     found = []
     for threads in ("1", "2"):
         names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")

@@ -1,4 +1,4 @@
-"""The springs of a body do not depend on how it lies, nor on the order of its faces or points."""
+"""Springs do not depend on the orientation of a body, nor on the numbering of faces or points."""
 
 import numpy as np
 import pytest
@@ -11,10 +11,10 @@ from tests.materials.bodies import irregular_block, irregular_sheet
 TURN = np.array([[0.6, 0.8, 0.0], [-0.48, 0.36, 0.8], [0.64, -0.48, 0.6]])
 COS, SIN = np.cos(np.radians(30)), np.sin(np.radians(30))
 BY_30_DEGREES = np.array([[COS, SIN, 0.0], [-SIN, COS, 0.0], [0.0, 0.0, 1.0]])
-BUMPY = taut.mesh.torus(30, 14, pattern="alternating")  # no two of its rings are alike
+BUMPY = taut.mesh.torus(30, 14, pattern="alternating")  # all rings differ
 
 
-def _turned(mesh, turn):
+def _rotate(mesh, turn):
     return mesh.with_(points=mesh.positions @ turn)
 
 
@@ -28,22 +28,22 @@ def _turned(mesh, turn):
     ],
     ids=["alternating", "irregular", "disc"],
 )
-def test_flat_sheets(mesh, turn):
-    first, second = (springs(m, young=1.0, thickness=1.0) for m in (mesh, _turned(mesh, turn)))
+def test_flat_sheets_do_not_depend_on_orientation(mesh, turn):
+    first, second = (springs(m, young=1.0, thickness=1.0) for m in (mesh, _rotate(mesh, turn)))
     assert second.k == pytest.approx(first.k, rel=1e-9)
     assert second.reached.anisotropy == pytest.approx(first.reached.anisotropy, abs=1e-9)
-    assert second.bending == pytest.approx(first.bending, rel=1e-6)  # where its balance stops
+    assert second.bending == pytest.approx(first.bending, rel=1e-6)  # tolerance of the relaxation
 
 
-def test_solids():
+def test_solids_do_not_depend_on_orientation():
     mesh = irregular_block(4, seed=2)
-    first, second = (springs(m, young=1.0) for m in (mesh, _turned(mesh, TURN)))
+    first, second = (springs(m, young=1.0) for m in (mesh, _rotate(mesh, TURN)))
     assert second.k == pytest.approx(first.k, rel=1e-9)
     assert second.reached.anisotropy == pytest.approx(first.reached.anisotropy, abs=1e-9)
 
 
-def test_curved_sheets():
-    first, second = (springs(m, young=1.0, thickness=1.0) for m in (BUMPY, _turned(BUMPY, TURN)))
+def test_curved_sheets_do_not_depend_on_orientation():
+    first, second = (springs(m, young=1.0, thickness=1.0) for m in (BUMPY, _rotate(BUMPY, TURN)))
     assert second.k == pytest.approx(first.k, rel=1e-9)
     for name in (
         "young",
@@ -57,7 +57,7 @@ def test_curved_sheets():
     assert second.bending == pytest.approx(first.bending, rel=1e-6)
 
 
-def test_the_order_of_faces_and_points():
+def test_springs_do_not_depend_on_numbering():
     t = BUMPY.cells["triangle"]
     order = np.random.default_rng(0).permutation(BUMPY.n)
     number = np.argsort(order)
@@ -76,9 +76,9 @@ def test_the_order_of_faces_and_points():
 
 
 @pytest.mark.parametrize("pattern", ["alternating", "one-diagonal", "irregular"])
-def test_a_sheet_that_is_nearly_flat(pattern):
-    """Noise of 1e-5 of its size changes nothing to speak of; a wave of 1/200 its stiffnesses by
-    less than 5%.
+def test_nearly_flat_sheet_is_close_to_flat(pattern):
+    """Noise of 1e-5 of the size changes almost nothing; a wave of 1/200 changes stiffnesses by less
+    than 5%.
     """
     mesh = (
         irregular_sheet(16, 16, 1.0, seed=1)
@@ -96,7 +96,7 @@ def test_a_sheet_that_is_nearly_flat(pattern):
         assert bent.bending == pytest.approx(flat.bending, rel=1e-3)
 
 
-def test_directions_of_a_curved_sheet():
+def test_curved_sheet_has_no_modulus_along_a_direction():
     ball = springs(taut.mesh.sphere(4), membrane=1.0)
     with pytest.raises(ModelError, match="a curved sheet has no modulus"):
         ball.reached.along([1, 0, 0])

@@ -40,9 +40,11 @@ EVERY = SURFACES | SOLIDS | LINES
 
 
 def real(name: str) -> Path:
-    """A mesh file by other people; the test is skipped where it is not there."""
+    """A mesh file from a public source; the test is skipped if it is missing."""
     if not (DATA / name).exists():
-        pytest.skip(f"{name} is not there: real meshes lie beside the repository, in shared/data")
+        pytest.skip(
+            f"{name} is missing: public meshes are expected in shared/data next to the repository"
+        )
     return DATA / name
 
 
@@ -50,7 +52,7 @@ def real(name: str) -> Path:
 def triangle_soups(draw: st.DrawFn) -> Mesh:
     """Random triangles on a few points.
 
-    Repeated points, repeated triangles and crowded edges are welcome.
+    Repeated points, repeated triangles and edges with many faces occur.
     """
     n = draw(st.integers(3, 12))
     triangles = draw(st.lists(st.tuples(*[st.integers(0, n - 1)] * 3), min_size=1, max_size=25))
@@ -60,10 +62,7 @@ def triangle_soups(draw: st.DrawFn) -> Mesh:
 
 @st.composite
 def delaunay(draw: st.DrawFn, dimension: int = 3) -> Mesh:
-    """A Delaunay mesh of random points.
-
-    Triangles in the plane or tetrahedra in space, well oriented.
-    """
+    """A Delaunay mesh of random points: oriented triangles in the plane or tetrahedra in space."""
     from scipy.spatial import Delaunay
 
     n, seed = draw(st.integers(dimension + 2, 60)), draw(st.integers(0, 2**32 - 1))

@@ -1,4 +1,4 @@
-"""What makes a mesh of tetrahedra good: its angles, its volumes and its boundary."""
+"""Quality measures of tetrahedral meshes: angles, volumes and boundary."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from taut.mesh.mesh import Mesh
 
-SMALLEST_DIHEDRAL, LARGEST_DIHEDRAL = 10.7, 164.8  # degrees: what `stuffing` promises
+SMALLEST_DIHEDRAL, LARGEST_DIHEDRAL = 10.7, 164.8  # degrees: the bounds guaranteed by `stuffing`
 
 
 def dihedrals(corners):
@@ -36,7 +36,7 @@ def within_the_proven_angles(mesh: Mesh) -> bool:
 
 
 def euler_characteristic(mesh: Mesh) -> int:
-    """V - E + F of the boundary, which must be a surface in which each edge has two faces."""
+    """V - E + F of the boundary, on which every edge must have two faces."""
     skin = Mesh(mesh.points, {"triangle": mesh.boundary_faces["triangle"]})
     assert len(skin.boundary_edges) == 0
     assert 3 * len(skin.triangles) == 2 * len(skin.edges)
@@ -44,5 +44,5 @@ def euler_characteristic(mesh: Mesh) -> int:
 
 
 def order(errors):
-    """Measured orders of convergence of errors at spacings halved in turn."""
+    """Measured convergence orders of errors at successively halved spacings."""
     return np.log2(np.abs(errors[:-1]) / np.abs(errors[1:]))

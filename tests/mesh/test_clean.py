@@ -1,6 +1,5 @@
-"""Cleaning on request: what is asked for is done and counted.
-
-And what belongs to a point or cell follows it.
+"""Cleaning: requested repairs are made and counted; data and groups follow their points
+and cells.
 """
 
 import numpy as np
@@ -13,12 +12,12 @@ from tests.mesh.test_topology import uv_sphere
 
 
 def soup(mesh):
-    """Every triangle on points of its own."""
+    """Triangles that share no points."""
     t = mesh.triangles
     return Mesh(mesh.positions[t.ravel()], {"triangle": np.arange(t.size).reshape(-1, 3)})
 
 
-def test_a_soup_is_welded_to_the_surface_it_came_from():
+def test_welded_triangle_soup_is_the_original_surface():
     sphere = taut.mesh.sphere(3)
     done = clean(soup(sphere), weld=0.0)
     assert done.mesh.n == sphere.n
@@ -39,17 +38,17 @@ def test_welding_within_a_distance():
 
 
 @pytest.mark.parametrize("weld", [-1.0, np.nan, np.inf, "a", True])
-def test_a_distance_that_is_none(weld):
+def test_reject_bad_weld_distances(weld):
     with pytest.raises(taut.errors.MeshError, match="weld must be a distance"):
         clean(taut.mesh.sphere(1), weld=weld)
 
 
-def test_a_distance_that_welds_everything_is_a_slip():
+def test_reject_weld_distance_that_merges_everything():
     with pytest.raises(taut.errors.MeshError, match="too large"):
         clean(taut.mesh.sphere(8), weld=10.0)
 
 
-def test_degenerate_cells_are_dropped_with_what_belongs_to_them():
+def test_degenerate_cells_are_dropped_with_their_data():
     mesh = Mesh(
         [[0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1, 0], [1, 1, 0]],
         {"triangle": [[0, 1, 2], [0, 1, 3], [1, 1, 4], [1, 4, 3]], "line": [[0, 0], [0, 1]]},
@@ -69,7 +68,7 @@ def test_degenerate_cells_are_dropped_with_what_belongs_to_them():
     assert str(done) == "3 degenerate cells dropped"
 
 
-def test_collapsed_quads_with_area_stay():
+def test_collapsed_quads_with_area_are_kept():
     globe = uv_sphere()
     done = clean(globe, degenerate=True)
     assert done.degenerate == 0
@@ -97,7 +96,7 @@ def test_inverted_solids_are_turned_over():
     assert (done.mesh.volumes > 0).all()
 
 
-def test_the_largest_component_of_a_real_scan():
+def test_largest_component_of_a_scan():
     bunny = taut.mesh.read(real("stanford-bunny.obj"))
     done = clean(bunny, largest=True)
     assert (done.mesh.n, done.components, done.unused) == (34834, 0, 1113)
@@ -108,7 +107,7 @@ def test_the_largest_component_of_a_real_scan():
     assert parts.mesh.components.max() == 0
 
 
-def test_data_and_groups_of_points_follow():
+def test_point_data_and_groups_are_renumbered():
     mesh = Mesh(
         [[9, 9, 9], [0, 0, 0], [1, 0, 0], [0, 1, 0]],
         {"triangle": [[1, 2, 3]]},
@@ -121,7 +120,7 @@ def test_data_and_groups_of_points_follow():
     assert done.mesh.point_data["weight"].tolist() == [0.1, 0.2, 0.3]
 
 
-def test_nothing_is_changed_unasked():
+def test_default_changes_nothing():
     mesh = Mesh([[0, 0, 0], [0, 0, 0], [1, 0, 0]], {"triangle": [[0, 1, 2]]})
     done = clean(mesh)
     assert str(done) == "nothing to clean"

@@ -1,4 +1,4 @@
-"""How far edges run along a direction, and sheets whose warp and weft differ in stiffness by it."""
+"""Alignment of edges with a direction, and sheets with different warp and weft stiffness."""
 
 import numpy as np
 import pytest
@@ -27,20 +27,22 @@ def test_cosine_squared_of_known_angles():
         np.sin(angle) ** 2, abs=1e-14
     )
     assert along(points, edges, direction=spokes) == pytest.approx(np.ones(25), abs=1e-14), (
-        "each its own direction"
+        "one direction per edge"
     )
 
 
-def test_two_directions_at_right_angles_share_a_sheet():
+def test_orthogonal_directions_sum_to_one():
     mesh = taut.mesh.disc(4)
     warp, weft = (along(mesh, mesh.edges, direction=d) for d in ((0.6, 0.8, 0.0), (-0.8, 0.6, 0.0)))
     assert warp + weft == pytest.approx(np.ones(len(mesh.edges)), abs=1e-14)
     tiny = along(mesh.points * 1e-200, mesh.edges, direction=(0.6e200, 0.8e200, 0.0))
-    assert tiny == pytest.approx(warp, abs=1e-14), "no square under- or overflows"
+    assert tiny == pytest.approx(warp, abs=1e-14), "squares must not under- or overflow"
 
 
 def springs(mesh, pairs, k_warp, k_weft):
-    """Springs by their direction; those of the rim belong to one cell only and have half."""
+    """Springs by direction; boundary springs belong to one cell only and have half the
+    stiffness.
+    """
     on_rim = np.isin(
         np.sort(pairs, axis=1) @ [mesh.n, 1], np.sort(mesh.boundary_edges, axis=1) @ [mesh.n, 1]
     )
@@ -49,8 +51,8 @@ def springs(mesh, pairs, k_warp, k_weft):
 
 
 @pytest.mark.parametrize(("axis", "expected"), [(0, WARP), (1, WEFT)])
-def test_a_grid_pulled_along_warp_and_weft_has_the_two_stiffnesses(axis, expected):
-    """A square weave with shear springs, its sides held in their directions.
+def test_grid_has_warp_and_weft_stiffness(axis, expected):
+    """A square weave with shear springs; its sides move only along their directions.
 
     C11 = k_warp + k₂, C22 = k_weft + k₂ [N/m].
     """
@@ -80,7 +82,7 @@ def test_a_grid_pulled_along_warp_and_weft_has_the_two_stiffnesses(axis, expecte
         )  # diagonals turn as they stretch: of second order
 
 
-def test_slips_are_named():
+def test_reject_bad_edges_and_directions():
     points = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
     with pytest.raises(taut.errors.MeshError, match=r"edge 1: .*points 1 and 2 coincide"):
         along(points, [[0, 1], [1, 2]], direction=(1, 0, 0))

@@ -1,4 +1,4 @@
-"""Embedding: the holding tetrahedron is found whenever there is one, and motions are reproduced."""
+"""Embedding: the containing tetrahedron is found if there is one, and motions are reproduced."""
 
 import numpy as np
 import pytest
@@ -7,18 +7,18 @@ from hypothesis import strategies as st
 
 from taut.errors import MeshError
 from taut.mesh import Mesh, read
-from taut.mesh.embedding.embed import embed, skin, tetrahedra
-from taut.mesh.embedding.nearest import nearest_triangle
-from taut.mesh.kinds import kind
+from taut.mesh.embedding.embed import embed, find_outer_faces, tetrahedra
+from taut.mesh.embedding.nearest import find_nearest_triangle
+from taut.mesh.kinds import find_kind
 from taut.mesh.measure import measures
 from tests.mesh.meshes import real
 
 SEEDS = st.integers(0, 2**32 - 1)
-TET = kind("tet")
+TET = find_kind("tet")
 
 
 def _soup(rng, count, corners, spread):
-    """Cells that lie anywhere, overlap and differ in size and shape by far."""
+    """Overlapping random cells of very different size and shape."""
     centre = rng.uniform(-1, 1, (count, 1, 3))
     size = 10 ** rng.uniform(-2, 0.3, (count, 1, 1)) * 10 ** rng.uniform(-spread, 0, (count, 1, 3))
     return (centre + size * rng.normal(size=(count, corners, 3))).reshape(-1, 3), np.arange(
@@ -27,7 +27,7 @@ def _soup(rng, count, corners, spread):
 
 
 def _grid(cells, rng=None):
-    """Hexahedra that fill the unit cube, jittered inside if there is a generator."""
+    """Hexahedra that fill the unit cube; inner points are perturbed if rng is given."""
     n = np.arange((cells + 1) ** 3).reshape((cells + 1,) * 3)
     low, high = slice(None, -1), slice(1, None)
     order = [(low, low), (high, low), (high, high), (low, high)]
@@ -49,7 +49,7 @@ def _weights(x, corners):
 
 
 def _distance(x, corners):
-    """From a point to a simplex (k, 3), by the foot on each of its faces of any dimension."""
+    """Distance from a point to a simplex (k, 3), by projection onto faces of every dimension."""
     found = [np.linalg.norm(x - corner) for corner in corners]
     for subset in (
         [i for i in range(len(corners)) if bits >> i & 1] for bits in range(1, 2 ** len(corners))
@@ -70,7 +70,7 @@ def _rotation(rng):
 
 @settings(max_examples=30, deadline=None)
 @given(SEEDS, st.integers(1, 40), st.sampled_from([0.0, 1.0, 2.0]))
-def test_the_containing_tet_is_found_whenever_there_is_one(seed, count, spread):
+def test_containing_tetrahedron_is_found(seed, count, spread):
     rng = np.random.default_rng(seed)
     points, tets = _soup(rng, count, 4, spread)
     cage = Mesh(points, {"tet": tets})
@@ -122,10 +122,10 @@ def test_affine_motions_are_reproduced_far_from_the_origin():
 
 
 @pytest.mark.parametrize("cells", [1, 3])
-def test_neighbours_are_cut_alike(cells):
-    """Six tets a cube of equal total volume, and no bare face inside.
+def test_neighbouring_cells_are_split_consistently(cells):
+    """Six tetrahedra per cube with the same total volume, and no unmatched inner face.
 
-    Each quad of the boundary gives two.
+    Each boundary quad gives two triangles.
     """
     mesh = _grid(cells)
     shuffled = np.random.default_rng(1).permutation(mesh.n)  # any numbering
@@ -137,7 +137,7 @@ def test_neighbours_are_cut_alike(cells):
     assert len(tets) == 6 * cells**3
     assert (volume > 0).all()
     assert volume.sum() == pytest.approx(1.0)
-    faces = skin(tets, volume > 0)
+    faces = find_outer_faces(tets, volume > 0)
     assert len(faces) == 2 * 6 * cells**2
     assert np.isin(mesh.points[faces], [0.0, 1.0]).all(axis=1).any(axis=1).all()
 
@@ -145,10 +145,7 @@ def test_neighbours_are_cut_alike(cells):
 @settings(max_examples=20, deadline=None)
 @given(st.permutations(range(11)))
 def test_mixed_solids_fill_their_volume(order):
-    """A hexahedron with a wedge on its side and a pyramid on its top.
-
-    However their points are numbered.
-    """
+    """A hexahedron with a wedge on its side and a pyramid on top, for any numbering."""
     cube = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]]
     x = np.array([*cube, [0.4, 0.6, 2], [2, 0, 0], [2, 1, 0]])
     order = np.array(order)
@@ -190,7 +187,7 @@ def test_flat_and_folded_tets_give_no_nan():
 
 @settings(max_examples=30, deadline=None)
 @given(SEEDS, st.integers(1, 30))
-def test_on_faces_rigid_motions_are_reproduced(seed, count):
+def test_rigid_motions_are_reproduced_on_faces(seed, count):
     rng = np.random.default_rng(seed)
     points, triangles = _soup(rng, count, 3, 0.5)
     x = rng.uniform(-2, 2, (40, 3))
@@ -203,10 +200,10 @@ def test_on_faces_rigid_motions_are_reproduced(seed, count):
         assert _distance(x[i], points[found.indices[i]]) == pytest.approx(nearest, abs=1e-9)
 
 
-def test_on_faces_the_height_stays():
-    """Over the middle of quads the offset is the height, along the normal.
+def test_height_above_a_face_is_constant():
+    """Above the centre of quads the offset is the height along the normal.
 
-    And stretching the face does not change it.
+    Stretching the face does not change it.
     """
     plate = Mesh(
         [[0, 0, 0], [2, 0, 0], [2, 0, -2], [0, 0, -2]], {"quad": [[0, 1, 2, 3]]}
@@ -219,9 +216,9 @@ def test_on_faces_the_height_stays():
 
 
 def test_points_at_the_same_distance_from_many_triangles():
-    """At the centre of a sphere every triangle is in reach."""
+    """At the centre of a sphere all triangles are equally near."""
     mesh = Mesh(*_sphere(12))
-    near, square = nearest_triangle(np.zeros((5, 3)), mesh.points[mesh.triangles])
+    near, square = find_nearest_triangle(np.zeros((5, 3)), mesh.points[mesh.triangles])
     flat = np.array([_distance(np.zeros(3), corners) for corners in mesh.points[mesh.triangles]])
     np.testing.assert_allclose(np.sqrt(square), flat.min())
     np.testing.assert_allclose(flat[near], flat.min())
@@ -251,7 +248,7 @@ def test_lines_carry_the_points_on_them():
         embed([[0.5, 0, 0], [0.5, 0.1, 0]], rope)
 
 
-def test_a_mesh_in_the_plane_carries_and_rides():
+def test_planar_meshes_can_be_cage_and_embedded_mesh():
     cage = Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], {"quad": [[0, 1, 2, 3]]})
     fine = Mesh([[0.5, 0.25], [0.75, 0.5]], {"line": [[0, 1]]})
     found = embed(fine, cage)
@@ -261,7 +258,7 @@ def test_a_mesh_in_the_plane_carries_and_rides():
     np.testing.assert_array_equal(embed(fine.points, cage).weights, found.weights)
 
 
-def test_what_does_not_fit_is_refused():
+def test_reject_mismatched_positions():
     cage = _grid(1)
     found = embed([[0.5, 0.5, 0.5]], cage)
     with pytest.raises(MeshError, match=r"must have shape \(8, 3\), got \(7, 3\)"):
@@ -279,7 +276,7 @@ def test_what_does_not_fit_is_refused():
         found.weights[0] = 0.0
 
 
-def test_a_fine_surface_rides_on_its_own_bounding_block():
+def test_surface_is_embedded_in_its_bounding_block():
     spot = read(real("spot.obj"))
     low, extent = spot.points.min(axis=0), np.ptp(spot.points, axis=0)
     unit = _grid(4)
@@ -291,13 +288,13 @@ def test_a_fine_surface_rides_on_its_own_bounding_block():
     moved = np.linalg.norm(found(bent) - spot.points, axis=1)
     assert (
         moved.max() <= np.linalg.norm(bent - cage.points, axis=1).max() + 1e-12
-    )  # a mean never goes farther than its parts
+    )  # a convex combination never moves farther than its terms
 
 
-def test_points_outside_follow_the_gentlest_tetrahedron():
-    """Beside a sliver and a fair tetrahedron that share a corner.
+def test_points_outside_follow_the_best_shaped_tetrahedron():
+    """A sliver and a well-shaped tetrahedron share a corner.
 
-    A point outside follows the fair one.
+    A point outside near that corner follows the well-shaped one.
     """
     fair = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
     cage = Mesh(

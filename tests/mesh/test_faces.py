@@ -1,4 +1,4 @@
-"""Quads cut into triangles with all that belongs to them, and the surface of solids."""
+"""Triangulation of quads with their data, and the surface of solids."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import taut
 from taut.mesh import UV, Mesh, ball, block, sheet, surface, triangulated
 
 
-def test_everything_follows_a_cut():
+def test_data_groups_and_uv_follow_triangulation():
     mesh = Mesh(
         np.random.default_rng(1).normal(size=(9, 3)),
         {
@@ -42,7 +42,7 @@ def test_everything_follows_a_cut():
     np.testing.assert_array_equal(
         cut.cell_data["only"]["triangle"], [np.nan, 7, 7, np.nan, np.nan, np.nan]
     )
-    place = {}  # of each point in each face, the texture coordinate it has there
+    place = {}  # texture coordinate of each point in each face
     for kind, cells in mesh.cells.items():
         for cell, texture in zip(
             cells.tolist(), mesh.uv.corners.get(kind, np.zeros((0, 0))).tolist(), strict=False
@@ -58,7 +58,7 @@ def test_everything_follows_a_cut():
         assert [place[face, p] for p in triangle] == texture
 
 
-def test_quads_reach_formats_of_triangles(tmp_path):
+def test_quads_can_be_written_to_triangle_formats(tmp_path):
     cloth = sheet(3, 3).with_(groups={"left": {"quad": [0, 3, 6]}})
     with pytest.raises(taut.errors.MeshError, match="GLB cannot hold the 9 quad cells"):
         taut.mesh.write(cloth, tmp_path / "x.glb")
@@ -66,7 +66,7 @@ def test_quads_reach_formats_of_triangles(tmp_path):
     assert len(taut.mesh.read(tmp_path / "x.glb").groups["left"]["triangle"]) == 6
 
 
-def test_the_surface_of_solids():
+def test_surface_of_solids():
     solid = ball(1.0, spacing=0.3)
     skin = surface(
         solid.with_(
@@ -80,6 +80,6 @@ def test_the_surface_of_solids():
     assert surface(block(2, 2, 2)).n == 26
 
 
-def test_a_mesh_without_quads_or_faces_stays():
+def test_mesh_without_quads_or_faces_is_unchanged():
     rope = taut.mesh.rope(3)
     assert triangulated(rope) is rope

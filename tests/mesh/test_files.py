@@ -1,7 +1,4 @@
-"""Mesh files: real ones against an independent parser, round trips, units and axes.
-
-And files that mean harm.
-"""
+"""Mesh files: an independent parser, round trips, units and axes."""
 
 import re
 import struct
@@ -19,10 +16,7 @@ from tests.mesh.meshes import real
 
 
 def counts_of(path: Path) -> Counter:
-    """How many points and cells of each size a file holds.
-
-    By another way of reading than the library's.
-    """
+    """Count points and cells of each size with a parser that is independent of the library."""
     count = Counter()
     if path.suffix == ".obj":
         for line in path.read_text().splitlines():
@@ -72,7 +66,7 @@ def counts_of(path: Path) -> Counter:
         "suzanne.obj",
     ],
 )
-def test_real_files_are_read_to_the_right_counts(name):
+def test_counts_match_an_independent_parser(name):
     path = real(name)
     mesh = taut.mesh.read(path)
     sizes = {"line": 2, "triangle": 3, "quad": 4}
@@ -81,20 +75,20 @@ def test_real_files_are_read_to_the_right_counts(name):
     ) == +counts_of(path)
 
 
-def test_the_stanford_bunny():
+def test_stanford_bunny():
     mesh = taut.mesh.read(real("stanford-bunny.obj"))
     assert (mesh.n, len(mesh.triangles)) == (35947, 69451)
     used = len(np.unique(mesh.triangles))
     loops = Mesh(mesh.points, {"line": mesh.boundary_edges})
     holes = len(np.unique(loops.components[mesh.boundary_edges]))
     assert used - len(mesh.edges) + len(mesh.triangles) == 2 - holes, (
-        "a sphere with as many holes as it has boundary loops"
+        "Euler characteristic of a sphere with one hole per boundary loop"
     )
     assert len(mesh.hinges) + len(mesh.boundary_edges) == len(mesh.edges)
 
 
-def full(kinds: list[str]) -> Mesh:
-    """A mesh of these kinds with everything a mesh can have."""
+def full_mesh(kinds: list[str]) -> Mesh:
+    """A mesh of these kinds with all optional data."""
     rng = np.random.default_rng(7)
     sizes = {
         "line": 2,
@@ -131,7 +125,7 @@ ALL = ["line", "triangle", "quad", "polygon5", "tet", "pyramid", "wedge", "hex"]
 def test_round_trips(extension, tmp_path):
     module = load_format(Path(f"x{extension}"))
     kinds = [k for k in ALL if k in module.CELLS or (k == "polygon5" and "polygon" in module.CELLS)]
-    mesh, path = full(kinds), tmp_path / f"x{extension}"
+    mesh, path = full_mesh(kinds), tmp_path / f"x{extension}"
     taut.mesh.write(mesh, path)
     back = taut.mesh.read(path)
     assert {p.suffix for p in tmp_path.iterdir()} <= {extension, ".ele", ".face", ".edge"}
@@ -177,15 +171,15 @@ def test_round_trips(extension, tmp_path):
             )
 
 
-def test_what_a_format_cannot_hold_is_named(tmp_path, log):
-    mesh = full(["triangle"])
+def test_data_a_format_cannot_hold_is_named(tmp_path, log):
+    mesh = full_mesh(["triangle"])
     taut.mesh.write(mesh, tmp_path / "x.stl")
     for word in ("groups.front", "point_data.weight", "cell_data.thickness", "uv"):
         assert word in log.text
     with pytest.raises(
         taut.errors.MeshError, match=r"STL cannot hold the 4 tet cells; these can: .*\.vtu"
     ):
-        taut.mesh.write(full(["tet"]), tmp_path / "y.stl")
+        taut.mesh.write(full_mesh(["tet"]), tmp_path / "y.stl")
     assert not (tmp_path / "y.stl").exists()
 
 
@@ -193,7 +187,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
     path = tmp_path / "x.obj"
     path.write_text("old")
     with pytest.raises(taut.errors.MeshError, match="OBJ cannot hold"):
-        taut.mesh.write(full(["tet"]), path)
+        taut.mesh.write(full_mesh(["tet"]), path)
     assert path.read_text() == "old"
     with pytest.raises(taut.errors.MeshError, match="cannot be written"):
         taut.mesh.write(taut.mesh.sphere(1), tmp_path / "nowhere" / "x.obj")
@@ -204,7 +198,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
         taut.mesh.write(taut.mesh.sphere(1), tmp_path / "x.obi")
 
 
-def test_stale_neighbours_of_a_node_file_are_not_mixed_in(tmp_path):
+def test_reject_stale_companions_of_a_node_file(tmp_path):
     taut.mesh.write(taut.mesh.block(1, 1, 1, cells="tet"), tmp_path / "x.node")
     with pytest.raises(taut.errors.MeshError, match=r"x\.ele: this file of another mesh"):
         taut.mesh.write(taut.mesh.sphere(1), tmp_path / "x.node")
@@ -224,7 +218,7 @@ def test_units_and_axes(tmp_path):
     z_up = taut.mesh.read(path, up="z")
     plain = taut.mesh.read(path)
     rotation = np.linalg.lstsq(plain.points, z_up.points, rcond=None)[0]
-    np.testing.assert_allclose(np.linalg.det(rotation), 1.0, rtol=1e-12)  # turned, not mirrored
+    np.testing.assert_allclose(np.linalg.det(rotation), 1.0, rtol=1e-12)  # rotated, not mirrored
     np.testing.assert_allclose([0, 0, 1] @ rotation, [0, 1, 0], atol=1e-12)
     for wrong, message in (
         ({"up": "w"}, "up must be 'x', 'y' or 'z', got"),
@@ -235,7 +229,7 @@ def test_units_and_axes(tmp_path):
             taut.mesh.read(path, **wrong)
 
 
-def test_obj_in_all_its_ways(tmp_path):
+def test_obj_syntax_variants(tmp_path):
     path = tmp_path / "x.obj"
     path.write_bytes(hostile.BY_HAND["negative.obj"])
     mesh = taut.mesh.read(path)
@@ -252,7 +246,7 @@ def test_obj_in_all_its_ways(tmp_path):
     assert mesh.point_data["color"].tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]]
 
 
-def test_ply_in_both_ways(tmp_path):
+def test_ply_text_and_strips(tmp_path):
     for name in ("text.ply", "strips.ply"):
         (tmp_path / name).write_bytes(hostile.BY_HAND[name])
     mesh = taut.mesh.read(tmp_path / "text.ply")

@@ -1,6 +1,5 @@
-"""Filling: the enclosed volume, whichever way the faces are turned.
-
-And a refusal where there is none.
+"""Filling of closed surfaces with tetrahedra, for any face orientation; open surfaces
+are rejected.
 """
 
 import sys
@@ -11,7 +10,7 @@ import pytest
 
 from taut.errors import MeshError, MissingExtra
 from taut.mesh.filling.fill import fill
-from taut.mesh.filling.winding import Winding, _turn
+from taut.mesh.filling.winding import Winding, _choose_rotation
 from taut.mesh.mesh import Mesh
 from taut.mesh.reading import read
 from taut.mesh.shapes.solids import block
@@ -21,7 +20,7 @@ from tests.mesh.quality import euler_characteristic, order, within_the_proven_an
 
 
 def _cube(low, side):
-    """The skin of a cube, of quads that face outwards."""
+    """The surface of a cube of outward quads."""
     solid = block(1, 1, 1, size=side)
     return Mesh(
         solid.points - solid.points.min(axis=0) + low, {"quad": solid.boundary_faces["quad"]}
@@ -40,7 +39,7 @@ def _inside_out(mesh):
     return mesh.with_(cells={kind: cells[:, ::-1] for kind, cells in mesh.cells.items()}, uv=None)
 
 
-def test_spot_is_filled_with_good_tetrahedra_to_second_order():
+def test_filled_volume_converges_at_second_order():
     spot = read(real("spot.obj"))
     filled = [fill(spot, spacing) for spacing in (0.13, 0.065)]
     for mesh in filled:
@@ -52,7 +51,7 @@ def test_spot_is_filled_with_good_tetrahedra_to_second_order():
     assert abs(errors[-1]) < 0.01
 
 
-def test_the_boundary_lies_on_the_surface():
+def test_boundary_lies_on_the_surface():
     mesh = fill(_cube([0, 0, 0], 1.0), 0.23)
     skin = mesh.points[mesh.boundary]
     assert np.minimum(np.abs(skin), np.abs(skin - 1)).min(axis=1).max() < 1e-7
@@ -64,14 +63,14 @@ def test_a_torus_keeps_its_hole():
     assert euler_characteristic(mesh) == 0
 
 
-def test_faces_turned_inwards_fill_the_same():
+def test_inward_faces_fill_the_same_volume():
     ball = sphere(12)
     one, other = fill(ball, 0.3), fill(_inside_out(ball), 0.3)
     assert (one.points == other.points).all()
     assert (one.cells["tet"] == other.cells["tet"]).all()
 
 
-def test_triangles_that_share_no_points_fill_the_same():
+def test_triangle_soup_fills_the_same_volume():
     """As an STL file holds them."""
     ball = sphere(12)
     loose = Mesh(
@@ -84,7 +83,7 @@ def test_triangles_that_share_no_points_fill_the_same():
 
 
 def test_overlapping_parts_are_filled_as_one_and_a_cavity_stays_empty():
-    """Exactly: the planes are planes of the lattice."""
+    """Exact, because the faces are planes of the lattice."""
     overlap = _together(_cube([0, 0, 0], 1.0), _cube([0.5, 0, 0], 1.0))
     assert fill(overlap, 0.25).volumes.sum() == pytest.approx(1.5, rel=1e-7)
     hollow = _together(_cube([0, 0, 0], 3.0), _inside_out(_cube([1, 1, 1], 1.0)))
@@ -95,7 +94,7 @@ def test_winding_numbers_of_a_convex_surface():
     """At random points, and at points whose rays run through corners and edges."""
     ball = sphere(4)
     x, triangles = ball.positions, ball.triangles
-    ray = _turn()[:, 2]
+    ray = _choose_rotation()[:, 2]
     middles = x[ball.edges].mean(axis=1)
     random = np.random.default_rng(0).uniform(-1.2, 1.2, (2000, 3))
     points = np.concatenate(
@@ -112,7 +111,7 @@ def test_winding_numbers_of_a_convex_surface():
     assert np.isfinite(distance[number != 0]).all()
 
 
-def test_long_triangles_take_bounded_memory():
+def test_long_triangles_use_bounded_memory():
     n = 1000
     angle = 2 * np.pi * np.arange(n) / n
     rim = np.stack([np.cos(angle), np.sin(angle)], axis=1)
@@ -124,12 +123,12 @@ def test_long_triangles_take_bounded_memory():
     faces = [(i, i + n, j), (j, i + n, j + n), (i, j, low), (j + n, i + n, high)]
     drum = Mesh(points, {"triangle": np.concatenate([np.stack(f, axis=1) for f in faces])})
     assert len(Winding(drum.positions, drum.triangles)._triangle) < 400_000
-    filled = fill(drum, 0.25)  # its two rims are rounded off over about a spacing
+    filled = fill(drum, 0.25)  # its two rims are rounded over about one spacing
     assert filled.volumes.sum() == pytest.approx(5 * np.pi, rel=0.015)
 
 
 @pytest.mark.parametrize("count", [1, 7])
-def test_an_open_surface_is_refused_with_its_edges_counted(count):
+def test_reject_open_surface_and_count_its_edges(count):
     ball = sphere(8)
     hole = Mesh(ball.points, {"triangle": ball.triangles[count:]})
     with pytest.raises(
@@ -141,12 +140,12 @@ def test_an_open_surface_is_refused_with_its_edges_counted(count):
     assert sorted([a, b]) in np.sort(hole.boundary_edges, axis=1).tolist()
 
 
-def test_the_bunny_with_holes_in_its_base_is_refused():
+def test_reject_bunny_with_holes():
     with pytest.raises(MeshError, match="not closed: 223 of its edges"):
         fill(read(real("stanford-bunny.obj")))
 
 
-def test_a_face_turned_against_its_neighbours_is_refused():
+def test_reject_inconsistently_oriented_face():
     ball = sphere(8)
     faces = ball.triangles.copy()
     faces[5] = faces[5, ::-1]
@@ -154,7 +153,7 @@ def test_a_face_turned_against_its_neighbours_is_refused():
         fill(Mesh(ball.points, {"triangle": faces}), 0.3)
 
 
-def test_what_has_no_inside_is_refused():
+def test_reject_meshes_without_an_inside():
     with pytest.raises(MeshError, match="no faces"):
         fill(block(1, 1, 1))
     with pytest.raises(MeshError, match="in a plane"):
@@ -167,7 +166,7 @@ def test_what_has_no_inside_is_refused():
         fill(sphere(8), 0.3, method="tetwid")
 
 
-def test_tetwild_says_how_it_is_installed(monkeypatch):
+def test_missing_tetwild_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pytetwild", None)
     with pytest.raises(
         MissingExtra, match=r"need the package pytetwild: pip install 'taut\[tetwild\]'"
@@ -184,13 +183,13 @@ def test_tetwild_fills_a_surface_even_with_a_hole(missing):
     assert mesh.volumes.sum() == pytest.approx(ball.enclosed_volume, rel=0.005)
 
 
-def test_a_stray_degenerate_face_is_no_hole():
+def test_degenerate_face_is_not_a_hole():
     ball = sphere(6)
     stray = ball.with_(cells={"triangle": np.concatenate([ball.triangles, [[0, 0, 1]]])})
     np.testing.assert_array_equal(fill(stray, 0.4).points, fill(ball, 0.4).points)
 
 
-def test_lost_parts_are_said(log):
+def test_disconnected_result_is_reported(log):
     dumbbell = block(9, 3, 3, size=(9.0, 3.0, 3.0))
     bar = dumbbell.points.copy()
     thin = (bar[:, 0] > 3.5) & (bar[:, 0] < 5.5)

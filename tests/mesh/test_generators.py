@@ -1,4 +1,4 @@
-"""Generated shapes: their sizes, their counts, and what they refuse."""
+"""Generated shapes: sizes, counts and rejected arguments."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def test_curved_surfaces_converge_to_their_areas_and_volumes():
         np.testing.assert_allclose(measured_order(error, [8, 16, 32]), 2.0, atol=0.05)
 
 
-def test_sphere_points_lie_on_it_and_triangles_are_fair():
+def test_sphere_points_and_triangle_quality():
     mesh = sphere(6, 1.5)
     np.testing.assert_allclose(np.linalg.norm(mesh.points, axis=1), 1.5, rtol=1e-15)
     assert (mesh.n, len(mesh.triangles)) == (10 * 36 + 2, 20 * 36)
@@ -42,7 +42,7 @@ def test_equilateral_triangles_are_equilateral():
 
 
 @pytest.mark.parametrize("plane", ["xy", "xz", "yz"])
-def test_planes_and_their_normals(plane):
+def test_sheet_planes_and_normals(plane):
     up = {"xy": [0, 0, 1], "xz": [0, 1, 0], "yz": [1, 0, 0]}[plane]
     for mesh in (sheet(2, 3, plane=plane), disc(3, plane=plane)):
         x = mesh.positions[mesh.triangles]
@@ -55,7 +55,7 @@ def test_planes_and_their_normals(plane):
     assert not (ring(5, plane=plane).points @ up).any()
 
 
-def test_patterns_cut_every_quad_in_two():
+def test_patterns_split_every_quad_in_two():
     for pattern in ("one-diagonal", "alternating"):
         mesh = sheet(4, 4, size=4.0, pattern=pattern)
         np.testing.assert_allclose(mesh.areas, 0.5, rtol=1e-14)
@@ -83,11 +83,11 @@ def test_blocks_fill_their_box(cells):
     if cells == "tet":
         assert (
             np.unique(mesh.volumes.round(12)).size == 2
-        )  # four corners of a sixth of a cube, a middle of a third
+        )  # four corners of a sixth of a cube each, a middle of a third
         assert len(taut.mesh.Mesh(mesh.points, mesh.boundary_faces).boundary_edges) == 0
 
 
-def test_lines():
+def test_line_generators():
     mesh = rope(10, (0, 2, 0), (0, 0, 0))
     np.testing.assert_allclose(mesh.lengths, 0.2, rtol=1e-14)
     assert mesh.select("start").tolist() == [0]
@@ -104,8 +104,8 @@ def test_lines():
         assert len(lattice(2, 2, 2, braces=braces).edges) == len(box.edges) + extra
 
 
-def test_a_truss_is_just_stiff():
-    """As many members and supports as joints have directions, and none of them too many.
+def test_truss_is_statically_determinate():
+    """The number of members and supports equals the degrees of freedom.
 
     The equilibrium matrix is regular.
     """
@@ -150,6 +150,6 @@ def test_a_truss_is_just_stiff():
         (lambda: sheet(2, 2, pattern=np.array(["quad", "a"])), "pattern must be one of"),
     ],
 )
-def test_what_cannot_be_made(make, message):
+def test_reject_bad_arguments(make, message):
     with pytest.raises(taut.errors.MeshError, match=message):
         make()

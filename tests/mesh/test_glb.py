@@ -1,7 +1,4 @@
-"""GLB files: placed, instanced and strided as glTF says, what is written is read back.
-
-And damage is one MeshError.
-"""
+"""GLB files: transforms, instances, strides, round trips; damaged files raise MeshError."""
 
 import base64
 import copy
@@ -23,8 +20,8 @@ TYPES = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4"}
 CORNERS = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [2, 0, 0]]
 
 
-class Maker:
-    """A document and its bytes, put together by hand."""
+class DocumentBuilder:
+    """Builds a glTF document and its buffer by hand."""
 
     def __init__(self):
         self.bytes = b""
@@ -81,8 +78,8 @@ def pack(text, content):
 
 
 def one(order=(0, 1, 2), mode=None, dtype="u2"):
-    """A maker with one mesh on the corners."""
-    maker = Maker()
+    """A builder with one mesh on the corners."""
+    maker = DocumentBuilder()
     primitive = {
         "attributes": {"POSITION": maker.accessor(CORNERS)},
         "indices": maker.accessor(order, dtype),
@@ -92,7 +89,7 @@ def one(order=(0, 1, 2), mode=None, dtype="u2"):
 
 
 def scene():
-    """A maker with nodes, data of many kinds, and texture coordinates."""
+    """A builder with nodes, data of many kinds, and texture coordinates."""
     maker = one([0, 1, 2, 0, 2, 3])
     attributes = maker.document["meshes"][0]["primitives"][0]["attributes"]
     attributes["TEXCOORD_0"] = maker.accessor([[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.25]])
@@ -129,7 +126,7 @@ def test_indexed_triangles(dtype):
         (6, "triangle", [[1, 2, 0], [2, 3, 0]]),
     ],
 )
-def test_lists_strips_loops_and_fans(mode, kind, cells):
+def test_primitive_modes(mode, kind, cells):
     assert lists(one([0, 1, 2, 3], mode).read().cells) == {kind: cells}
 
 
@@ -141,8 +138,8 @@ def test_a_strip_in_two_pieces():
     ]
 
 
-def test_without_indices_and_without_faces():
-    maker = Maker()
+def test_primitives_without_indices_or_faces():
+    maker = DocumentBuilder()
     positions = maker.accessor(CORNERS[:3])
     maker.mesh(
         {"attributes": {"POSITION": positions}},
@@ -154,7 +151,7 @@ def test_without_indices_and_without_faces():
     assert lists(mesh.groups["dots"]) == {"point": [0, 1, 2], "triangle": [0]}
 
 
-def test_nodes_place_meshes():
+def test_nodes_transform_meshes():
     maker = one()
     half = np.sqrt(0.5)
     maker.document["nodes"] = [
@@ -231,7 +228,7 @@ def test_primitives_that_share_positions_share_points():
 
 
 def test_interleaved_normalised_and_sparse():
-    maker = Maker()
+    maker = DocumentBuilder()
     rows = b"".join(
         struct.pack("<3h2xI", 32767 * x, 32767 * y, -32768 * z, 7)
         for x, y, z in ((0, 0, 1), (1, 0, 0), (0, 1, 0))
@@ -266,7 +263,7 @@ def test_interleaved_normalised_and_sparse():
     ]
 
 
-def test_bytes_in_the_json():
+def test_base64_buffers():
     maker = one()
     maker.document["buffers"][0]["uri"] = (
         "data:application/octet-stream;base64," + base64.b64encode(maker.bytes).decode()
@@ -299,7 +296,7 @@ def everything():
     )
 
 
-def test_what_is_written_is_read_back():
+def test_write_read_round_trip():
     mesh = everything()
     back = glb.read(HERE, glb.write(mesh))
     np.testing.assert_array_equal(back.points, mesh.points)
@@ -313,7 +310,7 @@ def test_what_is_written_is_read_back():
     assert glb.write(back) == glb.write(mesh)
 
 
-def test_a_written_file_has_what_gltf_asks_for():
+def test_written_file_satisfies_the_gltf_specification():
     data = glb.write(everything())
     magic, version, length, size, kind = struct.unpack_from("<4s4I", data)
     assert (magic, version, length, kind, size % 4, length % 4) == (
@@ -357,12 +354,12 @@ def test_a_seam_splits_points_and_nothing_else():
     )
     shown = back.uv.coordinates[back.uv.corners["triangle"]].tolist()
     assert shown == [[[0, 0], [0.25, 0.5], [0.5, 0.5]], [[0.75, 0.5], [0.75, 0.5], [0.5, 0.5]]]
-    # the same values under other numbers are no seam
+    # equal values with different indices are not a seam
     same = mesh.with_(uv=UV([[0.5, 0.5]] * 6, {"triangle": [[0, 1, 2], [3, 4, 5]]}))
     assert glb.read(HERE, glb.write(same)).n == 4
 
 
-def test_what_floats_of_32_bits_cannot_hold():
+def test_reject_values_beyond_32_bit_floats():
     with pytest.raises(
         MeshError,
         match=r"point 1: the positions must fit 32-bit floats in GLB, got \[1e\+300, 0\.0, 0\.0\]",
@@ -376,7 +373,7 @@ def test_what_floats_of_32_bits_cannot_hold():
         glb.write(Mesh([[0, 0], [1, 0]], {"line": [[0, 1]]}, point_data={"x": np.zeros((2, 5))}))
 
 
-def test_data_with_gaps_are_left_out_of_a_file(caplog):
+def test_data_with_gaps_is_not_written(caplog):
     # only one of two meshes has heat
     maker = one()
     maker.mesh(
@@ -396,7 +393,7 @@ def test_data_with_gaps_are_left_out_of_a_file(caplog):
     assert [r.getMessage() for r in caplog.records] == [message]
 
 
-def test_what_is_not_kept_is_named_once(caplog):
+def test_ignored_features_are_named_once(caplog):
     maker = scene()
     attributes = maker.document["meshes"][0]["primitives"][0]["attributes"]
     attributes |= dict.fromkeys(
@@ -417,7 +414,7 @@ def test_what_is_not_kept_is_named_once(caplog):
         assert not caplog.records
 
 
-def changed(change, maker=scene):
+def change_document(change, maker=scene):
     made = maker()
     change(made.document)
     return made.packed()
@@ -453,32 +450,32 @@ WRONG = {
         "mesh 0, primitive 0",
     ),
     "cycle": (
-        changed(set_in("nodes", 1, "children", [0])),
+        change_document(set_in("nodes", 1, "children", [0])),
         "a node must have one parent and no cycle, since a scene is a tree",
         "node 0",
     ),
     "cycle without scene": (
-        changed(lambda d: (set_in("nodes", 1, "children", [0])(d), d.pop("scenes"))),
+        change_document(lambda d: (set_in("nodes", 1, "children", [0])(d), d.pop("scenes"))),
         "a scene must have a root, got nodes that all have parents",
         "node 0",
     ),
     "two parents": (
-        changed(set_in("nodes", 1, "children", [2])),
+        change_document(set_in("nodes", 1, "children", [2])),
         "a node must have one parent and no cycle, since a scene is a tree",
         "node 2",
     ),
     "no node": (
-        changed(set_in("nodes", 0, "children", [9])),
+        change_document(set_in("nodes", 0, "children", [9])),
         "must name one of 3 'nodes', got 9",
         "the scene",
     ),
     "draco": (
-        changed(set_in("extensionsRequired", ["KHR_draco_mesh_compression"])),
+        change_document(set_in("extensionsRequired", ["KHR_draco_mesh_compression"])),
         "without compression",
         None,
     ),
     "draco in use": (
-        changed(
+        change_document(
             lambda d: (
                 set_in(*PRIMITIVE, "extensions", DRACO)(d),
                 d["accessors"][0].pop("bufferView"),
@@ -488,37 +485,37 @@ WRONG = {
         "mesh 0, primitive 0",
     ),
     "meshopt": (
-        changed(set_in("extensionsRequired", ["EXT_meshopt_compression"])),
+        change_document(set_in("extensionsRequired", ["EXT_meshopt_compression"])),
         "without compression",
         None,
     ),
     "instancing": (
-        changed(set_in("nodes", 1, "extensions", {"EXT_mesh_gpu_instancing": {}})),
+        change_document(set_in("nodes", 1, "extensions", {"EXT_mesh_gpu_instancing": {}})),
         "instances must be nodes, got EXT_mesh_gpu_instancing",
         "node 1",
     ),
     "another file": (
-        changed(set_in("buffers", 0, "uri", "more.bin")),
+        change_document(set_in("buffers", 0, "uri", "more.bin")),
         r"the bytes must be in this file; save all in one \.glb, uncompressed",
         "buffer 0",
     ),
     "bad base64": (
-        changed(set_in("buffers", 0, "uri", "data:;base64,a*b")),
+        change_document(set_in("buffers", 0, "uri", "data:;base64,a*b")),
         "the data: address must be valid base64",
         "buffer 0",
     ),
     "no POSITION": (
-        changed(lambda d: d["meshes"][0]["primitives"][0]["attributes"].pop("POSITION")),
+        change_document(lambda d: d["meshes"][0]["primitives"][0]["attributes"].pop("POSITION")),
         "'POSITION' must be a non-negative integer, got none",
         "mesh 0, primitive 0",
     ),
     "too many entries": (
-        changed(set_in("accessors", 0, "count", 10**12)),
+        change_document(set_in("accessors", 0, "count", 10**12)),
         "must fit into bufferView 0 of 60 bytes, got 1000000000000 entries of 12 bytes",
         "accessor 0",
     ),
     "zeros without end": (
-        changed(
+        change_document(
             lambda d: (
                 set_in("accessors", 0, "count", 10**12)(d),
                 d["accessors"][0].pop("bufferView"),
@@ -528,33 +525,37 @@ WRONG = {
         "accessor 0",
     ),
     "fewer colours": (
-        changed(set_in("accessors", 3, "count", 4)),
+        change_document(set_in("accessors", 3, "count", 4)),
         "COLOR_0 must have 5 entries, one per point, got 4",
         "mesh 0, primitive 0",
     ),
     "a small stride": (
-        changed(set_in("bufferViews", 0, "byteStride", 4)),
+        change_document(set_in("bufferViews", 0, "byteStride", 4)),
         "the stride must be at least 12 bytes, got 4",
         "accessor 0",
     ),
     "past the buffer": (
-        changed(set_in("bufferViews", 0, "byteOffset", 10**6)),
+        change_document(set_in("bufferViews", 0, "byteOffset", 10**6)),
         "must end within its buffer of 152 bytes, got byte 1000060",
         "bufferView 0",
     ),
-    "no rotation": (changed(set_in("nodes", 1, "rotation", [0, 0, 0, 0])), "quaternion", "node 1"),
+    "no rotation": (
+        change_document(set_in("nodes", 1, "rotation", [0, 0, 0, 0])),
+        "quaternion",
+        "node 1",
+    ),
     "no matrix": (
-        changed(set_in("nodes", 1, "matrix", [1, 2])),
+        change_document(set_in("nodes", 1, "matrix", [1, 2])),
         "'matrix' must be 16 finite numbers",
         "node 1",
     ),
     "must be finite": (
-        changed(set_in("nodes", 1, "scale", [1e200, 1e999, 1])),
+        change_document(set_in("nodes", 1, "scale", [1e200, 1e999, 1])),
         "'scale' must be 3 finite numbers",
         "node 1",
     ),
     "too far": (
-        changed(lambda d: [set_in("nodes", i, "scale", [1e300] * 3)(d) for i in (0, 1)]),
+        change_document(lambda d: [set_in("nodes", i, "scale", [1e300] * 3)(d) for i in (0, 1)]),
         "must be finite",
         "node 1",
     ),
@@ -586,7 +587,9 @@ WRONG = {
     ),
     "short": (b"glTF", "the file ends", None),
     "a group of ours": (
-        changed(set_in("meshes", 0, "extras", {"taut": {"groups": {"a": {"triangle": [7]}}}})),
+        change_document(
+            set_in("meshes", 0, "extras", {"taut": {"groups": {"a": {"triangle": [7]}}}})
+        ),
         "mesh 0: members of group 'a' must be indices of the 2 triangles",
         "mesh 0",
     ),
@@ -594,23 +597,23 @@ WRONG = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_what_is_wrong_is_named(what):
+def test_invalid_files_raise_and_name_the_element(what):
     data, message, element = WRONG[what]
     with pytest.raises(MeshError, match=message) as caught:
         glb.read(HERE, data)
     assert (caught.value.path, caught.value.element) == (HERE, element)
 
 
-def test_instances_do_not_fill_the_memory():
-    maker = Maker()
+def test_reject_too_many_instances():
+    maker = DocumentBuilder()
     maker.mesh({"attributes": {"POSITION": maker.accessor(np.zeros((30_000, 3)))}})
     maker.document["nodes"] = [{"mesh": 0}] * 5000
     with pytest.raises(MeshError, match="got too many instances"):
         maker.read()
 
 
-def test_one_point_may_have_many_data():
-    # each name compared with all before it: 2e8 comparisons
+def test_many_attributes_are_read():
+    # comparing each name with all before would take 2e8 comparisons
     maker = one()
     heat = maker.accessor([1, 2, 3, 4, 5.5], "f4")
     maker.document["meshes"][0]["primitives"][0]["attributes"] |= {
@@ -620,7 +623,7 @@ def test_one_point_may_have_many_data():
 
 
 def many(nodes=(), primitives=1, attributes=0, **more):
-    """A maker with instances of one mesh, in few bytes."""
+    """A builder with many instances of one mesh, in few bytes."""
     maker = one()
     mesh = maker.document["meshes"][0]
     mesh["primitives"][0]["attributes"] |= {f"A{i}": 0 for i in range(attributes)}
@@ -645,7 +648,7 @@ def many(nodes=(), primitives=1, attributes=0, **more):
         ),
     ],
 )
-def test_instances_do_not_take_forever(maker, where):
+def test_number_of_meshes_and_instances_is_bounded(maker, where):
     made = maker()
     if where is None:
         assert made.read().n == 0
@@ -657,7 +660,7 @@ def test_instances_do_not_take_forever(maker, where):
     assert caught.value.element == where
 
 
-def test_a_long_chain_of_nodes_that_do_not_move():
+def test_long_chain_of_identity_nodes():
     chain = [{"children": [i + 1]} for i in range(30_000)]
     mesh = many(
         [

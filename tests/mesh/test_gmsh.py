@@ -1,7 +1,4 @@
-"""MSH files: one mesh in every version and encoding is read alike, what is written is read back.
-
-And damage is one MeshError.
-"""
+"""MSH files: all versions and encodings, round trips; damaged files raise MeshError."""
 
 import logging
 import re
@@ -19,7 +16,7 @@ from tests.mesh.meshes import real
 
 HERE = Path("some.msh")
 
-# tags are neither in order nor without gaps
+# tags are unordered and have gaps
 NODES = {
     30: (0.0, 0.0, 0.0),
     7: (1.0, 0.0, 0.0),
@@ -57,7 +54,7 @@ ENCODINGS += [("4.1", ""), ("4.1", "<8"), ("4.1", "<4"), ("4.1", ">8")]
 
 
 class Encoder:
-    """Numbers as text or as bytes in an order, with 4 or 8 bytes for a size."""
+    """Numbers as text or as bytes in a byte order, with 4 or 8 bytes for a size."""
 
     def __init__(self, version, how):
         self.how, self.formats = how, {"i": "i", "d": "d", "s": "Q" if how.endswith("8") else "I"}
@@ -87,7 +84,7 @@ def encoded2(how):
     for tag, point in NODES.items():
         e.put("iddd", tag, *point)
     e.end(b"Nodes")
-    # an element of two groups stands there twice, as Gmsh writes it
+    # an element of two groups appears twice, as Gmsh writes it
     rows = [
         (tag + 50 * j, code, group, entity, nodes)
         for (_, entity), (groups, code, elements) in PARTS.items()
@@ -162,7 +159,7 @@ def assert_is_the_mesh(mesh):
 
 
 @pytest.mark.parametrize(("version", "how"), ENCODINGS)
-def test_every_version_and_encoding_is_the_same_mesh(version, how):
+def test_all_versions_and_encodings_give_the_same_mesh(version, how):
     assert_is_the_mesh(gmsh.read(HERE, encoder(version, how).out))
 
 
@@ -173,11 +170,11 @@ def test_partitioned_entities_and_parametric_nodes(version, how, more):
 
 
 @pytest.mark.parametrize("version", ["2.2", "4.1"])
-def test_line_ends_of_windows(version):
+def test_windows_line_endings(version):
     assert_is_the_mesh(gmsh.read(HERE, encoder(version, "").out.replace(b"\n", b"\r\n")))
 
 
-def test_entities_after_the_elements_and_sections_of_no_use(caplog):
+def test_late_entities_and_unknown_sections(caplog):
     data = encoder("4.1", "").out
     start, end = data.index(b"$Entities"), data.index(b"$Nodes")
     moved = data[:start] + data[end:] + data[start:end] + b"$Periodic\n0\n$EndPeriodic\n"
@@ -212,7 +209,7 @@ def test_data_at_nodes_and_elements(version, how):
     assert mesh.cell_data["stress"].keys() == {"triangle", "tet"}
 
 
-def test_a_file_of_the_wild_against_its_bytes():
+def test_public_file_matches_its_raw_bytes():
     path = real("hand.msh")
     data = path.read_bytes()
     at = data.index(b"$Nodes\n") + len(b"$Nodes\n")
@@ -274,7 +271,7 @@ def everything():
     )
 
 
-def test_what_is_written_is_read_back_to_the_bit():
+def test_write_read_round_trip_is_bit_identical():
     mesh = everything()
     back = gmsh.read(HERE, gmsh.write(mesh))
     np.testing.assert_array_equal(back.points, mesh.points)
@@ -292,7 +289,7 @@ def test_what_is_written_is_read_back_to_the_bit():
     assert gmsh.write(back) == gmsh.write(mesh)
 
 
-def test_data_that_are_no_floats_keep_their_values():
+def test_non_float_data_keeps_its_values():
     mesh = Mesh(
         [[0, 0], [1, 0]],
         {"line": [[0, 1]]},
@@ -306,7 +303,7 @@ def test_data_that_are_no_floats_keep_their_values():
     )
 
 
-def test_values_of_all_kinds_share_a_section_if_they_have_the_same_width():
+def test_data_of_equal_width_share_a_section():
     data = gmsh.write(everything())
     assert [data.count(b'$ElementData\n1\n"%s"\n' % name) for name in (b"s", b"$End", b"id")] == [
         2,
@@ -315,7 +312,7 @@ def test_values_of_all_kinds_share_a_section_if_they_have_the_same_width():
     ]
 
 
-def test_floats_of_more_than_64_bits_are_written_as_numbers():
+def test_long_doubles_are_written_as_doubles():
     line = Mesh(
         [[0, 0], [1, 0]],
         {"line": [[0, 1]]},
@@ -334,7 +331,7 @@ def test_floats_of_more_than_64_bits_are_written_as_numbers():
 
 
 @pytest.mark.parametrize("name", ["a\nb", 'say "so"', "half\ud800"])
-def test_names_that_cannot_be_written_are_refused(name):
+def test_reject_names_that_cannot_be_written(name):
     line = Mesh([[0, 0], [1, 0]], {"line": [[0, 1]]})
     for what, changed in [
         ("group", line.with_(groups={name: [0]})),
@@ -360,8 +357,7 @@ def bad4(old, new):
 
 ELEMENT = b"$EndElements\n$ElementData\n0\n0\n3\n0\n1\n0\n$EndElementData\n"
 DATA = b"$EndElements\n$NodeData\n0\n0\n3\n0\n%s\n$EndNodeData\n"
-# a damaged file, what the error says, what the line begins with on which it is said to be, and the
-# element it names
+# a damaged file, the error message, the start of the line that the error names, and the element
 WRONG = {
     "unknown node": (
         bad2(b"6 2 2 1 1 30 7 9", b"6 2 2 1 1 30 8 9"),
@@ -571,7 +567,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_what_is_wrong_is_named_with_line_and_element(what):
+def test_invalid_files_raise_with_line_and_element(what):
     data, message, begins, element = WRONG[what]
     with pytest.raises(MeshError, match=message) as caught:
         gmsh.read(HERE, data)
@@ -579,7 +575,7 @@ def test_what_is_wrong_is_named_with_line_and_element(what):
     assert (caught.value.path, caught.value.line, caught.value.element) == (HERE, line, element)
 
 
-def test_little_data_for_many_points_do_not_fill_the_memory():
+def test_reject_sparse_data_that_expands_too_much():
     n = 20_000
     nodes = b"$Nodes\n%d\n" % n + b"".join(b"%d 0 0 0\n" % i for i in range(n)) + b"$EndNodes\n"
     one = b"$NodeData\n0\n0\n3\n0\n1\n1\n1 1\n$EndNodeData\n"
@@ -607,7 +603,7 @@ HEAD = b"$MeshFormat\n4.1 0 8\n$EndMeshFormat\n"
         ),
     ],
 )
-def test_many_small_sections_are_refused(section, message, caplog):
+def test_reject_many_small_sections(section, message, caplog):
     many = b"".join(section.replace(b"%d", b"%d" % i) for i in range(10_001))
     with caplog.at_level(logging.INFO, "taut"), pytest.raises(MeshError, match=message) as caught:
         gmsh.read(HERE, HEAD + SMALL + many)
@@ -625,7 +621,7 @@ def groups_on_one_entity(count):
 
 
 def test_an_entity_of_many_groups_may_have_many_blocks():
-    # each group looked at for each block: 1e9 of them
+    # visiting each group for each block would take 1e9 visits
     groups, blocks = 19_000, 60_000
     elements = (
         b"$Elements\n%d 1 1 1\n" % blocks
@@ -637,7 +633,7 @@ def test_an_entity_of_many_groups_may_have_many_blocks():
     assert lists(mesh.groups["physical19000"]) == {"triangle": [0]}
 
 
-def test_more_groups_than_are_read_are_not_written_either():
+def test_number_of_groups_is_bounded_for_reading_and_writing():
     elements = b"$Elements\n1 1 1 1\n2 1 2 1\n1 1 2 3\n$EndElements\n"
     with pytest.raises(MeshError, match="there must be at most 20000 physical groups, got 20001"):
         gmsh.read(HERE, groups_on_one_entity(20_001) + elements)

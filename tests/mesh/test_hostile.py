@@ -1,7 +1,4 @@
-"""Files that mean harm: each gives one MeshError that names the file and the place.
-
-And nothing else.
-"""
+"""Hostile files: each raises one MeshError that names the file and the place."""
 
 import os
 import re
@@ -210,7 +207,7 @@ MEDIT = b"MeshVersionFormatted 1\nDimension 3\nVertices 2\n0 0 0 0\n1 0 0 0\n"
         ("x.txt", b"v 0 0 0\n", r"the extension must be one of .*, got '\.txt'"),
     ],
 )
-def test_what_is_wrong_and_where(name, content, message, tmp_path):
+def test_invalid_files_raise_and_name_the_place(name, content, message, tmp_path):
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(taut.errors.MeshError, match=message) as caught:
@@ -219,7 +216,7 @@ def test_what_is_wrong_and_where(name, content, message, tmp_path):
 
 
 @pytest.mark.parametrize("extension", FORMATS)
-def test_what_is_no_file(extension, tmp_path):
+def test_missing_files_and_folders_raise(extension, tmp_path):
     path = tmp_path / f"x{extension}"
     with pytest.raises(taut.errors.MeshError, match="no such file"):
         taut.mesh.read(path)
@@ -246,7 +243,7 @@ def test_what_is_no_file(extension, tmp_path):
         taut.mesh.read(f"a\0{extension}")
 
 
-def test_a_link_to_a_mesh_is_that_mesh(tmp_path):
+def test_symbolic_links_are_followed(tmp_path):
     taut.mesh.write(taut.mesh.sphere(1), tmp_path / "x.obj")
     (tmp_path / "y.obj").symlink_to("x.obj")
     assert taut.mesh.read(tmp_path / "y.obj").n == 12
@@ -255,7 +252,7 @@ def test_a_link_to_a_mesh_is_that_mesh(tmp_path):
 @pytest.mark.skipif(
     os.geteuid() == 0 if hasattr(os, "geteuid") else True, reason="the superuser may read anything"
 )
-def test_a_file_that_may_not_be_read(tmp_path):
+def test_unreadable_file_raises(tmp_path):
     path = tmp_path / "x.obj"
     path.write_text("v 0 0 0")
     path.chmod(0)
@@ -264,7 +261,7 @@ def test_a_file_that_may_not_be_read(tmp_path):
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_samples_are_valid_and_their_halves_are_not(name, tmp_path):
+def test_samples_are_valid_and_truncated_samples_are_not(name, tmp_path):
     for file, content in SAMPLES[name].items():
         (tmp_path / file).write_bytes(content)
     path = tmp_path / next(iter(SAMPLES[name]))
@@ -275,10 +272,10 @@ def test_samples_are_valid_and_their_halves_are_not(name, tmp_path):
     assert str(tmp_path) in str(caught.value)
 
 
-def test_huge_counts_take_no_memory(tmp_path):
+def test_huge_counts_use_bounded_memory(tmp_path):
     """Every number of every sample in turn is made huge.
 
-    What is kept is bounded by what the file holds.
+    Memory stays bounded by the file size.
     """
     for name, files in SAMPLES.items():
         for file, content in files.items():
@@ -299,7 +296,7 @@ def test_huge_counts_take_no_memory(tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_spoilt_files_give_a_mesh_or_a_mesh_error(seed, tmp_path):
+def test_corrupted_files_give_a_mesh_or_a_mesh_error(seed, tmp_path):
     rng = np.random.default_rng(1000 + seed)
     refused = 0
     for files in SAMPLES.values():
@@ -309,18 +306,18 @@ def test_spoilt_files_give_a_mesh_or_a_mesh_error(seed, tmp_path):
     assert refused > len(SAMPLES)
 
 
-def test_files_that_are_not_spoilt_are_read_or_the_campaign_fails(tmp_path):
-    """A reader that refuses everything would pass otherwise."""
+def test_campaign_fails_if_valid_files_are_rejected(tmp_path):
+    """Otherwise a reader that rejects everything would pass."""
     assert [
-        found for files in SAMPLES.values() if (found := hostile.refusal(tmp_path, files))
+        found for files in SAMPLES.values() if (found := hostile.check_sample(tmp_path, files))
     ] == []
-    told = hostile.refusal(tmp_path, {"cut.ply": PLY[:40]})
-    assert "a good file is refused" in told
-    assert hostile.Attacks(good=[told]).failures == [told]
+    message = hostile.check_sample(tmp_path, {"cut.ply": PLY[:40]})
+    assert "a valid file is rejected" in message
+    assert hostile.Attacks(good=[message]).failures == [message]
 
 
 @pytest.mark.parametrize("name", HEAVY)
-def test_files_made_to_be_heavy_are_answered(name, tmp_path):
+def test_expensive_files_give_a_mesh_or_a_mesh_error(name, tmp_path):
     path, answer = tmp_path / name, ""
     path.write_bytes(HEAVY[name])
     try:

@@ -1,4 +1,6 @@
-"""A call in a child interpreter: what it returns comes back, and however it ends, ours goes on."""
+"""Calls in a child interpreter: results return, and this process survives any failure
+of the child.
+"""
 
 import os
 import signal
@@ -10,7 +12,7 @@ import numpy as np
 import pytest
 
 from taut.errors import MeshError
-from taut.mesh.isolated import isolated
+from taut.mesh.isolated import call_isolated
 
 CHILD = """
 import os, signal, sys, time
@@ -64,12 +66,12 @@ def limit(arrays):
 def call(tmp_path, monkeypatch):
     (tmp_path / "child_functions.py").write_text(CHILD)
     monkeypatch.syspath_prepend(tmp_path)
-    return lambda name, **options: isolated(
+    return lambda name, **options: call_isolated(
         f"child_functions:{name}", {}, options, what="reading x.mesh", timeout=60
     )
 
 
-def test_arrays_and_facts_come_back_as_they_went():
+def test_arrays_and_metadata_round_trip():
     arrays = {
         "file": np.arange(6, dtype=np.int32).reshape(2, 3),
         "empty": np.empty((0, 3)),
@@ -78,8 +80,10 @@ def test_arrays_and_facts_come_back_as_they_went():
         "order": np.asfortranarray(np.eye(3)),
     }
     facts = {"unit": "m", "list": [1, 2.5, None], "nested": {"a": True}}
-    back, told = isolated("taut.mesh.isolated:echo", arrays, facts, what="trying", timeout=60)
-    assert told == facts
+    back, metadata = call_isolated(
+        "taut.mesh.isolated:echo", arrays, facts, what="trying", timeout=60
+    )
+    assert metadata == facts
     assert list(back) == list(arrays)
     for name, array in arrays.items():
         assert back[name].dtype == array.dtype
@@ -98,7 +102,7 @@ def test_a_crash_names_its_signal(call):
         call("abort")
 
 
-def test_other_ends_are_one_error_each(call):
+def test_every_abnormal_exit_raises_mesh_error(call):
     with pytest.raises(MeshError, match="exit code 1: ValueError: the file makes no sense"):
         call("fail")
     with pytest.raises(MeshError, match=r"exit code 3$"):
@@ -111,47 +115,49 @@ def test_other_ends_are_one_error_each(call):
         call("objects")
 
 
-def test_objects_are_not_sent():
+def test_reject_object_arrays():
     with pytest.raises(MeshError, match="the array 'x' must not hold Python objects"):
-        isolated("taut.mesh.isolated:echo", {"x": np.array([None])}, {}, what="trying", timeout=60)
+        call_isolated(
+            "taut.mesh.isolated:echo", {"x": np.array([None])}, {}, what="trying", timeout=60
+        )
 
 
-def test_a_child_that_never_ends_is_ended(call, tmp_path):
+def test_hanging_child_is_killed(call, tmp_path):
     with pytest.raises(MeshError, match=r"reading x\.mesh: killed after 2 s"):
-        isolated(
+        call_isolated(
             "child_functions:sleep",
             {},
             {"pid_file": str(tmp_path / "pid")},
             what="reading x.mesh",
             timeout=2,
         )
-    if (tmp_path / "pid").exists():  # on a busy machine it may not have come so far
-        assert _gone(int((tmp_path / "pid").read_text()))
+    if (tmp_path / "pid").exists():  # on a busy machine the child may not have started yet
+        assert _is_dead(int((tmp_path / "pid").read_text()))
 
 
-def test_nothing_the_child_prints_is_seen(call, capfd):
+def test_child_output_is_suppressed(call, capfd):
     assert call("shout") == ({}, {})
     assert capfd.readouterr() == ("", "")
 
 
 def test_files_left_by_the_child_are_removed(call):
-    _, told = call("litter")
-    assert told["folder"] != os.getcwd()
-    assert not os.path.exists(told["folder"])
+    _, metadata = call("litter")
+    assert metadata["folder"] != os.getcwd()
+    assert not os.path.exists(metadata["folder"])
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the limit is sure to exist on Linux only")
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is guaranteed on Linux only")
 def test_memory_is_limited(call):
-    _, told = call("limit")
-    assert 0 < told["soft"] <= os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    _, metadata = call("limit")
+    assert 0 < metadata["soft"] <= os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
-def test_ctrl_c_ends_the_child_too(call, tmp_path):
+def test_ctrl_c_kills_the_child(call, tmp_path):
     pid_file = tmp_path / "pid"
     code = (
-        "from taut.mesh.isolated import isolated\n"
-        f"isolated('child_functions:sleep', {{}}, {{'pid_file': {str(pid_file)!r}}}, "
+        "from taut.mesh.isolated import call_isolated\n"
+        f"call_isolated('child_functions:sleep', {{}}, {{'pid_file': {str(pid_file)!r}}}, "
         "what='reading', timeout=300)"
     )
     path = os.pathsep.join(entry for entry in sys.path if entry)
@@ -166,10 +172,10 @@ def test_ctrl_c_ends_the_child_too(call, tmp_path):
         assert parent.wait(60) != 0
     finally:
         parent.kill()
-    assert _gone(int(pid_file.read_text()))
+    assert _is_dead(int(pid_file.read_text()))
 
 
-def _gone(pid):
+def _is_dead(pid):
     def dead():
         try:
             os.kill(pid, 0)
@@ -181,7 +187,7 @@ def _gone(pid):
 
 
 def _eventually(condition):
-    """Whether it comes true within a minute."""
+    """Whether the condition holds within a minute."""
     for _ in range(1200):
         if condition():
             return True

@@ -1,4 +1,4 @@
-"""Medit and TetGen: groups by number, and what cannot be kept is named."""
+"""Medit and TetGen: numbered groups; data that cannot be stored is named."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def test_many_attributes_keep_their_order(tmp_path, log):
     }
 
 
-def test_labels_that_are_none_are_named(tmp_path, log):
+def test_invalid_labels_are_named(tmp_path, log):
     cells = {"tet": [[0, 1, 2, 3]], "triangle": [[0, 1, 2]]}
     wrong = {
         "marker0": [0],
@@ -68,7 +68,7 @@ def test_labels_that_are_none_are_named(tmp_path, log):
     assert set(taut.mesh.read(tmp_path / "x.mesh").groups) == {"ref-1", "RequiredTetrahedra"}
 
 
-def test_two_labels_for_one_are_refused(tmp_path):
+def test_reject_two_labels_of_one_cell(tmp_path):
     mesh = Mesh(
         POINTS, {"tet": [[0, 1, 2, 3]]}, groups={"ref1": {"tet": [0]}, "ref2": {"tet": [0]}}
     )
@@ -78,7 +78,7 @@ def test_two_labels_for_one_are_refused(tmp_path):
         taut.mesh.write(mesh, tmp_path / "x.mesh")
 
 
-def test_attributes_of_elements_that_number_no_regions(tmp_path):
+def test_non_region_attributes_become_cell_data(tmp_path):
     (tmp_path / "x.node").write_text("4 3 0 0\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n")
     (tmp_path / "x.ele").write_text("1 4 2\n1 1 2 3 4 0.5 7\n# made by hand\n")
     mesh = taut.mesh.read(tmp_path / "x.ele")
@@ -109,13 +109,13 @@ def test_attributes_of_elements_that_number_no_regions(tmp_path):
         ("x.node", b"1 3 0 1\n1 0 0 0 1.5\n", "markers must be integers"),
     ],
 )
-def test_what_is_wrong(name, content, message, tmp_path):
+def test_invalid_files_raise(name, content, message, tmp_path):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(taut.errors.MeshError, match=message):
         taut.mesh.read(tmp_path / name)
 
 
-def test_many_labels_take_linear_time(tmp_path):
+def test_many_labels_are_read(tmp_path):
     n = 20_000
     rows = "\n".join(f"{i} 0 0 {i + 1}" for i in range(n))
     cells = "\n".join(f"1 2 3 {i + 1}" for i in range(n))

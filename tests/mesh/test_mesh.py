@@ -1,4 +1,4 @@
-"""What a Mesh is made of, and what it refuses."""
+"""Construction of a Mesh and rejected input."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ SQUARE = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]
         (SQUARE, {"line": np.array([[0, 2**64 - 1]], np.uint64)}, "too large for an index"),
     ],
 )
-def test_what_makes_no_mesh(points, cells, message):
+def test_reject_bad_points_and_cells(points, cells, message):
     with pytest.raises(taut.errors.MeshError, match=message):
         Mesh(points, cells)
 
@@ -70,18 +70,18 @@ def test_what_makes_no_mesh(points, cells, message):
         ({"uv": UV([[0, 0]], {"quad": [[0, 0, 0, 0]]})}, "uv corners of quad"),
     ],
 )
-def test_what_does_not_fit_a_mesh(extra, message):
+def test_reject_bad_groups_and_data(extra, message):
     with pytest.raises(taut.errors.MeshError, match=message):
         Mesh(SQUARE, {"triangle": [[0, 1, 2]]}, **extra)
 
 
-def test_errors_carry_their_place():
+def test_errors_have_path_line_and_element():
     error = taut.errors.MeshError("it is wrong", path="a.obj", line=3, element="face 2")
     assert str(error) == "a.obj, line 3, face 2: it is wrong"
     assert (error.path, error.line, error.element) == ("a.obj", 3, "face 2")
 
 
-def test_arrays_are_own_and_read_only():
+def test_arrays_are_copied_and_read_only():
     points = np.array(SQUARE, float)
     mesh = Mesh(points, {"quad": [[0, 1, 2, 3]]}, groups={"a": [0]}, point_data={"w": np.ones(4)})
     points += 1
@@ -98,7 +98,7 @@ def test_arrays_are_own_and_read_only():
             array[0] = 0
 
 
-def test_kinds_come_in_one_order():
+def test_kinds_have_a_fixed_order():
     mesh = Mesh(
         np.random.default_rng(0).normal(size=(8, 3)),
         {"hex": [range(8)], "tet": [[0, 1, 2, 3]], "line": [[0, 1]], "triangle": [[0, 1, 2]]},
@@ -107,7 +107,7 @@ def test_kinds_come_in_one_order():
     assert repr(mesh) == "Mesh(8 points, 1 line, 1 triangle, 1 tet, 1 hex)"
 
 
-def test_with_changes_what_is_named_only():
+def test_with_replaces_only_the_given_fields():
     mesh = Mesh(SQUARE, {"quad": [[0, 1, 2, 3]]}, groups={"a": [0]})
     moved = mesh.with_(points=np.array(SQUARE) + 1.0)
     assert moved.groups["a"]["point"].tolist() == [0]
@@ -123,6 +123,6 @@ def test_a_plane_mesh_makes_a_plane_system():
     assert taut.System(mesh.points, mass=taut.areal_mass(mesh, 1.0)).flat
 
 
-def test_a_measure_of_a_kind_that_is_not_there():
+def test_measure_of_a_missing_kind_raises():
     with pytest.raises(taut.errors.MeshError, match="no tet cells; its kinds are quad"):
         Mesh(SQUARE, {"quad": [[0, 1, 2, 3]]}).measure("tet")

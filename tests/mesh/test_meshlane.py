@@ -58,14 +58,14 @@ def test_abaqus_with_its_sets(inp):
         ),
     ],
 )
-def test_what_the_library_chokes_on_is_an_error_of_ours(content, message, inp):
+def test_meshlane_failures_raise_mesh_error(content, message, inp):
     pytest.importorskip("meshlane", reason="the extra taut[meshlane] is not installed")
     inp.write_text(content)
     with pytest.raises(taut.errors.MeshError, match=message):
         taut.mesh.read(inp)
 
 
-def test_without_the_extra_the_error_says_how_to_get_it(inp, monkeypatch):
+def test_missing_extra_is_named(inp, monkeypatch):
     monkeypatch.setitem(sys.modules, "meshlane", None)
     with pytest.raises(
         taut.errors.MissingExtra,
@@ -74,6 +74,6 @@ def test_without_the_extra_the_error_says_how_to_get_it(inp, monkeypatch):
         taut.mesh.read(inp)
 
 
-def test_it_is_only_read(tmp_path):
+def test_writing_is_rejected(tmp_path):
     with pytest.raises(taut.errors.MeshError, match="a format that is only read cannot hold"):
         taut.mesh.write(taut.mesh.sphere(1), tmp_path / "x.inp")

@@ -1,6 +1,5 @@
-"""Wavefront OBJ: names, comments and continued lines, what is left out.
-
-And small files that would take much time or memory.
+"""Wavefront OBJ: names, comments, continued lines, dropped data, and small files that could be
+expensive.
 """
 
 import tracemalloc
@@ -34,7 +33,7 @@ def back(tmp_path):
     return of
 
 
-def listed(mesh: Mesh) -> dict:
+def list_groups(mesh: Mesh) -> dict:
     return {
         name: {kind: index.tolist() for kind, index in by_kind.items()}
         for name, by_kind in mesh.groups.items()
@@ -53,11 +52,11 @@ def listed(mesh: Mesh) -> dict:
         ("material:a b\\", "material:a_b_"),
     ],
 )
-def test_names_that_obj_cannot_hold_are_changed_and_told(name, word, back, log):
+def test_unsupported_names_are_changed_and_reported(name, word, back, log):
     mesh = back(
         Mesh(POINTS, TWO, groups={name: {"triangle": [0]}, "ä-1": {"triangle": [1], "point": [3]}})
     )
-    assert listed(mesh) == {word: {"triangle": [0]}, "ä-1": {"triangle": [1], "point": [3]}}
+    assert list_groups(mesh) == {word: {"triangle": [0]}, "ä-1": {"triangle": [1], "point": [3]}}
     assert mesh.cells["triangle"].tolist() == TWO["triangle"]
     assert [r.getMessage() for r in log.records] == [f"OBJ: renamed groups: {name!r} to {word!r}"]
 
@@ -80,13 +79,13 @@ def test_names_that_obj_cannot_hold_are_changed_and_told(name, word, back, log):
         ),
     ],
 )
-def test_names_that_would_be_lost_are_an_error(groups, message, tmp_path):
+def test_reject_names_that_would_be_lost(groups, message, tmp_path):
     with pytest.raises(taut.errors.MeshError, match=message):
         taut.mesh.write(Mesh(POINTS, TWO, groups=groups), tmp_path / "x.obj")
     assert not (tmp_path / "x.obj").exists()
 
 
-def test_groups_without_members_are_left_out_and_told(back, log):
+def test_empty_groups_are_dropped_and_reported(back, log):
     mesh = back(
         Mesh(
             POINTS,
@@ -94,7 +93,7 @@ def test_groups_without_members_are_left_out_and_told(back, log):
             groups={"default": [], "also none": {"tet": []}, "some": [1], "material:red": [2]},
         )
     )
-    assert listed(mesh) == {"some": {"point": [1]}, "material:red": {"point": [2]}}
+    assert list_groups(mesh) == {"some": {"point": [1]}, "material:red": {"point": [2]}}
     assert [r.getMessage() for r in log.records] == [
         "OBJ: left out groups without members: 'default', 'also none'"
     ]
@@ -120,7 +119,7 @@ def test_texture_coordinates_are_written_for_whole_faces(tmp_path, back, log):
 
 
 @pytest.mark.parametrize("extension", [".obj", ".off"])
-def test_colours_that_are_left_out_are_told(extension, tmp_path, log):
+def test_dropped_colours_are_reported(extension, tmp_path, log):
     rgba = np.array([[1, 0, 0, 0.5], [0, 1, 0, 1], [0, 0, 1, 1], [0, 0.25, 0, 0]])
     path = tmp_path / f"x{extension}"
     for color, kept, word in (
@@ -147,10 +146,10 @@ def test_comments_end_with_their_line_and_follow_a_space(read):
     )
     assert mesh.n == 4
     assert mesh.cells["quad"].tolist() == [[0, 1, 2, 3]]
-    assert listed(mesh) == {"p#1": {"triangle": [0]}, "p#2": {"quad": [0]}}
+    assert list_groups(mesh) == {"p#1": {"triangle": [0]}, "p#2": {"quad": [0]}}
 
 
-def test_lines_keep_their_number_after_continued_ones(read):
+def test_line_numbers_count_continued_lines(read):
     with pytest.raises(
         taut.errors.MeshError,
         match=r"line 7, face 1: a corner must be vertex\[/texture\[/normal\]\], got 'x'",
@@ -163,7 +162,7 @@ def test_lines_keep_their_number_after_continued_ones(read):
         read(V + b"f 1 2 3\nf 1 2 3 \\\n")
 
 
-def test_a_byte_order_mark_is_no_word(read, tmp_path):
+def test_byte_order_mark_is_skipped(read, tmp_path):
     bom = b"\xef\xbb\xbf"
     assert read(bom + V + b"f 1 2 3\n").n == 3
     assert read(bom + b"# comment\n" + V + b"f 1 2 3\n").n == 3
@@ -181,7 +180,7 @@ def test_a_byte_order_mark_is_no_word(read, tmp_path):
         assert taut.mesh.read(tmp_path / name).n == 3
 
 
-def test_what_is_not_kept_is_told(read, tmp_path, log):
+def test_ignored_statements_are_reported(read, tmp_path, log):
     read(
         b"mtllib a.mtl\nv 0 0 0 1\n"
         + V
@@ -236,20 +235,20 @@ def test_what_is_not_kept_is_told(read, tmp_path, log):
         ),
     ],
 )
-def test_underscores_do_not_belong_in_numbers(name, content, message, tmp_path):
+def test_reject_underscores_in_numbers(name, content, message, tmp_path):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(taut.errors.MeshError, match=message):
         taut.mesh.read(tmp_path / name)
 
 
-def test_underscores_in_names_do_no_harm(read):
-    assert listed(read(V + b"g a_b\nusemtl c_d\nf 1 2 3\n")) == {
+def test_underscores_in_names_are_accepted(read):
+    assert list_groups(read(V + b"g a_b\nusemtl c_d\nf 1 2 3\n")) == {
         "a_b": {"triangle": [0]},
         "material:c_d": {"triangle": [0]},
     }
 
 
-def test_objects_groups_and_materials_hold_on_their_own(read):
+def test_objects_groups_and_materials_are_independent(read):
     mesh = read(
         V
         + (
@@ -257,7 +256,7 @@ def test_objects_groups_and_materials_hold_on_their_own(read):
             b"l 1 2 3\no\nusemtl\nf 3 1\np 2 3\np 1\ng\nf 1 2 3\n"
         )
     )
-    assert listed(mesh) == {
+    assert list_groups(mesh) == {
         "a": {"triangle": [0, 1], "quad": [0], "line": [0, 1]},
         "b": {"triangle": [0, 1]},
         "c": {"quad": [0], "line": [0, 1, 2], "point": [0, 1, 2]},
@@ -307,7 +306,7 @@ SIZES = b"".join(b"f " + b"1 " * k + b"\n" for k in range(3, 300))
     ],
     ids=["faces", "points", "kinds", "materials", "sizes", "labels", "long", "continued"],
 )
-def test_small_files_take_little(content, message, read):
+def test_small_files_use_little_memory(content, message, read):
     tracemalloc.start()
     if message is None:
         assert read(content).cells

@@ -1,4 +1,4 @@
-"""OFF and STL: columns, leftovers, what is left out, and what single precision cannot hold."""
+"""OFF and STL: columns, dropped data, and the limits of single precision."""
 
 import struct
 
@@ -24,7 +24,7 @@ def read(tmp_path):
 
 
 def off(head: str, tail: str, faces: str = "3 0 1 2\n") -> bytes:
-    """Three vertices with something behind their position."""
+    """Three vertices with extra columns after their position."""
     positions = ("0 0 0", "1 0 0", "0 1 0")
     return (
         f"{head}\n3 {len(faces.splitlines())} 0\n".encode()
@@ -47,7 +47,7 @@ def off(head: str, tail: str, faces: str = "3 0 1 2\n") -> bytes:
         ("STCNOFF", "0 0 1 0.5 0 0.25 0.75 0.1 0.2", [0.5, 0, 0.25], [0.1, 0.2], "normals, alpha"),
     ],
 )
-def test_columns_of_off(head, tail, color, uv, lost, read, tmp_path, log):
+def test_off_vertex_columns(head, tail, color, uv, lost, read, tmp_path, log):
     mesh = read("x.off", off(head, tail))
     assert mesh.points.tolist() == [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
     assert ([color] * 3 if color else None) == (
@@ -59,7 +59,7 @@ def test_columns_of_off(head, tail, color, uv, lost, read, tmp_path, log):
     )
 
 
-def test_colours_of_faces_are_told(read, log):
+def test_dropped_face_colours_are_reported(read, log):
     assert read("x.off", off("OFF", "", "3 0 1 2 255 0 0\n")).cells["triangle"].tolist() == [
         [0, 1, 2]
     ]
@@ -90,7 +90,7 @@ def test_colours_of_faces_are_told(read, log):
         ),
     ],
 )
-def test_what_is_wrong_in_off(content, message, read):
+def test_invalid_off_raises(content, message, read):
     with pytest.raises(taut.errors.MeshError, match=message):
         read("x.off", content)
 
@@ -118,7 +118,7 @@ def test_stl_text_in_capitals(read):
         (b"vertex 1 0 0", b"vertex 1_0 0 0", "line 5, corner 1: must be a number, got '1_0'"),
     ],
 )
-def test_what_is_wrong_in_stl(old, new, message, read):
+def test_invalid_stl_raises(old, new, message, read):
     with pytest.raises(taut.errors.MeshError, match=message):
         read("x.stl", b"solid\n" + FACET.replace(old, new) + b"endsolid\n")
 
@@ -130,7 +130,7 @@ def test_normals_of_degenerate_triangles_may_be_anything(read):
     )
 
 
-def test_attributes_of_stl_are_told(read, log):
+def test_dropped_stl_attributes_are_reported(read, log):
     corners = np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0], [0, 1, 0]], "<f4").tobytes()
     head = bytes(80) + struct.pack("<I", 1) + corners
     assert read("x.stl", head + b"\0\0").n == 3
@@ -139,7 +139,7 @@ def test_attributes_of_stl_are_told(read, log):
     assert "not kept: attributes of triangles" in log.text
 
 
-def test_points_beyond_single_precision_are_no_stl(tmp_path):
+def test_reject_points_beyond_single_precision(tmp_path):
     mesh = Mesh(
         [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1e39, 0]], {"triangle": [[0, 1, 2], [0, 1, 3]]}
     )
@@ -150,5 +150,5 @@ def test_points_beyond_single_precision_are_no_stl(tmp_path):
     assert not (tmp_path / "x.stl").exists()
 
 
-def test_rows_of_nothing():
+def test_format_empty_rows():
     assert format_rows(np.empty((0, 3))) == format_rows(np.empty(0)) == []

@@ -12,13 +12,13 @@ from tests.mesh.meshes import SOLIDS, SURFACES, real
 from tests.mesh.test_topology import uv_sphere
 
 
-def scrambled(mesh, seed):
+def scramble(mesh, seed):
     rng = np.random.default_rng(seed)
     return flip_cells(mesh, {name: rng.random(len(c)) < 0.5 for name, c in mesh.cells.items()})
 
 
-def consistent(mesh):
-    """Whether no two faces run along an edge in the same direction."""
+def is_consistent(mesh):
+    """Whether no two faces traverse an edge in the same direction."""
     directed = np.concatenate(
         [c[:, [i, (i + 1) % c.shape[1]]] for c in mesh.cells.values() for i in range(c.shape[1])]
     )
@@ -28,20 +28,20 @@ def consistent(mesh):
 @pytest.mark.parametrize("name", SURFACES)
 @settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_scrambled_surfaces_come_back(name, seed):
+def test_scrambled_surfaces_are_restored(name, seed):
     mesh = SURFACES[name]()
-    assert consistent(mesh)
-    again = oriented(scrambled(mesh, seed))
-    assert consistent(again)
+    assert is_consistent(mesh)
+    again = oriented(scramble(mesh, seed))
+    assert is_consistent(again)
     if not len(mesh.boundary_edges):
         assert again.enclosed_volume > 0
         np.testing.assert_allclose(again.enclosed_volume, mesh.enclosed_volume, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", SOLIDS)
-def test_scrambled_solids_come_back(name):
+def test_scrambled_solids_are_restored(name):
     mesh = SOLIDS[name]()
-    again = oriented(scrambled(mesh, 1))
+    again = oriented(scramble(mesh, 1))
     np.testing.assert_allclose(again.volumes, mesh.volumes, rtol=1e-14)
     assert (again.volumes > 0).all()
 
@@ -53,10 +53,10 @@ def test_generated_surfaces_are_oriented_already():
         assert all((again.cells[name] == mesh.cells[name]).all() for name in mesh.cells)
 
 
-def test_a_real_surface_comes_back():
+def test_scanned_surface_is_restored():
     spot = taut.mesh.read(real("spot.obj"))
-    again = oriented(scrambled(spot, 7))
-    assert consistent(again)
+    again = oriented(scramble(spot, 7))
+    assert is_consistent(again)
     np.testing.assert_allclose(again.enclosed_volume, spot.enclosed_volume, rtol=1e-12)
 
 
@@ -92,7 +92,7 @@ def test_a_globe_of_collapsed_quads_is_turned_outwards():
     assert oriented(inwards).enclosed_volume == pytest.approx(-inwards.enclosed_volume, rel=1e-14)
 
 
-def test_a_strip_with_one_side_is_refused():
+def test_reject_non_orientable_strip():
     n = 12
     turn = 2 * np.pi * np.arange(n) / n
     rim = np.column_stack([np.cos(turn), np.sin(turn), np.zeros(n)])

@@ -1,7 +1,4 @@
-"""PLY: names and types that come back as they were, declared types held to.
-
-And nothing dropped without a word.
-"""
+"""PLY: names and types round trip, declared types are enforced, and dropped data is reported."""
 
 import struct
 import tracemalloc
@@ -33,7 +30,7 @@ def text(vertex="", face="", rows=CORNERS, faces="3 0 1 2\n", before="", behind=
 
 
 def binary(faces, count=1, length="uchar", vertices=EYE, behind=b"", order="little"):
-    """The same in binary."""
+    """The same file in binary."""
     face = f"element face {count}\nproperty list {length} int vertex_indices\n"
     code = "<f4" if order == "little" else ">f4"
     return (
@@ -44,7 +41,7 @@ def binary(faces, count=1, length="uchar", vertices=EYE, behind=b"", order="litt
     )
 
 
-def trip(tmp_path, mesh):
+def round_trip(tmp_path, mesh):
     taut.mesh.write(mesh, tmp_path / "trip.ply")
     return taut.mesh.read(tmp_path / "trip.ply")
 
@@ -77,7 +74,7 @@ def trip(tmp_path, mesh):
         ({"groups": {"\udc00": [1]}}, r"PLY names must be valid Unicode, got '\\udc00'; rename it"),
     ],
 )
-def test_what_would_be_read_as_something_else_is_refused(parts, named, tmp_path):
+def test_reject_ambiguous_data(parts, named, tmp_path):
     with pytest.raises(taut.errors.MeshError, match=named):
         taut.mesh.write(Mesh(POINTS, MIXED, **parts), tmp_path / "x.ply")
     assert not list(tmp_path.iterdir())
@@ -96,7 +93,7 @@ def test_what_would_be_read_as_something_else_is_refused(parts, named, tmp_path)
     ],
 )
 def test_cell_data_of_some_kinds_and_of_different_types(values, tmp_path):
-    back = trip(
+    back = round_trip(
         tmp_path, Mesh(POINTS, MIXED, cell_data={"a": values, "b": {"triangle": [1], "quad": [2]}})
     )
     assert {kind: c.tolist() for kind, c in back.cells.items()} == MIXED
@@ -105,7 +102,7 @@ def test_cell_data_of_some_kinds_and_of_different_types(values, tmp_path):
         np.testing.assert_array_equal(back.cell_data["a"][kind], value)
         floats = np.array(value).dtype.kind == "f" or 2**40 in values.get(
             "quad", []
-        )  # what no shorter integer holds is a double
+        )  # integers too large for PLY become doubles
         assert (back.cell_data["a"][kind].dtype.kind == "f") == floats
     assert {kind: v.tolist() for kind, v in back.cell_data["b"].items()} == {
         "triangle": [1],
@@ -132,7 +129,7 @@ NAMES = [
 ]
 
 
-def test_every_name_comes_back(tmp_path):
+def test_names_round_trip(tmp_path):
     mesh = Mesh(
         POINTS,
         MIXED,
@@ -142,7 +139,7 @@ def test_every_name_comes_back(tmp_path):
         cell_data={name: {"triangle": [i], "quad": [-i]} for i, name in enumerate(NAMES)}
         | {name + "'": {"quad": [i]} for i, name in enumerate(NAMES)},
     )
-    back = trip(tmp_path, mesh)
+    back = round_trip(tmp_path, mesh)
 
     def plain(parts):
         return {
@@ -155,7 +152,7 @@ def test_every_name_comes_back(tmp_path):
     assert plain({"all": back.point_data}) == plain({"all": mesh.point_data})
 
 
-def test_names_by_other_programs_stand_as_they_are(tmp_path):
+def test_foreign_names_are_unchanged(tmp_path):
     mesh = read(
         tmp_path,
         text(
@@ -169,8 +166,10 @@ def test_names_by_other_programs_stand_as_they_are(tmp_path):
 @pytest.mark.parametrize(
     "dtype", [np.float16, np.longdouble, np.float32, bool, np.int8, np.uint16, np.uint64, ">f8"]
 )
-def test_every_type_of_number_is_stored(dtype, tmp_path):
-    back = trip(tmp_path, Mesh(POINTS, MIXED, point_data={"a": np.array([0, 1, 1, 0], dtype)}))
+def test_every_number_type_round_trips(dtype, tmp_path):
+    back = round_trip(
+        tmp_path, Mesh(POINTS, MIXED, point_data={"a": np.array([0, 1, 1, 0], dtype)})
+    )
     assert back.point_data["a"].tolist() == [0, 1, 1, 0]
 
 
@@ -178,15 +177,16 @@ def test_every_type_of_number_is_stored(dtype, tmp_path):
     "color",
     [[[0.0, 0.5, 1.0]] * 4, [[0.2, 0.4, 2.0]] * 4, [[0, 128, 255]] * 4, [0.1, 0.2, 0.3, 0.4]],
 )
-def test_colours_come_back(color, tmp_path):
+def test_colours_round_trip(color, tmp_path):
     np.testing.assert_array_equal(
-        trip(tmp_path, Mesh(POINTS, MIXED, point_data={"color": color})).point_data["color"], color
+        round_trip(tmp_path, Mesh(POINTS, MIXED, point_data={"color": color})).point_data["color"],
+        color,
     )
 
 
-def test_maps_s_and_t_stay_beside_texture_coordinates_at_the_faces(tmp_path):
+def test_s_and_t_data_do_not_collide_with_face_texture_coordinates(tmp_path):
     uv = UV([[0, 0], [1, 0], [1, 1]], {"triangle": [[0, 1, 2]]})
-    back = trip(
+    back = round_trip(
         tmp_path, Mesh(POINTS, MIXED, uv=uv, point_data={"s": [1, 2, 3, 4], "t": [5, 6, 7, 8]})
     )
     assert back.point_data["t"].tolist() == [5, 6, 7, 8]
@@ -293,12 +293,12 @@ def test_maps_s_and_t_stay_beside_texture_coordinates_at_the_faces(tmp_path):
         ),
     ],
 )
-def test_what_is_wrong_and_where(content, message, tmp_path):
+def test_invalid_files_raise_and_name_the_place(content, message, tmp_path):
     with pytest.raises(taut.errors.MeshError, match=message):
         read(tmp_path, content)
 
 
-def test_dark_colours_of_bytes_are_dark_in_text_too(tmp_path):
+def test_byte_colours_in_text_files_are_scaled(tmp_path):
     mesh = read(
         tmp_path,
         text(
@@ -309,7 +309,7 @@ def test_dark_colours_of_bytes_are_dark_in_text_too(tmp_path):
     assert mesh.point_data["color"].tolist() == [[1 / 255, 0, 1 / 255]] * 3
 
 
-def test_a_comment_may_name_the_end_of_the_header(tmp_path):
+def test_comment_may_contain_end_header(tmp_path):
     for word in (
         "comment the end_header follows\n",
         "comment end_header\n",
@@ -330,7 +330,7 @@ def test_a_body_may_begin_with_a_line_feed(tmp_path):
     assert read(tmp_path, content).points[0, 0] == np.frombuffer(number, "<f4")[0]
 
 
-def test_what_is_left_out_is_named(tmp_path, log):
+def test_dropped_properties_are_named(tmp_path, log):
     extra = "property list uchar int odd\nproperty float nx\n"
     content = text(
         extra,
@@ -345,7 +345,7 @@ def test_what_is_left_out_is_named(tmp_path, log):
         assert word in line
 
 
-def test_what_is_left_out_of_faces_and_strips_is_named(tmp_path, log):
+def test_dropped_face_and_strip_properties_are_named(tmp_path, log):
     read(tmp_path, text(face="property list uchar float texcoord\n", faces="3 0 1 2 5 0 0 0 0 0\n"))
     assert "face.texcoord of 1 faces" in log.text
     strips = "element tristrips 1\nproperty list int int vertex_indices\nproperty int colour\n"
@@ -357,7 +357,7 @@ def test_what_is_left_out_of_faces_and_strips_is_named(tmp_path, log):
     assert "tristrips.colour, the element edge" in log.text
 
 
-def test_texture_coordinates_behind_a_face_with_too_few(tmp_path):
+def test_texture_coordinates_after_a_face_with_too_few(tmp_path):
     content = text(
         face="property list uchar float texcoord\n",
         faces="3 0 1 2 5 9 9 9 9 9\n3 2 1 0 6 1 2 3 4 5 6\n",
@@ -387,7 +387,7 @@ def test_faces_of_many_sizes_in_binary(order, tmp_path):
         assert mesh.cell_data["quality"][kind].tolist() == quality[which].tolist()
 
 
-def test_strips(tmp_path):
+def test_triangle_strips(tmp_path):
     header = (
         f"ply\nformat ascii 1.0\n{VERTEX}element tristrips 4\n"
         f"property list int int vertex_indices\nend_header\n{CORNERS}"
@@ -406,7 +406,7 @@ def test_strips(tmp_path):
         read(tmp_path, header + "5 0 1 2 0 1\n0\n2 0 1\n9 -1 0 1 2 -1 -1 2 1 7\n")
 
 
-def test_many_elements_and_strips(tmp_path):
+def test_many_elements_and_strips_are_read(tmp_path):
     elements = "".join(f"element a{i} 0\n" for i in range(50000))
     assert len(read(tmp_path, text(before="", behind=elements)).triangles) == 1
     strips = "element tristrips 200000\nproperty list int int vertex_indices\n"
@@ -428,7 +428,7 @@ def test_many_elements_and_strips(tmp_path):
     ],
     ids=["lists", "breaks", "rows"],
 )
-def test_hungry_files_take_little_memory(content, tmp_path):
+def test_expensive_files_use_bounded_memory(content, tmp_path):
     tracemalloc.start()
     try:
         with pytest.raises(taut.errors.MeshError):
@@ -438,7 +438,7 @@ def test_hungry_files_take_little_memory(content, tmp_path):
         tracemalloc.stop()
 
 
-def test_too_many_properties_of_too_many_kinds(tmp_path):
+def test_reject_too_many_properties_of_too_many_kinds(tmp_path):
     face = "element face 300\nproperty list ushort uchar vertex_indices\n" + "".join(
         f"property uchar group:{i}\n" for i in range(300)
     )

@@ -1,7 +1,4 @@
-"""Selections: what each form picks, what is refused and how it is said.
-
-And that no text gets further than a MeshError.
-"""
+"""Selections: the meaning of each form, rejected input, and only MeshErrors for any text."""
 
 import tracemalloc
 
@@ -21,7 +18,7 @@ from tests.mesh.meshes import real
 def _sheet(cells: int = 10, spacing: float = 0.1) -> Mesh:
     """Quads in xy; coordinates are i * spacing.
 
-    Which is not the nearest number to every decimal.
+    These are not the nearest floats to every decimal.
     """
     i, j = np.meshgrid(np.arange(cells + 1), np.arange(cells + 1), indexing="ij")
     points = np.column_stack([i.ravel() * spacing, j.ravel() * spacing, np.zeros(i.size)])
@@ -120,7 +117,7 @@ MEANINGS = {
 
 
 @pytest.mark.parametrize("text", MEANINGS)
-def test_meaning(text):
+def test_select_expression(text):
     found = select(SHEET, text)
     assert found.dtype == np.int64
     np.testing.assert_array_equal(found, np.flatnonzero(MEANINGS[text]))
@@ -138,7 +135,7 @@ def test_meaning(text):
         "(x - min(x))^3 <= (max(x) - min(x))^3/8",
     ],
 )
-def test_comparisons_do_not_depend_on_the_unit_or_the_place(scale, shift, text):
+def test_comparisons_do_not_depend_on_unit_or_position(scale, shift, text):
     """Rounding noise is absorbed, and as much at any scale."""
     points = SHEET.points + np.array([shift, shift, 0.0])
     noise = np.random.default_rng(0).uniform(-1e-11, 1e-11, points.shape)
@@ -207,7 +204,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("text", REFUSED, ids=lambda t: t[:30])
-def test_refused(text):
+def test_reject_expression(text):
     with pytest.raises(MeshError) as caught:
         select(SHEET, text)
     message = str(caught.value)
@@ -229,12 +226,12 @@ def test_refused(text):
     ],
     ids=range(7),
 )
-def test_what_is_too_long_or_too_deep_is_refused(text):
+def test_reject_too_long_or_too_deep_expressions(text):
     with pytest.raises(MeshError, match=r"nested at most 30 deep|at most 10000 characters"):
         select(SHEET, text)
 
 
-def test_what_is_long_or_deep_within_the_limits_is_read():
+def test_long_and_deep_expressions_within_the_limits():
     assert len(select(SHEET, "(" * (MAX_NESTING - 2) + "x > 0.95" + ")" * (MAX_NESTING - 2))) == 11
     assert len(select(SHEET, "x" + "+1" * 4990 + " > 4990.95")) == 11
     assert len(select(SHEET, " or ".join(f"points({i})" for i in range(121)))) == 121
@@ -315,7 +312,7 @@ def test_a_mesh_in_the_plane():
         select(PLANE, "box(0, 0, 0, 1, 1, 1)")
 
 
-def test_values_that_are_not_finite_do_not_count_among_the_overall_ones():
+def test_non_finite_values_are_ignored_in_max_and_mean():
     assert select(PLANE, "hole == max").tolist() == [3]
     assert select(PLANE, "hole > mean").tolist() == [2, 3]
     assert select(PLANE, "hole != 0").tolist() == [2, 3]
@@ -335,7 +332,7 @@ def test_values_that_are_not_finite_do_not_count_among_the_overall_ones():
         (np.zeros(121, bool), []),
     ],
 )
-def test_numbers_and_masks(what, expected):
+def test_select_by_indices_and_masks(what, expected):
     found = select(SHEET, what)
     assert found.dtype == np.int64
     assert found.tolist() == expected
@@ -360,7 +357,7 @@ def test_numbers_and_masks(what, expected):
     ],
     ids=repr,
 )
-def test_no_numbers_and_no_masks(what, message):
+def test_reject_bad_indices_and_masks(what, message):
     with pytest.raises(MeshError) as caught:
         select(SHEET, what)
     assert message in str(caught.value)
@@ -394,7 +391,7 @@ def test_corners_of_a_block(side, axis, value):
     np.testing.assert_array_equal(corners(block, side), every[block.points[every, axis] == value])
 
 
-def test_corners_of_thin_things():
+def test_corners_of_ropes_and_sheets():
     rope = Mesh(np.linspace([0, 0, 0], [0, 5, 0], 6), {"line": [[0, 1]]})
     assert corners(rope).tolist() == [0, 5]
     assert corners(rope, "bottom").tolist() == [0]
@@ -409,7 +406,7 @@ def test_corners_of_thin_things():
         corners(EMPTY)
 
 
-def test_corners_of_something_round_are_the_nearest_points():
+def test_corners_of_a_ring_are_the_nearest_points():
     angle = np.arange(8) * np.pi / 4 + np.pi / 8 + 0.01
     ring = Mesh(np.column_stack([np.cos(angle), np.sin(angle), 0 * angle]), {"line": [[0, 1]]})
     low, high = ring.points.min(axis=0), ring.points.max(axis=0)
@@ -418,7 +415,7 @@ def test_corners_of_something_round_are_the_nearest_points():
     assert set(corners(ring).tolist()) == expected
 
 
-def test_on_a_real_mesh():
+def test_select_on_a_scanned_mesh():
     spot = read(real("spot.obj"))
     top = select(spot, "y > 0.9*max")
     assert 0 < len(top) < spot.n
@@ -426,7 +423,7 @@ def test_on_a_real_mesh():
     assert np.delete(spot.points[:, 1], top).max() <= 0.9 * spot.points[:, 1].max() * (1 + 1e-8)
 
 
-def test_long_sums_hold_one_term_at_a_time():
+def test_long_sums_use_bounded_memory():
     cloth = sheet(100, 100)
     tracemalloc.start()
     assert len(cloth.select("+".join(["x"] * 2000) + " > 0")) == 100 * 101

@@ -1,4 +1,6 @@
-"""Drawings for notebooks: well-formed, within their frame, small, and deaf to hostile names."""
+"""Sketches for notebooks: well-formed, within their frame, small, and safe against
+hostile names.
+"""
 
 import re
 import xml.etree.ElementTree as ET
@@ -17,8 +19,8 @@ from taut.run.record import record
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def parsed(text):
-    """All numbers of places in a drawing, (n, 2), and the drawing."""
+def parse_sketch(text):
+    """All coordinates in a drawing, (n, 2), and the drawing."""
     root = ET.fromstring(text)
     places = [
         n for path in root.iter(f"{SVG}path") for n in re.findall(r"-?\d+\.?\d*", path.get("d"))
@@ -44,7 +46,7 @@ def parsed(text):
 def test_a_mesh_is_drawn_within_its_frame(mesh):
     html = mesh._repr_html_()
     ET.fromstring(html)
-    places, _ = parsed(html[html.index("<svg") : html.index("</svg>") + 6])
+    places, _ = parse_sketch(html[html.index("<svg") : html.index("</svg>") + 6])
     assert (places >= 0).all()
     assert (places <= [WIDTH, HEIGHT]).all()
     assert len(places) or not mesh.n
@@ -52,45 +54,47 @@ def test_a_mesh_is_drawn_within_its_frame(mesh):
     assert f"{mesh.n:,}" in html
 
 
-def test_points_are_where_the_projection_says():
+def test_points_match_the_projection():
     x = np.array([[0.0, 0, 0], [2, 0, 0], [0, 1, 0], [0, 0, 3]])
     lines = [[0, 1], [0, 2], [0, 3]]
-    places, _ = parsed(sketch(x, lines=lines))
+    places, _ = parse_sketch(sketch(x, lines=lines))
     a, b = np.radians(35), np.radians(22)
     right = x @ [np.cos(a), 0, -np.sin(a)]
     up = x @ [-np.sin(b) * np.sin(a), np.cos(b), -np.sin(b) * np.cos(a)]
     np.testing.assert_allclose(project(x), np.column_stack([right, up]), atol=1e-15)
     expected = np.column_stack([right, -up])[np.array(lines).ravel()]
     scale = np.ptp(places, axis=0) / np.ptp(expected, axis=0)
-    assert scale[0] == pytest.approx(scale[1], rel=2e-3)  # places are rounded to a tenth of a pixel
+    assert scale[0] == pytest.approx(
+        scale[1], rel=2e-3
+    )  # coordinates are rounded to a tenth of a pixel
     np.testing.assert_allclose(places - places[0], (expected - expected[0]) * scale, atol=0.11)
 
 
-def test_what_is_nearer_is_drawn_later_and_solids_show_their_front_only():
+def test_faces_are_sorted_by_depth_and_solids_show_front_faces_only():
     near, far = (
         np.array([[0.0, 0, 1], [1, 0, 1], [0, 1, 1]]),
         np.array([[0.0, 0, -1], [1, 0, -1], [0, 1, -1]]),
     )
-    places, _ = parsed(sketch(np.concatenate([near, far]), faces=[[0, 1, 2], [3, 4, 5]]))
-    reverse, _ = parsed(sketch(np.concatenate([far, near]), faces=[[0, 1, 2], [3, 4, 5]]))
+    places, _ = parse_sketch(sketch(np.concatenate([near, far]), faces=[[0, 1, 2], [3, 4, 5]]))
+    reverse, _ = parse_sketch(sketch(np.concatenate([far, near]), faces=[[0, 1, 2], [3, 4, 5]]))
     np.testing.assert_array_equal(places, reverse)
     assert (
         places[:3, 0].mean() > places[3:, 0].mean()
-    )  # seen from the right front, what is far stands to the right
+    )  # seen from the front right, far points are drawn to the right
     block = taut.mesh.block(1, 1, 1)
     html = block._repr_html_()
-    _, root = parsed(html[html.index("<svg") : html.index("</svg>") + 6])
+    _, root = parse_sketch(html[html.index("<svg") : html.index("</svg>") + 6])
     assert (
         len(list(root.iter(f"{SVG}path"))) == 6
-    )  # three of six sides face the eye, two triangles each
+    )  # three of six sides face the camera, two triangles each
 
 
-def test_a_large_mesh_stays_small_and_keeps_its_shape():
+def test_sketch_of_a_large_mesh_is_small():
     sphere = taut.mesh.sphere(60)
     assert len(sphere.triangles) > 70_000
     html = sphere._repr_html_()
     assert len(html) < 100_000
-    places, root = parsed(html[html.index("<svg") : html.index("</svg>") + 6])
+    places, root = parse_sketch(html[html.index("<svg") : html.index("</svg>") + 6])
     assert len(list(root.iter(f"{SVG}path"))) > 200
     across = np.ptp(places, axis=0)
     assert across[0] == pytest.approx(across[1], rel=0.01)
@@ -103,7 +107,7 @@ def test_a_large_mesh_stays_small_and_keeps_its_shape():
     )
 
 
-def test_names_are_text_and_nothing_else():
+def test_names_are_escaped():
     name = "<script>alert('x')</script>&\x00\x1b[31m\""
     mesh = Mesh([[0.0, 0, 0], [1, 0, 0]], {"line": [[0, 1]]}, groups={name: [0]})
     html = mesh._repr_html_()
@@ -119,8 +123,8 @@ def test_names_are_text_and_nothing_else():
     ET.fromstring(card(name, [(name, name)], [spark([1.0, np.nan, np.inf])]))
 
 
-def test_points_that_are_nowhere_are_left_out():
-    places, _ = parsed(
+def test_non_finite_points_are_skipped():
+    places, _ = parse_sketch(
         sketch(
             [[0, 0, 0], [1, 0, 0], [np.nan, 0, 0], [np.inf, 1, 1]],
             lines=[[0, 1], [1, 2], [2, 3]],
@@ -131,7 +135,7 @@ def test_points_that_are_nowhere_are_left_out():
     assert np.isfinite(places).all()
 
 
-def test_a_system_marks_what_is_held():
+def test_system_marks_held_points():
     sheet = taut.mesh.sheet(4, 4)
     system = taut.System(
         sheet.points,
@@ -143,7 +147,7 @@ def test_a_system_marks_what_is_held():
     )
     html = system._repr_html_()
     ET.fromstring(html)
-    _, root = parsed(html[html.index("<svg") : html.index("</svg>") + 6])
+    _, root = parse_sketch(html[html.index("<svg") : html.index("</svg>") + 6])
     assert len(list(root.iter(f"{SVG}circle"))) == 3
     assert root.find(f"{SVG}path").get("d").count("M") == len(sheet.edges)
     for word in ("25", "0.25 kg", "spring", "gravity", "drag", "rayleigh"):

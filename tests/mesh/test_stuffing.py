@@ -1,7 +1,4 @@
-"""Stuffing: the angles that were promised, the volume that is enclosed.
-
-A boundary that is a closed surface.
-"""
+"""Isosurface stuffing: angle bounds, enclosed volume, and a closed boundary surface."""
 
 from itertools import product
 
@@ -39,7 +36,7 @@ def _torus(x):
     return np.hypot(np.hypot(x[:, 0], x[:, 2]) - 0.7, x[:, 1]) - 0.25
 
 
-# --- every case there is
+# --- all stencils
 # --------------------------------------------------------------------------------------------------
 
 CORNERS = np.array([[-1, 0, 0], [1, 0, 0], [0, 1, 1], [0, -1, 1]])  # in half spacings
@@ -49,9 +46,9 @@ SPOKES = LONG + list(product((1, -1), repeat=3))  # to the fourteen neighbours o
 
 
 def _can_move(signs, moves):
-    """Whether points can have moved so: {point.
+    """Whether the moves {point: neighbour} are possible.
 
-    Neighbour}, each along an edge whose ends were on different sides.
+    Each is along an edge whose ends were on different sides.
     """
     name = [tuple(c) for c in CORNERS.tolist()]
     if any(moves.get(b) == name[a] for a, to in moves.items() for b in moves if name[b] == to):
@@ -65,10 +62,10 @@ def _can_move(signs, moves):
     return False
 
 
-def test_no_case_leaves_the_proven_angles():
-    """All signs, all moves of the points on the surface.
+def test_all_stencils_satisfy_the_angle_bounds():
+    """All signs and all snaps of the points on the surface.
 
-    All of them and the cut points at the ends of their ranges.
+    Each with cut points at the ends of their ranges.
     """
     smallest, largest = 180.0, 0.0
     for signs in product((-1, 0, 1), repeat=4):
@@ -122,7 +119,7 @@ def test_no_case_leaves_the_proven_angles():
 
 @pytest.mark.parametrize("spacing", [0.3, 0.17])
 @pytest.mark.parametrize(("inside", "euler"), [(_sphere, 2), (_torus, 0)])
-def test_the_boundary_is_a_closed_surface_of_the_right_kind(inside, euler, spacing):
+def test_boundary_is_a_closed_surface_of_expected_topology(inside, euler, spacing):
     mesh = stuff(inside, [-1, -1, -1], [1, 1, 1], spacing)
     assert within_the_proven_angles(mesh)
     assert euler_characteristic(mesh) == euler
@@ -140,7 +137,7 @@ def test_the_volume_of_a_ball_converges_at_second_order():
 
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.floats(1.0, 30.0), st.floats(0.2, 0.5))
-def test_random_blobs_keep_the_proven_angles(seed, roughness, spacing):
+def test_random_blobs_satisfy_the_angle_bounds(seed, roughness, spacing):
     """From smooth shapes to ones rougher than the lattice."""
     random = np.random.default_rng(seed)
     waves, phases, level = (
@@ -165,7 +162,7 @@ def test_random_blobs_keep_the_proven_angles(seed, roughness, spacing):
     assert (there == back).all()  # closed, even where parts touch
 
 
-def test_a_shape_beyond_the_box_is_cut_off_there():
+def test_shape_is_clipped_at_the_box():
     mesh = stuff(lambda x: x[:, 0], [-1, -1, -1], [1, 1, 1], 0.25)
     assert mesh.volumes.sum() == pytest.approx(
         4.0, rel=1e-9
@@ -173,15 +170,15 @@ def test_a_shape_beyond_the_box_is_cut_off_there():
     assert within_the_proven_angles(mesh)
 
 
-def test_the_same_bits_twice_and_at_another_scale():
+def test_results_are_bit_identical_when_repeated_or_scaled():
     one, again = ball(spacing=0.3), ball(spacing=0.3)
     assert (one.points == again.points).all()
     assert (one.cells["tet"] == again.cells["tet"]).all()
     assert (ball(2.0, spacing=0.6).points == 2 * one.points).all()
 
 
-def test_only_the_sign_matters():
-    """As far as the tolerance of the crossings goes."""
+def test_only_the_sign_of_the_function_matters():
+    """To the tolerance of the crossings."""
     exact, sign = (
         ball(spacing=0.4),
         stuff(lambda x: np.sign(_sphere(x)), [-1, -1, -1], [1, 1, 1], 0.4),
@@ -194,7 +191,7 @@ def test_only_the_sign_matters():
 # --------------------------------------------------------------------------------------------------
 
 
-def test_the_bunny_is_one_well_shaped_piece():
+def test_bunny_is_connected_and_well_shaped():
     mesh = bunny()
     assert within_the_proven_angles(mesh)
     assert euler_characteristic(mesh) == 2
@@ -202,14 +199,14 @@ def test_the_bunny_is_one_well_shaped_piece():
     assert 2000 < len(mesh.cells["tet"]) < 10000
 
 
-def test_the_bunny_sits_on_the_ground_and_pricks_its_ears():
+def test_bunny_rests_on_the_ground_and_has_ears():
     mesh = bunny(0.2)
     assert mesh.points[:, 1].min() == 0.0
     assert mesh.points[:, 1].max() == pytest.approx(0.2, rel=0.02)
     feet, ears = (mesh.points[mesh.groups[name]["point"]] for name in ("feet", "ears"))
     assert (feet[:, 1] == 0).all()
     centre = (mesh.volumes @ mesh.points[mesh.cells["tet"]].mean(axis=1)) / mesh.volumes.sum()
-    assert (feet.min(axis=0)[[0, 2]] < centre[[0, 2]]).all()  # it does not tip over
+    assert (feet.min(axis=0)[[0, 2]] < centre[[0, 2]]).all()  # statically stable
     assert (feet.max(axis=0)[[0, 2]] > centre[[0, 2]]).all()
     assert ears[:, 1].min() > 0.55 * 0.2
     assert (ears[:, 2] > 0.01).any()
@@ -217,14 +214,14 @@ def test_the_bunny_sits_on_the_ground_and_pricks_its_ears():
     assert not (np.abs(ears[:, 2]) < 0.002).any()  # two of them
 
 
-def test_a_finer_bunny_is_the_same_bunny():
+def test_finer_bunny_has_the_same_shape():
     volumes = [bunny(spacing=0.18 / n).volumes.sum() for n in (13, 26, 52)]
     assert volumes[0] < volumes[1] < volumes[2]
     assert order(np.diff(volumes)) > 1.5
     assert bunny().volumes.sum() == pytest.approx(volumes[2], rel=0.03)
 
 
-def test_no_bunny_without_ears():
+def test_reject_bunny_spacing_too_coarse_for_the_ears():
     assert len(bunny(spacing=0.18 / 12).groups["ears"]["point"]) > 20
     with pytest.raises(MeshError, match=r"spacing must be at most 0\.015 m"):
         bunny(spacing=0.02)
@@ -252,7 +249,7 @@ def test_crossings_are_found_to_the_tolerance(function, most_calls):
         return function(x[:, 0])
 
     ends = np.array([[0.0, 0, 0], [1, 0, 0]])
-    forth = crossings(counted, ends[:1], ends[1:], function(np.zeros(1)), function(np.ones(1)))
+    ascending = crossings(counted, ends[:1], ends[1:], function(np.zeros(1)), function(np.ones(1)))
     back = crossings(
         lambda x: -function(x[:, 0]),
         ends[1:],
@@ -260,22 +257,22 @@ def test_crossings_are_found_to_the_tolerance(function, most_calls):
         -function(np.ones(1)),
         -function(np.zeros(1)),
     )
-    assert abs(forth[0] - 0.3) <= TOLERANCE * 1.01
+    assert abs(ascending[0] - 0.3) <= TOLERANCE * 1.01
     assert abs(back[0] - 0.7) <= TOLERANCE * 1.01
     assert len(calls) <= most_calls
 
 
-# --- refusals
+# --- rejected input
 # --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("spacing", [0.0, -0.1, np.nan, np.inf, "fine"])
-def test_a_spacing_that_is_no_length_is_refused(spacing):
+def test_reject_bad_spacing(spacing):
     with pytest.raises(MeshError, match="spacing must be a positive length"):
         stuff(_sphere, [-1, -1, -1], [1, 1, 1], spacing)
 
 
-def test_an_empty_box_or_no_point_is_refused():
+def test_reject_bad_box():
     with pytest.raises(MeshError, match="low must be below high"):
         stuff(_sphere, [-1, 1, -1], [1, 1, 1], 0.1)
     with pytest.raises(MeshError, match="low must be a point"):
@@ -285,20 +282,20 @@ def test_an_empty_box_or_no_point_is_refused():
 @pytest.mark.parametrize(
     "inside", [lambda x: np.ones(len(x)), lambda x: np.linalg.norm(x - 0.26, axis=1) - 0.01]
 )
-def test_nothing_inside_is_an_error(inside):
+def test_empty_shape_raises(inside):
     with pytest.raises(MeshError, match=r"nothing is inside at a spacing of 0\.5 m"):
         stuff(inside, [-1, -1, -1], [1, 1, 1], 0.5)
 
 
 @pytest.mark.parametrize("spacing", [0.009, 1e-9, 1e-200])
-def test_too_fine_a_lattice_is_refused_before_it_is_made_and_another_named(spacing):
+def test_reject_too_fine_spacing_and_suggest_another(spacing):
     with pytest.raises(MeshError, match=r"a spacing of [0-9.e-]+ m is enough") as caught:
         stuff(_sphere, [-1, -1, -1], [1, 1, 1], spacing)
     enough = float(str(caught.value).split()[-4])
     assert 2 * (2 / enough) ** 3 < MAX_LATTICE_POINTS < 2 * (2 / (0.9 * enough)) ** 3
 
 
-def test_a_function_that_fails_is_named_with_the_point():
+def test_function_errors_name_the_point():
     with pytest.raises(
         MeshError, match=r"the function must be finite, got nan at \[0.0, 0.0, 0.0\]"
     ):
@@ -312,7 +309,7 @@ def test_a_function_that_fails_is_named_with_the_point():
         stuff(lambda x: np.zeros(3), [-1, -1, -1], [1, 1, 1], 0.5)
 
 
-def test_sizes_of_solids_are_checked():
+def test_reject_bad_sizes():
     with pytest.raises(MeshError, match="radius must be a positive length"):
         ball(-1.0)
     with pytest.raises(MeshError, match="height must be a positive length"):

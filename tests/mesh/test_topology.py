@@ -1,6 +1,5 @@
-"""Topology against definitions written out with sets and dictionaries, on random.
-
-Generated and real meshes.
+"""Topology against definitions with sets and dictionaries, on random, generated and
+scanned meshes.
 """
 
 from collections import Counter, defaultdict
@@ -12,7 +11,7 @@ from hypothesis import given, settings
 
 import taut
 from taut.mesh import Mesh
-from taut.mesh.kinds import kind
+from taut.mesh.kinds import find_kind
 from tests.mesh.meshes import EVERY, LINES, SOLIDS, SURFACES, delaunay, real, triangle_soups
 
 REAL = [
@@ -28,12 +27,12 @@ def edges_of(mesh):
     found = set()
     for name, cells in mesh.cells.items():
         for cell in cells.tolist():
-            found |= {frozenset((cell[i], cell[j])) for i, j in kind(name).edges}
+            found |= {frozenset((cell[i], cell[j])) for i, j in find_kind(name).edges}
     return {e for e in found if len(e) == 2}
 
 
 def hinges_of(triangles):
-    """For each undirected edge the corners opposite it."""
+    """For each undirected edge the opposite corners."""
     found = defaultdict(list)
     for a, b, c in triangles.tolist():
         if len({a, b, c}) < 3:
@@ -64,7 +63,7 @@ def check_topology(mesh):
         ("body_diagonals", mesh.body_diagonals),
     ):
         assert len(np.unique(pairs, axis=0)) == len(pairs), name
-        assert not set(map(frozenset, pairs.tolist())) & set(edges), f"{name} are no edges"
+        assert not set(map(frozenset, pairs.tolist())) & set(edges), f"{name} must not be edges"
     parent = list(range(mesh.n))
 
     def root(i):
@@ -91,7 +90,7 @@ def test_real_meshes(name):
 
 
 @pytest.mark.parametrize("name", [*REAL, "bunny.mesh", "hand.msh", "stanford-bunny.obj"])
-def test_the_mass_of_real_meshes_adds_up(name):
+def test_mass_of_scanned_meshes_adds_up(name):
     mesh = taut.mesh.read(real(name))
     np.testing.assert_allclose(taut.areal_mass(mesh, 0.3).sum(), 0.3 * mesh.areas.sum(), rtol=1e-12)
     if len(mesh.volumes):
@@ -183,7 +182,7 @@ def test_lumped_mass_adds_up(name):
             np.testing.assert_allclose(weigh(mesh, 2.5).sum(), 2.5 * total, rtol=1e-12)
 
 
-def test_a_grid_of_quads_has_the_springs_of_the_textbook():
+def test_quad_grid_has_structural_shear_and_bending_springs():
     nx, ny = 5, 4
     sheet = taut.mesh.sheet(nx, ny)
     number = np.arange((nx + 1) * (ny + 1)).reshape(ny + 1, nx + 1)
@@ -207,7 +206,7 @@ def test_a_grid_of_quads_has_the_springs_of_the_textbook():
     assert {frozenset(e) for e in sheet.skips.tolist()} == bending
 
 
-def test_a_grid_of_hexes_has_its_diagonals_and_skips():
+def test_hex_grid_has_diagonals_and_skips():
     nx, ny, nz = 3, 4, 2
     block = taut.mesh.block(nx, ny, nz, size=(nx, ny, nz))
     place = block.points.astype(int)
@@ -235,12 +234,12 @@ def test_a_grid_of_hexes_has_its_diagonals_and_skips():
     assert len(block.boundary) == (nx + 1) * (ny + 1) * (nz + 1) - (nx - 1) * (ny - 1) * (nz - 1)
 
 
-def test_hinges_run_as_the_first_triangle_does():
+def test_hinge_edge_has_the_direction_of_the_first_triangle():
     mesh = Mesh(np.eye(4, 3), {"triangle": [[2, 0, 1], [1, 0, 3]]})
     assert mesh.hinges.tolist() == [[2, 3, 0, 1]]
 
 
-def test_an_edge_of_three_triangles_joins_them_all():
+def test_edge_of_three_triangles_has_two_hinges():
     mesh = Mesh(np.zeros((5, 3)), {"triangle": [[0, 1, 2], [0, 1, 3], [0, 1, 4]]})
     assert mesh.hinges[:, :2].tolist() == [[2, 3], [3, 4]]
 
@@ -267,7 +266,7 @@ def uv_sphere(around=12, along=8):
     return taut.mesh.clean(Mesh(points, {"quad": cell}), unused=True).mesh
 
 
-def test_collapsed_and_degenerate_faces_hide_no_hinge():
+def test_degenerate_faces_do_not_remove_hinges():
     stray = Mesh(np.eye(4, 3), {"triangle": [[0, 1, 2], [0, 1, 1], [1, 0, 3]]})
     assert stray.hinges.tolist() == [[2, 3, 0, 1]]
     globe = uv_sphere()
@@ -276,7 +275,7 @@ def test_collapsed_and_degenerate_faces_hide_no_hinge():
     assert len(globe.hinges) == 3 * len(triangles) // 2
 
 
-def test_lines_go_on_where_they_are_straight():
+def test_skips_follow_straight_lines():
     net = taut.mesh.net(4, 3, size=(4.0, 3.0))
     steps = np.abs(net.points[net.skips[:, 1]] - net.points[net.skips[:, 0]])
     assert len(net.skips) == 3 * 4 + 2 * 5
@@ -285,13 +284,13 @@ def test_lines_go_on_where_they_are_straight():
     np.testing.assert_array_equal(taut.mesh.lattice(3, 2, 2, braces="none").skips, block.skips)
     braced = taut.mesh.lattice(3, 2, 2, braces="all").skips
     assert {frozenset(p) for p in block.skips.tolist()} <= {frozenset(p) for p in braced.tolist()}
-    half_way = block.points[braced].mean(axis=1)  # a skip goes straight through a point
+    half_way = block.points[braced].mean(axis=1)  # a skip passes straight through a point
     assert np.abs(half_way[:, None] - block.points).max(axis=2).min(axis=1).max() < 1e-12
     assert len(taut.mesh.ring(5).skips) == 5
     assert len(taut.mesh.rope(5).skips) == 4
 
 
-def test_lines_along_the_edges_of_faces_make_no_skips():
+def test_lines_on_face_edges_add_no_skips():
     sheet = taut.mesh.sheet(3, 3, pattern="one-diagonal")
     rimmed = sheet.with_(cells=sheet.cells | {"line": sheet.boundary_edges})
     np.testing.assert_array_equal(rimmed.skips, sheet.skips)
@@ -302,13 +301,13 @@ def test_skips_across_the_edges_of_triangles():
     assert mesh.skips.tolist() == [[1, 2]]
 
 
-def test_rods_bend_where_two_segments_meet():
+def test_rod_hinges_join_adjacent_segments():
     cross = Mesh(np.zeros((6, 3)), {"line": [[0, 1], [1, 2], [2, 3], [2, 4], [5, 0]]})
     assert cross.rod_hinges.tolist() == [[1, 0, 5], [0, 1, 2]]
     assert taut.mesh.ring(4).rod_hinges.tolist() == [[1, 0, 3], [0, 1, 2], [1, 2, 3], [0, 3, 2]]
 
 
-def test_a_crowded_point_costs_no_square_of_its_edges():
+def test_point_with_many_edges_has_no_skips():
     fan = Mesh(
         np.zeros((40_001, 3)),
         {"line": np.column_stack([np.zeros(40_000, int), np.arange(1, 40_001)])},
@@ -334,7 +333,7 @@ def test_mixed_cells_share_their_edges():
     }
 
 
-def test_concave_polygons_are_cut_inside():
+def test_concave_polygons_are_split_by_inner_diagonals():
     dart = Mesh(
         [[0, 0], [2, 1], [0, 2], [1, 1]], {"quad": [[1, 2, 3, 0]]}
     )  # the diagonal 1-3 of its corners lies outside
@@ -360,12 +359,12 @@ def test_volumes_of_every_solid():
     )
     for name, part in (("hex", 1), ("wedge", 1 / 2), ("pyramid", 1 / 3), ("tet", 1 / 6)):
         np.testing.assert_allclose(mesh.measure(name), 30.0 * part, rtol=1e-14)
-        mirrored = mesh.cells[name][:, list(kind(name).mirror)]
+        mirrored = mesh.cells[name][:, list(find_kind(name).mirror)]
         np.testing.assert_allclose(Mesh(x, {name: mirrored}).volumes, -30.0 * part, rtol=1e-14)
     np.testing.assert_allclose(mesh.volumes.sum(), 30.0 * (1 + 1 / 2 + 1 / 3 + 1 / 6), rtol=1e-14)
 
 
-def test_the_volume_of_a_twisted_hex_is_that_of_its_bilinear_faces():
+def test_twisted_hex_has_the_volume_of_its_bilinear_faces():
     x = np.random.default_rng(3).normal(size=(8, 3)) * 0.1 + [
         [0, 0, 0],
         [1, 0, 0],
@@ -398,7 +397,7 @@ def test_the_volume_of_a_twisted_hex_is_that_of_its_bilinear_faces():
     np.testing.assert_allclose(Mesh(x, {"hex": [range(8)]}).volumes[0], volume, rtol=1e-13)
 
 
-def test_measures_keep_their_digits_far_from_the_origin():
+def test_measures_are_accurate_far_from_the_origin():
     far = taut.mesh.block(1, 1, 1, cells="tet").with_(
         points=taut.mesh.block(1, 1, 1).points * 0.5 + 2.0**20
     )
@@ -409,14 +408,14 @@ def test_measures_keep_their_digits_far_from_the_origin():
     )
 
 
-def test_the_boundary_of_what_has_none_and_of_lines():
+def test_boundary_of_closed_surfaces_lines_and_sheets():
     assert len(taut.mesh.sphere(2).boundary) == 0
     assert taut.mesh.rope(4).boundary.tolist() == [0, 4]
     assert len(taut.mesh.ring(5).boundary) == 0
     assert taut.mesh.sheet(2, 2).boundary.tolist() == [0, 1, 2, 3, 5, 6, 7, 8]
 
 
-def test_no_volume_without_a_closed_surface():
+def test_enclosed_volume_requires_a_closed_surface():
     with pytest.raises(taut.errors.MeshError, match="4 edges belong to one face only, such as 0-1"):
         taut.mesh.sheet(1, 1).enclosed_volume  # noqa: B018
     ball = taut.mesh.sphere(2)

@@ -1,7 +1,4 @@
-"""VTK files, legacy and XML.
-
-What is read is what the file says, what is written is read back, and damage is one MeshError.
-"""
+"""VTK files, legacy and XML: contents, round trips; damaged files raise MeshError."""
 
 import logging
 import lzma
@@ -96,7 +93,7 @@ def assert_same(a, b):
 
 @pytest.mark.parametrize("module", [vtk, vtu], ids=lambda m: m.NAME)
 @pytest.mark.parametrize("flat", [False, True])
-def test_all_survives_writing_and_reading(module, flat):
+def test_write_read_round_trip(module, flat):
     mesh = everything(flat)
     again = module.read(HERE, module.write(mesh))
     assert_same(again, mesh)
@@ -104,13 +101,13 @@ def test_all_survives_writing_and_reading(module, flat):
 
 
 @pytest.mark.parametrize("suffix", [".vtk", ".vtu"])
-def test_through_the_front_door(tmp_path, suffix):
+def test_round_trip_through_mesh_read_and_write(tmp_path, suffix):
     mesh = everything()
     taut.mesh.write(mesh, tmp_path / f"a{suffix}")
     assert_same(taut.mesh.read(tmp_path / f"a{suffix}"), mesh)
 
 
-def test_a_real_mesh_keeps_its_order():
+def test_scanned_mesh_keeps_its_order():
     mesh = taut.mesh.read(real("spot.obj")).with_(uv=None)
     for module in (vtk, vtu):
         assert_same(module.read(HERE, module.write(mesh)), mesh)
@@ -161,7 +158,7 @@ def test_unstructured_grid_by_hand():
     }
 
 
-def test_poly_data_counts_cells_by_list_not_by_place():
+def test_poly_data_cell_order():
     mesh = legacy(
         "DATASET POLYDATA\n"
         + POINTS
@@ -228,7 +225,7 @@ def test_binary(new_layout, caplog):
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-def test_ends_of_lines(newline):
+def test_line_endings(newline):
     text = (HEAD + "DATASET POLYDATA\n" + POINTS + "POLYGONS 1 4\n3 0 1 9\n").replace("\n", newline)
     with pytest.raises(
         taut.errors.MeshError,
@@ -311,7 +308,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("body", WRONG)
-def test_what_is_wrong_is_said_with_its_place(body):
+def test_invalid_legacy_files_raise_with_line(body):
     with pytest.raises(taut.errors.MeshError, match=WRONG[body]) as caught:
         legacy(body)
     assert caught.value.path == HERE
@@ -327,7 +324,7 @@ def test_a_truncated_binary_file_names_the_byte():
         vtk.read(HERE, data[:cut])
 
 
-def test_signalling_nans_are_no_coordinates():
+def test_reject_signalling_nan_coordinates():
     data = binary_file(False)
     begin = data.index(b"float\n") + 6
     with pytest.raises(
@@ -382,7 +379,7 @@ def text_arrays(**changes):
     return found | {k: (found[k][0], text) for k, text in changes.items()}
 
 
-def encoded(content, order, width, compress, base64, block=16, apart=False):
+def encode_array(content, order, width, compress, base64, block=16, apart=False):
     """Bytes as VTK stores them."""
     b64 = b64encode if base64 else bytes
     if compress is None:
@@ -411,7 +408,7 @@ def packed_file(order, width, compressor, where, apart=False):
     attributes += f' compressor="{compressor}"' if compressor else ""
     arrays, appended = {}, b""
     for name, (type_, code, values) in NUMBERS.items():
-        content = encoded(
+        content = encode_array(
             np.array(values, order + code).tobytes(),
             order,
             width,
@@ -436,7 +433,7 @@ def packed_file(order, width, compressor, where, apart=False):
 @pytest.mark.parametrize("compressor", COMPRESSORS)
 @pytest.mark.parametrize("width", ["u4", "u8"])
 @pytest.mark.parametrize("order", ["<", ">"])
-def test_every_way_to_store_an_array(order, width, compressor, where):
+def test_all_array_encodings(order, width, compressor, where):
     for apart in {False, not compressor and where != "raw"}:
         mesh = vtu.read(HERE, packed_file(order, width, compressor, where, apart))
         assert mesh.points.tolist() == [[0, 0, 0], [1, 0, 0], [0, 1.5, 0]]
@@ -444,7 +441,7 @@ def test_every_way_to_store_an_array(order, width, compressor, where):
         assert mesh.point_data["T"].tolist() == [0.1, -2.0, 1e300]
 
 
-def test_pieces_are_put_one_after_the_other(caplog):
+def test_pieces_are_concatenated(caplog):
     caplog.set_level(logging.INFO, logger="taut")
     arrays = text_arrays() | {
         "s": ('type="String" format="ascii"', "1 2 3"),
@@ -484,13 +481,13 @@ def test_pieces_are_put_one_after_the_other(caplog):
         ({"types": "5 5"}, "the array 'types': must have 1 numbers, 1 for each cell, got 2"),
     ],
 )
-def test_what_is_wrong_in_xml_is_said_with_its_place(changes, message):
+def test_invalid_xml_files_raise(changes, message):
     with pytest.raises(taut.errors.MeshError, match=message) as caught:
         vtu.read(HERE, xml(text_arrays(**changes)))
     assert caught.value.path == HERE
 
 
-def test_other_kinds_of_xml_are_refused_with_advice():
+def test_reject_other_xml_kinds_with_advice():
     good = xml(text_arrays())
     for old, new, message in [
         (
@@ -516,7 +513,7 @@ def test_other_kinds_of_xml_are_refused_with_advice():
         vtu.read(HERE, zipped)
 
 
-def test_entities_are_never_expanded():
+def test_xml_entities_are_never_expanded():
     laughs = "".join(f'<!ENTITY l{i} "{f"&l{i - 1};" * 10 if i else "ha"}">' for i in range(12))
     bomb = xml(text_arrays(points="&l11;")).replace(
         b"<VTKFile", f"<!DOCTYPE x [{laughs}]>\n<VTKFile".encode(), 1
@@ -528,7 +525,7 @@ def test_entities_are_never_expanded():
 
 
 @pytest.mark.parametrize("compressor", ["vtkZLibDataCompressor", "vtkLZMADataCompressor"])
-def test_compressed_nothing_does_not_fill_the_memory(compressor):
+def test_reject_decompression_bombs(compressor):
     bomb = COMPRESSORS[compressor](bytes(1 << 24))
     for claimed, message in [
         (
@@ -554,7 +551,7 @@ def test_compressed_nothing_does_not_fill_the_memory(compressor):
 
 
 @pytest.mark.parametrize("bits", [False, True])
-def test_arrays_that_share_their_bytes_do_not_fill_the_memory(bits):
+def test_reject_arrays_that_share_their_bytes(bits):
     n = 20_000
     size = 24 * n
     whole = 'type="Float64" NumberOfComponents="3" format="appended" offset="0"'
@@ -570,11 +567,11 @@ def test_arrays_that_share_their_bytes_do_not_fill_the_memory(bits):
         vtu.read(HERE, data)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 1e8  # all of them would be 2 GB and more
+    assert peak < 1e8  # together these would exceed 2 GB
 
 
 @pytest.mark.parametrize("what", ["POINT", "CELL"])
-def test_arrays_beyond_number_are_refused(what):
+def test_reject_too_many_arrays(what):
     body = "DATASET POLYDATA\nPOINTS 1 float\n0 0 0\nVERTICES 1 2\n1 0\n"
     field = "".join(f"a{i} 1 1 int 0\n" for i in range(6000))
     with pytest.raises(
@@ -600,7 +597,7 @@ def test_arrays_beyond_number_are_refused(what):
         )
 
 
-def test_cell_data_of_long_poly_lines_do_not_multiply():
+def test_reject_expanding_cell_data_of_long_poly_lines():
     n = 4000
     body = (
         f"DATASET POLYDATA\nPOINTS 1 float\n0 0 0\nLINES 1 {n + 1}\n{n}{' 0' * n}\n"
@@ -619,7 +616,7 @@ def test_cell_data_of_long_poly_lines_do_not_multiply():
 # ---- writing ----
 
 
-def test_names_that_cannot_be_written_are_refused():
+def test_reject_names_that_cannot_be_written():
     tile = Mesh(TRUSS[:3], {"triangle": [[0, 1, 2]]}, groups={"a": [0]})
     for name, message in [
         ("group:a", "must differ, got data and a group or part called 'group:a'; rename the data"),
@@ -655,7 +652,7 @@ def specimens():
 
 
 @pytest.mark.parametrize("index", range(11))
-def test_damaged_files_give_a_mesh_or_one_error(index):
+def test_damaged_files_give_a_mesh_or_a_mesh_error(index):
     module, data = list(specimens())[index]
     rng = np.random.default_rng(index)
     errors = []

@@ -1,4 +1,4 @@
-"""Writing: whole or not at all, permissions and links kept, and wrong arguments named."""
+"""Writing is atomic, keeps permissions and links, and rejects bad arguments."""
 
 import os
 import stat
@@ -13,7 +13,7 @@ from taut.mesh import Mesh, sphere
 SMALL = sphere(1)
 
 
-def test_links_and_permissions_stay(tmp_path):
+def test_links_and_permissions_are_kept(tmp_path):
     (tmp_path / "real.obj").write_text("old")
     (tmp_path / "real.obj").chmod(0o600)
     (tmp_path / "link.obj").symlink_to("real.obj")
@@ -28,7 +28,7 @@ def test_links_and_permissions_stay(tmp_path):
     assert stat.S_IMODE(new.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
 
 
-def test_all_files_of_a_mesh_or_none(tmp_path):
+def test_multi_file_formats_are_written_completely_or_not_at_all(tmp_path):
     (tmp_path / "x.node").write_text("old")
     (tmp_path / "x.face").mkdir()
     with pytest.raises(
@@ -39,13 +39,13 @@ def test_all_files_of_a_mesh_or_none(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["x.face", "x.node"]
 
 
-def test_links_in_a_circle(tmp_path):
+def test_reject_link_loops(tmp_path):
     (tmp_path / "x.obj").symlink_to("x.obj")
     with pytest.raises(taut.errors.MeshError, match="cannot be written"):
         taut.mesh.write(SMALL, tmp_path / "x.obj")
 
 
-def test_long_names_and_several_threads(tmp_path):
+def test_long_names_and_concurrent_writes(tmp_path):
     path, errors = tmp_path / ("x" * 250 + ".obj"), []
 
     def write():
@@ -65,7 +65,7 @@ def test_long_names_and_several_threads(tmp_path):
     assert taut.mesh.read(path).n == 12
 
 
-def test_wrong_arguments():
+def test_reject_bad_arguments():
     for call, message in (
         (lambda: taut.mesh.write("x.obj", SMALL), "mesh must be a Mesh, got str"),
         (lambda: taut.mesh.write(SMALL, 3), "path must be a string or a Path, got int"),
@@ -79,7 +79,7 @@ def test_wrong_arguments():
             call()
 
 
-def test_scales_of_numpy_and_overflow(tmp_path):
+def test_numpy_scale_and_overflow(tmp_path):
     taut.mesh.write(
         Mesh([[0, 0, 0], [1e300, 0, 0], [0, 1, 0]], {"triangle": [[0, 1, 2]]}), tmp_path / "x.obj"
     )
@@ -88,13 +88,13 @@ def test_scales_of_numpy_and_overflow(tmp_path):
         taut.mesh.read(tmp_path / "x.obj", scale=1e20)
 
 
-def test_vectors_are_not_turned_and_it_is_said(tmp_path, log):
+def test_vector_data_is_not_rotated_and_reported(tmp_path, log):
     taut.mesh.write(SMALL.with_(point_data={"velocity": np.ones((12, 3))}), tmp_path / "x.vtu")
     taut.mesh.read(tmp_path / "x.vtu", up="z")
     assert "maps with three columns are left as they are: velocity" in log.text
 
 
-def test_a_mesh_does_not_change():
+def test_mesh_is_immutable():
     mesh = SMALL.with_(groups={"a": [0]}, point_data={"w": np.ones(12)})
     for change in (
         lambda: mesh.groups.update(b={}),

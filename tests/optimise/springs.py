@@ -1,6 +1,5 @@
-"""An objective of its own for the tests of minimisers, in plain numpy.
-
-Masses, springs, loads and a constant.
+"""An independent objective for tests of minimisers in plain NumPy: masses, springs, loads, a
+constant.
 """
 
 import numpy as np
@@ -14,7 +13,7 @@ from taut.optimise.tolerance import estimate_rounding_floors
 class Springs:
     """Φ(y) = ½ a |y|² + Σ ½ k (l - l₀)² - load·y + constant, q = pose + y; some particles fixed.
 
-    No energy below `floor` in y.
+    The energy is undefined below `floor` in y.
     """
 
     def __init__(
@@ -97,7 +96,7 @@ class Springs:
     def laplacian(self):
         """a·I + L⊗I, L the graph Laplacian weighted with k.
 
-        No less than the Hessian in any pose.
+        An upper bound of the Hessian in any pose.
         """
         return self._matrix(self.k * np.broadcast_to(np.eye(3), (len(self.edges), 3, 3)))
 
@@ -108,7 +107,7 @@ class Springs:
 
 
 def net(rng, n=8, scale=1.3, noise=0.3, **rest):
-    """Every pair of n random points joined, scaled and shaken."""
+    """All pairs of n random points joined, scaled and perturbed."""
     x = rng.normal(size=(n, 3))
     edges = np.array([(i, j) for i in range(n) for j in range(i)])
     l0 = row_norms(x[edges[:, 1]] - x[edges[:, 0]])
@@ -116,7 +115,7 @@ def net(rng, n=8, scale=1.3, noise=0.3, **rest):
 
 
 def chain(n=20, squeeze=1.0, shake=0.0, **rest):
-    """A straight chain of length 1 along x, squeezed, its ends fixed."""
+    """A straight compressed chain of length 1 along x with fixed ends."""
     x = np.zeros((n, 3))
     x[:, 0] = np.linspace(0, squeeze, n)
     x[1:-1] += shake * np.random.default_rng(0).normal(size=(n - 2, 3))

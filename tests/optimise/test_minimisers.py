@@ -1,4 +1,4 @@
-"""Both minimisers reach the tolerance, never rise, report how they ended and count their work."""
+"""Both minimisers reach the tolerance, never ascend, and report outcome and work."""
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ def test_one_spring_in_closed_form(method):
 
 
 @problems
-def test_both_find_the_same_minimum_where_there_is_one(name):
+def test_both_minimisers_find_a_unique_minimum(name):
     objective = PROBLEMS[name]()
     start = minimise(objective, np.zeros_like(objective.pose), Direct(), Tolerance()).point.y
     rng = np.random.default_rng(3)
@@ -66,8 +66,8 @@ def test_both_find_the_same_minimum_where_there_is_one(name):
 
 
 @both
-def test_a_constant_that_hides_the_objective_changes_nothing(method):
-    """A billion joules more: differences of the objective mean nothing, those of the slopes do."""
+def test_large_constant_does_not_change_the_result(method):
+    """With 10⁹ J added, only differences of gradients carry information."""
     found = []
     for constant in (0.0, 1e9):
         objective = chain(load=(0.0, -1.0, 0.0), k=1e4, a=10.0, constant=constant)
@@ -87,12 +87,12 @@ def test_a_tolerance_out_of_reach_ends_at_the_rounding_floor(method):
 
 
 @both
-def test_steps_into_nothing_are_shortened(method):
-    """The load pulls beyond the floor, where there is no energy; the springs hold it above."""
+def test_steps_to_undefined_energy_are_shortened(method):
+    """The load pulls below the floor, where the energy is undefined; the springs hold it above."""
     objective = chain(5, k=1e3, a=1e-3, load=(0.0, -20.0, 0.0), floor=-0.4)
     m = method(objective, np.zeros((5, 3)), Direct(), Tolerance())
     assert m.outcome == "converged"
-    assert m.evaluations > len(objective.seen), "some of them had no value"
+    assert m.evaluations > len(objective.seen), "some evaluations must be undefined"
     assert -0.4 < m.point.y[2, 1] < -0.1
 
 
@@ -109,7 +109,7 @@ def test_work_is_counted(method):
 
 
 @both
-def test_the_same_bits_twice(method):
+def test_repeated_runs_are_bit_identical(method):
     runs = [
         method(PROBLEMS["crumpled net"](), np.zeros((8, 3)), Multigrid(), Tolerance()).point.y
         for _ in range(2)
@@ -118,7 +118,7 @@ def test_the_same_bits_twice(method):
 
 
 @pytest.mark.parametrize(("module", "method"), [("newton", minimise), ("lbfgs", lbfgs)])
-def test_too_many_iterations_are_said_to_be(monkeypatch, module, method):
+def test_iteration_limit_is_reported(monkeypatch, module, method):
     monkeypatch.setattr(f"taut.optimise.{module}.MAX_ITERATIONS", 2)
     objective = PROBLEMS["crumpled net"]()
     m = method(objective, np.zeros_like(objective.pose), Direct(), Tolerance())
@@ -128,8 +128,8 @@ def test_too_many_iterations_are_said_to_be(monkeypatch, module, method):
     assert m.point.value <= objective.seen[0].value
 
 
-def test_lbfgs_begins_again_once_and_then_names_the_other_minimiser(monkeypatch):
-    """Asked for less than rounding leaves, with no floor to end at, it must stall."""
+def test_lbfgs_restarts_once_then_suggests_newton(monkeypatch):
+    """A tolerance below rounding without a rounding floor must stall."""
     begun = []
     monkeypatch.setattr(
         "taut.optimise.lbfgs.Stagnation", lambda *given: begun.append(1) or Stagnation(*given)
@@ -151,10 +151,8 @@ def test_lbfgs_with_the_exact_hessian_of_a_quadratic_needs_one_step():
     assert (m.outcome, m.iterations) == ("converged", 1)
 
 
-def test_lbfgs_learns_what_its_constant_matrix_does_not_know():
-    """A₀ = 2·10⁴ I knows nothing of which springs join what: the remembered steps must bring that
-    in.
-    """
+def test_lbfgs_history_compensates_for_a_poor_constant_matrix():
+    """A₀ = 2·10⁴ I does not contain the connectivity: the stored steps must add it."""
     objective = PROBLEMS["hanging chain"]()
     solver = Direct()
     matrix = objective.laplacian()
@@ -175,7 +173,7 @@ class Tight(Multigrid):
 
 
 @problems
-def test_inexact_solves_cost_less_and_end_as_well(name):
+def test_inexact_solves_reduce_work_at_equal_accuracy(name):
     work = {}
     for make in (Multigrid, Tight):
         objective = PROBLEMS[name]()

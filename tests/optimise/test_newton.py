@@ -1,4 +1,4 @@
-"""Newton's method: quadratic convergence, outcomes, and no claim beyond what was reached."""
+"""Newton's method: quadratic convergence, outcomes, and no claim beyond the accuracy reached."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from taut.optimise.tolerance import Tolerance, estimate_rounding_floors
 from tests.optimise.springs import net
 
 
-def stretched(rng, scale=1.3, n=8):
+def stretched_net(rng, scale=1.3, n=8):
     x = rng.normal(size=(n, 3))
     edges = [(i, j) for i in range(n) for j in range(i)]
     return taut.System(
@@ -26,8 +26,8 @@ def stretched(rng, scale=1.3, n=8):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_quadratic_tail(seed):
-    """Residuals of successive Newton iterates, by asking for ever tighter tolerances."""
+def test_convergence_is_quadratic(seed):
+    """Residuals of successive Newton iterates, from a sequence of tightening tolerances."""
     objective = net(np.random.default_rng(seed), k=50.0, a=100.0, load=(0.0, -9.81, 0.0))
     r = []
     for relative in 10.0 ** -np.arange(0.25, 14.5, 0.25):
@@ -40,8 +40,9 @@ def test_quadratic_tail(seed):
 
 
 def test_a_saddle_is_left_in_few_iterations():
-    """Tetrahedra flattened into a plane, light and stiff: the projected Hessian alone takes
-    thousands of iterations.
+    """Tetrahedra flattened into a plane, light and stiff.
+
+    The projected Hessian alone takes thousands of iterations.
     """
     block = taut.mesh.block(2, 2, 1, cells="tet")
     rng = np.random.default_rng(0)
@@ -52,7 +53,7 @@ def test_a_saddle_is_left_in_few_iterations():
     state, report = taut.ImplicitEuler().step(system, system.initial_state(), 5e-3)
     assert report.outcome in ("converged", "rounding floor")
     assert report.iterations < 100
-    assert system.V(state) < 0.1 * system.V(system.initial_state()), "it unfolds"
+    assert system.V(state) < 0.1 * system.V(system.initial_state()), "the body must unfold"
 
 
 def test_a_curved_valley_is_followed():
@@ -74,8 +75,8 @@ def test_a_curved_valley_is_followed():
         assert report.decrease >= 0.0
 
 
-def test_cables_at_their_slack_length_may_rest():
-    """Rounding makes them taut or slack by turns: the stiffness on either side makes the rounding
+def test_cables_at_their_slack_length_converge():
+    """Rounding makes them alternately taut and slack: the taut stiffness defines the rounding
     floor.
     """
     block = taut.mesh.block(2, 2, 2)
@@ -88,8 +89,8 @@ def test_cables_at_their_slack_length_may_rest():
         assert report.iterations < 60
 
 
-def test_rounding_floor_is_a_result_of_its_own():
-    system = stretched(np.random.default_rng(1))
+def test_rounding_floor_is_a_separate_outcome():
+    system = stretched_net(np.random.default_rng(1))
     _, report = taut.ImplicitEuler(tolerance=Tolerance(relative=0.0)).step(
         system, system.initial_state(), 0.05
     )
@@ -98,8 +99,8 @@ def test_rounding_floor_is_a_result_of_its_own():
 
 
 def test_far_from_the_origin_the_floor_rises_with_the_coordinates():
-    """A body a million metres out cannot be balanced to 1e-12 N, and says so."""
-    system = stretched(np.random.default_rng(1))
+    """A body 1000 km from the origin cannot be balanced to 1e-12 N, and this is reported."""
+    system = stretched_net(np.random.default_rng(1))
     far = system.with_(points=system.rest + 1e6, pose=system.pose + 1e6)
     _, near_report = taut.ImplicitEuler(tolerance=Tolerance(1e-13)).step(
         system, system.initial_state(), 0.05
@@ -121,14 +122,12 @@ def test_compressed_chain_needs_projection_and_converges():
     state, report = taut.ImplicitEuler().step(system, system.initial_state(), 0.05)
     assert report.outcome == "converged"
     assert report.projections > 0
-    assert system.V(state) < 1e-3 * system.V(system.initial_state()), (
-        "it buckles out of compression"
-    )
+    assert system.V(state) < 1e-3 * system.V(system.initial_state()), "the chain must buckle"
 
 
 def test_not_converged_is_raised_with_the_state_intact(monkeypatch):
     monkeypatch.setattr("taut.optimise.newton.MAX_ITERATIONS", 1)
-    system = stretched(np.random.default_rng(2))
+    system = stretched_net(np.random.default_rng(2))
     state = system.initial_state()
     before = state.q.copy()
     with pytest.raises(taut.NotConverged, match="1 Newton iterations were not enough") as caught:
@@ -139,21 +138,21 @@ def test_not_converged_is_raised_with_the_state_intact(monkeypatch):
     assert caught.value.report.outcome == "not converged"
 
 
-def test_a_linear_solver_that_stops_short_is_not_believed(monkeypatch):
+def test_inaccurate_linear_solution_raises(monkeypatch):
     monkeypatch.setattr("taut.linalg.multigrid.MAX_RESTARTS", 0)
-    monkeypatch.setattr("taut.linalg.multigrid.Multigrid.solve", _lazy(taut))
-    system = stretched(np.random.default_rng(2))
+    monkeypatch.setattr("taut.linalg.multigrid.Multigrid.solve", _solve_inaccurately(taut))
+    system = stretched_net(np.random.default_rng(2))
     with pytest.raises(taut.NotConverged, match="linear solver stopped short"):
         taut.LinearlyImplicitEuler(solver="cg").step(system, system.initial_state(), 0.05)
 
 
-def _lazy(_):
+def _solve_inaccurately(_):
     from taut.linalg.linear import Solution
 
     return lambda self, b, targets: Solution(0 * b, True, np.linalg.norm(b, axis=1), 1)
 
 
-def test_the_line_search_backs_away_from_where_the_energy_has_no_value():
+def test_line_search_avoids_undefined_energy():
     """A logarithmic barrier at y = 0 under strong gravity: the prediction lies beyond it."""
 
     @taut.energy
@@ -171,20 +170,20 @@ def test_the_line_search_backs_away_from_where_the_energy_has_no_value():
         system.V(system.initial_state().with_(q=[[0, -1.0, 0]]))
 
 
-def test_start_above_the_old_objective_is_left():
-    """Two springs under heavy compression and a wild prediction: the step never ends above where it
-    began.
+def test_step_never_ends_above_its_starting_objective():
+    """Springs under heavy compression with a bad prediction: the step never ends above
+    its start.
     """
     rng = np.random.default_rng(8)
     for _ in range(20):
-        system = stretched(rng, scale=rng.uniform(0.05, 3.0), n=4).with_(
+        system = stretched_net(rng, scale=rng.uniform(0.05, 3.0), n=4).with_(
             velocity=20 * rng.normal(size=(4, 3))
         )
         _, report = taut.ImplicitEuler().step(system, system.initial_state(), 0.5)
         assert report.decrease >= 0.0 or abs(report.decrease) < 1e-9
 
 
-def test_tolerance_is_checked():
+def test_reject_bad_tolerances():
     for bad in (-1.0, np.nan, np.inf, 1.0, 2.0, True, np.bool_(False), "1e-8", np.float32(1.0)):
         with pytest.raises(taut.errors.ModelError, match="relative"):
             Tolerance(relative=bad)
@@ -199,7 +198,7 @@ def test_tolerance_is_checked():
         taut.ImplicitEuler(tolerance=1e-6)
 
 
-def test_floor_formula():
+def test_rounding_floor_formula():
     """8ε(gross_i + Σ_j |K_ij| |x_j|)."""
     pattern = Pattern.from_pairs(np.array([[0, 1]]), 2)
     data = np.zeros((4, 3, 3))
@@ -228,13 +227,13 @@ def rod(k=1e5, bending=100.0):
 
 @pytest.mark.parametrize("k", [1e4, 1e5, 1e7])
 @pytest.mark.parametrize("solver", ["direct", "cg"])
-def test_a_stiff_rod_is_not_refused_for_rounding_of_its_energy(k, solver):
+def test_stiff_rod_converges_despite_rounding_of_its_energy(k, solver):
     for _, report in taut.simulate(rod(k), taut.ImplicitEuler(solver=solver), 1 / 60, 1.0):
         assert report.residual <= max(report.tolerance, report.floor)
         assert report.iterations < 60
 
 
-def test_a_plucked_string_of_tiny_strain():
+def test_plucked_string_with_tiny_strain_converges():
     n = 30
     x = np.column_stack([np.linspace(0, 1, n), np.zeros(n), np.zeros(n)])
     edges = np.column_stack([np.arange(n - 1), np.arange(1, n)])
@@ -250,8 +249,8 @@ def test_a_plucked_string_of_tiny_strain():
             assert report.iterations < 60
 
 
-def test_a_heavy_body_does_not_excuse_a_light_one():
-    """1000 kg in balance on a spring, and 10 mg falling freely beside it: the light one falls."""
+def test_tolerance_of_a_light_body_ignores_a_heavy_one():
+    """1000 kg balanced on a spring next to 10 mg in free fall: the light one falls."""
     system = taut.System(
         [[0, 0, 0], [0, -1, 0], [5, 0, 0]],
         mass=[1.0, 1000.0, 1e-5],
@@ -266,7 +265,7 @@ def test_a_heavy_body_does_not_excuse_a_light_one():
 
 @pytest.mark.parametrize("angle", [0.0, 0.3, np.pi / 4, 1.2])
 @pytest.mark.parametrize("kind", [on_plane, on_line])
-def test_pressure_across_a_constraint_does_not_excuse_motion_along_it(angle, kind):
+def test_constraint_force_does_not_loosen_the_tolerance_along_it(angle, kind):
     along, across = (
         np.array([np.cos(angle), np.sin(angle), 0]),
         np.array([-np.sin(angle), np.cos(angle), 0]),
@@ -285,7 +284,7 @@ def test_pressure_across_a_constraint_does_not_excuse_motion_along_it(angle, kin
 
 
 @pytest.mark.parametrize("integrator", [taut.ImplicitEuler, taut.LinearlyImplicitEuler])
-def test_far_from_the_origin_bodies_fall_all_the_same(integrator):
+def test_bodies_far_from_the_origin_fall_correctly(integrator):
     """The step solves for the displacement: coordinates of 1000 km do not quantise the velocity."""
     far = taut.System(
         [[1e3, 1e3, 0], [1001, 1e3, 0]],
@@ -313,7 +312,7 @@ def test_coincident_particles_converge():
 
 
 @pytest.mark.parametrize("h", [0.0, -0.1, np.nan, np.inf])
-def test_bad_steps_are_refused(h):
+def test_reject_bad_step_sizes(h):
     system = taut.System([[0, 0, 0]], mass=1.0)
     with pytest.raises(taut.errors.ModelError, match="h must be"):
         taut.ImplicitEuler().step(system, system.initial_state(), h)

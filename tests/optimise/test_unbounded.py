@@ -1,4 +1,4 @@
-"""What has no minimum is said to have none, soon; and nothing that is not finite is certified."""
+"""Objectives without a minimum are reported early; non-finite points are never certified."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from taut.optimise._line_search import Stagnation, Step
 from taut.optimise.descent import Descent, Point
 from taut.optimise.lbfgs import minimise_lbfgs
 from taut.optimise.newton import minimise
-from taut.optimise.tolerance import Tolerance
+from taut.optimise.tolerance import Tolerance, all_within
 
 PATTERN = Pattern.from_pairs(np.empty((0, 2), dtype=np.int64), 1)
 
@@ -50,7 +50,7 @@ FALLING = {
 @pytest.mark.parametrize("method", [minimise, lbfgs], ids=["newton", "lbfgs"])
 @pytest.mark.parametrize("name", FALLING)
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e6])
-def test_a_fall_without_bound_ends_soon(method, name, size):
+def test_unbounded_objective_is_detected_early(method, name, size):
     m = method(FALLING[name], np.array([[size, 0.0, 0.0]]), Direct(), Tolerance())
     assert (m.outcome, m.reason, m.unbounded) == (
         "not converged",
@@ -63,9 +63,9 @@ def test_a_fall_without_bound_ends_soon(method, name, size):
 
 
 @pytest.mark.parametrize("method", [minimise, lbfgs], ids=["newton", "lbfgs"])
-def test_a_minimum_far_from_a_start_without_size_is_found(method):
-    """-x²/2 + x⁴/4 from 10⁻²⁰ m: the minimum at 1 m is 20 decades away, and is no fall without
-    bound.
+def test_distant_minimum_is_found_from_a_tiny_start(method):
+    """-x²/2 + x⁴/4 from 10⁻²⁰ m: the minimum at 1 m is 20 decades away and must not count as
+    unbounded.
     """
     well = Wave(lambda x: -(x**2) / 2 + x**4 / 4, lambda x: x**3 - x, lambda x: 3 * x**2 - 1)
     m = method(well, np.array([[1e-20, 0.0, 0.0]]), Direct(), Tolerance(1e-8, force=1e-30))
@@ -94,16 +94,17 @@ def cliff(x, k):
 
 
 @pytest.mark.parametrize("law", [hill, steep, cliff], ids=lambda law: law.name)
-def test_a_step_without_a_minimum_is_refused(law):
+def test_step_without_a_minimum_raises(law):
     with pytest.raises(taut.NotConverged, match="the objective falls without bound") as caught:
         taut.ImplicitEuler().step(runaway(law), runaway(law).initial_state(), 1.0)
     assert np.isfinite(caught.value.report.residual)
     assert caught.value.report.evaluations < 200
 
 
-def test_shorter_steps_have_a_minimum():
-    """Below h = 1/√k the step has one: x' = x/(1 - k h²) from rest; Adaptive finds h = 1/4 s, where
-    v' = (x' - x)/h.
+def test_adaptive_finds_a_step_with_a_minimum():
+    """Below h = 1/√k the step has a minimum: x' = x/(1 - k h²) from rest.
+
+    Adaptive finds h = 1/4 s, where v' = (x' - x)/h.
     """
     state, report = taut.Adaptive(taut.ImplicitEuler()).step(
         runaway(hill), runaway(hill).initial_state(), 1.0
@@ -120,20 +121,20 @@ def test_shorter_steps_have_a_minimum():
     ("residual", "gross", "floor"),
     [(np.inf, 1.0, np.inf), (1.0, np.inf, 0.0), (np.nan, 1.0, np.inf)],
 )
-def test_what_is_not_finite_is_never_certified(residual, gross, floor):
+def test_non_finite_points_are_never_certified(residual, gross, floor):
     flat = Wave(lambda x: 0.0 * x, lambda x: 0.0 * x, lambda x: 0.0, floor=floor)
     at = Point(
         np.zeros((1, 3)), 0.0, np.array([[residual, 0.0, 0.0]]), np.array([gross]), 0.0, np.zeros(1)
     )
     with np.errstate(invalid="ignore"):
-        m = Descent(at, Tolerance().targets(at.gross)).certify(flat, "stuck")
+        m = Descent(at, Tolerance().targets(at.gross)).end_without_progress(flat, "stuck")
     assert (m.outcome, m.reason) == ("not converged", "stuck")
-    assert not m.is_within(m.targets)
+    assert not all_within(m.point.residuals, m.targets)
 
 
-def test_stagnation_is_judged_by_the_tolerance_of_the_point_reached():
-    """The force acting falls from 10⁶ N to 1 N: a residual of 10⁻³ N was within the old tolerance,
-    and is not within the new.
+def test_stagnation_uses_the_tolerance_at_the_final_point():
+    """The acting force falls from 10⁶ N to 1 N: a residual of 10⁻³ N meets the old tolerance, but
+    not the new one.
     """
     flat = Wave(lambda x: 0.0 * x, lambda x: 0.0 * x, lambda x: 0.0)
 
@@ -156,8 +157,8 @@ def test_stagnation_is_judged_by_the_tolerance_of_the_point_reached():
     stagnation = Stagnation(1, Tolerance())
     for _ in range(2):
         assert not stagnation.ends(Step(at(1.0, 1e-3), 0.0, True), flat, m)
-    assert len(m.rounding_floors) == 0, "a judgement that ends nothing leaves nothing behind"
+    assert len(m.rounding_floors) == 0, "an inconclusive check must leave no state behind"
     assert not stagnation.ends(Step(at(1e6, 1e-3), 0.0, True), flat, m), (
-        "met: the minimiser says that it converged"
+        "the tolerance is met: the minimiser reports convergence"
     )
     assert m.reason == ""

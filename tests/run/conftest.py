@@ -1,4 +1,4 @@
-"""What tests of runs share."""
+"""Fixtures shared by the tests of runs."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ MEMORY = Path("/dev/shm")
 
 @pytest.fixture
 def tmp_path(tmp_path):
-    """A folder in memory, where the system has one: a run waits for the disk at every frame."""
+    """A folder in memory, if the system has one: a run waits for the disk at every frame."""
     if not os.access(MEMORY, os.W_OK):
         yield tmp_path
         return
@@ -26,7 +26,7 @@ def tmp_path(tmp_path):
 
 @pytest.fixture(scope="module")
 def no_picture():
-    """Runs without energy.png, which takes longer to draw than they take to run."""
+    """Skip energy.png, which takes longer to draw than these runs take."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "matplotlib.figure", None)
         yield

@@ -1,4 +1,4 @@
-"""Small systems to record, and what is compared of runs."""
+"""Small systems to record, and comparisons of runs."""
 
 from functools import cache
 from pathlib import Path
@@ -12,11 +12,9 @@ from taut.run.open_run import open_run
 
 
 def net(n=6, **more):
-    """A hanging net with damping, wind, a scripted corner.
+    """A hanging net with damping, wind, a scripted corner and a time-dependent force.
 
-    A particle on an oblique plane and a force that depends on time.
-
-    It breaks where it is pulled too far.
+    One particle moves on an oblique plane. Springs break under large strain.
     """
     sheet = taut.mesh.sheet(n, n)
     corner = len(sheet.points) - 1
@@ -46,29 +44,29 @@ def small_net():
 
 
 def ball(**more):
-    """One particle that falls."""
+    """One falling particle."""
     return taut.System([[0, 10, 0]], mass=1.0, energies=[laws.gravity()], **more)
 
 
 def bits(state):
-    """A State to the last bit."""
+    """A State as bytes."""
     masks = mask_bits(state)
     past = [(name, value.shape, value.tobytes()) for name, value in sorted(state.history.items())]
     return np.float64(state.t).tobytes(), state.q.tobytes(), state.v.tobytes(), masks, past
 
 
 def mask_bits(state):
-    """The masks of a State or a Frame to the last bit."""
+    """The masks of a State or a Frame as bytes."""
     return [(name, mask.tobytes()) for name, mask in sorted(state.active.items())]
 
 
 def frames(folder: Path):
-    """All frames of a run to the last bit."""
+    """All frames of a run as bytes."""
     with open_run(folder) as run:
         return [(f.step, f.t, f.q.tobytes(), f.v.tobytes(), mask_bits(f)) for f in run.frames]
 
 
 def stopping_after(count):
-    """Says stop when it was asked so many times."""
+    """A stop callback that returns True at the given call."""
     asked = iter(range(1, 10**9))
     return lambda: next(asked) >= count

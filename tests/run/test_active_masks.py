@@ -29,7 +29,7 @@ def recorded(system, tmp_path_factory):
     return folder
 
 
-def test_frames_have_the_masks_of_the_stepped_states(system, recorded):
+def test_frames_record_the_masks_of_the_stepped_states(system, recorded):
     steps = taut.simulate(system, taut.BDF2(), h=H, until=UNTIL)
     states = [system.initial_state(), *(state for state, _ in steps)]
     with open_run(recorded) as run:
@@ -38,7 +38,7 @@ def test_frames_have_the_masks_of_the_stepped_states(system, recorded):
         masks = [frame.active.get("spring", np.ones(0, dtype=bool)) for frame in run.frames]
         counts = [(~mask).sum() for mask in masks]
         assert counts[0] == 0
-        assert len(set(counts)) > 3, "they tear in several frames"
+        assert len(set(counts)) > 3, "springs must tear in several frames"
         assert counts[-1] == run.reports["torn"].sum()
         state = taut.State(frame.t, frame.q, frame.v, frame.active)
         assert system.V(state) == system.V(run.state())
@@ -56,15 +56,17 @@ def test_masks_survive_an_interruption(system, recorded, tmp_path):
         stop=stopping_after(38),
     )
     assert done.outcome == "interrupted"
-    with sqlite3.connect(tmp_path / "run.sqlite") as file:  # as if killed: frame 36 comes again
+    with sqlite3.connect(
+        tmp_path / "run.sqlite"
+    ) as file:  # as if killed: frame 36 is computed again
         file.execute("DELETE FROM checkpoints WHERE step > 33")
     file.close()
     assert resume(tmp_path, system, taut.BDF2()).outcome == "finished"
     assert frames(tmp_path) == frames(recorded)
 
 
-def changed(recorded, folder, **columns):
-    """A copy of the run with other values in its last frame, under a checksum that fits."""
+def copy_with_changed_frame(recorded, folder, **columns):
+    """A copy of the run with changed values in its last frame and a valid checksum."""
     shutil.copytree(recorded, folder)
     with sqlite3.connect(folder / "run.sqlite") as file:
         names = ("step", "t", "q", "v", "active")
@@ -80,28 +82,30 @@ def changed(recorded, folder, **columns):
     return folder
 
 
-def test_a_changed_mask_without_its_checksum_is_refused(recorded, tmp_path):
+def test_reject_changed_mask_with_stale_checksum(recorded, tmp_path):
     shutil.copytree(recorded, tmp_path / "x")
     with sqlite3.connect(tmp_path / "x/run.sqlite") as file:
         file.execute("UPDATE frames SET active = NULL")
     file.close()
     with open_run(tmp_path / "x") as run:
-        assert run.frames[0].active == {}, "it had none"
+        assert run.frames[0].active == {}, "the first frame has no masks"
         with pytest.raises(taut.errors.RunError, match="its checksum is wrong"):
             run.frames[-1]
 
 
 @pytest.mark.parametrize("active", [b"", b"\1\0\0\0", "text", 7, b"\xff" * 50])
-def test_a_forged_mask_is_refused(recorded, tmp_path, active):
+def test_reject_malformed_mask_with_valid_checksum(recorded, tmp_path, active):
     with (
-        open_run(changed(recorded, tmp_path / "x", active=active)) as run,
+        open_run(copy_with_changed_frame(recorded, tmp_path / "x", active=active)) as run,
         pytest.raises(taut.errors.RunError, match=r"cannot read frame 15 \(step 60\): .*masks"),
     ):
         run.frames[-1]
 
 
-def test_a_well_formed_mask_under_its_checksum_is_read(recorded, tmp_path):
+def test_well_formed_mask_with_valid_checksum_is_read(recorded, tmp_path):
     mask = np.zeros(12, dtype=bool)
-    folder = changed(recorded, tmp_path / "x", active=masks_to_bytes({"spring": mask}))
+    folder = copy_with_changed_frame(
+        recorded, tmp_path / "x", active=masks_to_bytes({"spring": mask})
+    )
     with open_run(folder) as run:
         assert run.frames[-1].active["spring"].tolist() == mask.tolist()

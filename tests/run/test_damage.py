@@ -1,4 +1,4 @@
-"""Flipped and cut bytes anywhere in a run: noticed, or without effect; never other data."""
+"""Flipped and cut bytes anywhere in a run are detected or harmless; other data is never read."""
 
 import shutil
 import subprocess
@@ -20,7 +20,7 @@ def frame_bits(frame):
 
 
 def contents(folder):
-    """Everything that can be read of a run, part by part; what raises RunError is left out."""
+    """All readable parts of a run; parts that raise RunError are omitted."""
     found = {}
     with open_run(folder) as run:
         found["header"] = repr(run._metadata)
@@ -44,7 +44,7 @@ def contents(folder):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """A run, everything in it, and every state it has gone through."""
+    """A run, its contents, and all of its states."""
     folder = tmp_path_factory.mktemp("damage") / "run"
     record(folder, small_net(), taut.BDF2(), h=0.02, until=0.2, every=2, scene="# a scene\n")
     states = [
@@ -55,7 +55,7 @@ def finished(tmp_path_factory):
 
 
 def outcome(folder, whole, states):
-    """ "same", "noticed" or, if anything but what was written is read, "wrong"."""
+    """Return "same", "noticed", or "wrong" if other data than was written is read."""
     try:
         found = contents(folder)
     except taut.errors.RunError:
@@ -68,7 +68,7 @@ def outcome(folder, whole, states):
     step = found.pop("progress")
     if step > known.pop("progress"):
         return "wrong"
-    for table in ("reports", "ledger"):  # of a run that has come less far: the first rows
+    for table in ("reports", "ledger"):  # of a shorter run: the first rows
         if table in found:
             found[table] = {k: v for k, v in found[table].items() if len(v) == step}
             known[table] = {
@@ -77,7 +77,7 @@ def outcome(folder, whole, states):
     return "noticed" if all(known.get(name) == value for name, value in found.items()) else "wrong"
 
 
-def test_flipped_bytes_are_noticed_or_without_effect(tmp_path, finished):
+def test_flipped_bytes_are_detected_or_harmless(tmp_path, finished):
     folder, whole, states = finished
     data = (folder / "run.sqlite").read_bytes()
     rng = np.random.default_rng(1)
@@ -92,7 +92,7 @@ def test_flipped_bytes_are_noticed_or_without_effect(tmp_path, finished):
     assert found.count("noticed") > 50, "most of the file is data"
 
 
-def test_every_byte_of_the_first_and_last_frame_counts(tmp_path, finished):
+def test_every_flipped_byte_of_a_frame_is_detected(tmp_path, finished):
     folder, whole, _ = finished
     data = (folder / "run.sqlite").read_bytes()
     (tmp_path / "x").mkdir()
@@ -109,10 +109,10 @@ def test_every_byte_of_the_first_and_last_frame_counts(tmp_path, finished):
                     taut.errors.RunError, match=rf"frame {index} \(step {2 * index}\).*checksum"
                 ):
                     run.frames[index]
-                assert run.frames[3].q.tobytes() == whole[3][1], "the others can be read"
+                assert run.frames[3].q.tobytes() == whole[3][1], "the other frames must be readable"
 
 
-def test_a_file_cut_short_is_noticed(tmp_path, finished):
+def test_truncated_file_is_detected(tmp_path, finished):
     folder, whole, states = finished
     data = (folder / "run.sqlite").read_bytes()
     (tmp_path / "x").mkdir()
@@ -121,7 +121,7 @@ def test_a_file_cut_short_is_noticed(tmp_path, finished):
         found = outcome(tmp_path / "x", whole, states)
         assert found == "noticed" or (found == "same" and length > 0.75 * len(data)), (
             length
-        )  # the end may be of no use any more
+        )  # the end may be unusable
 
 
 KILLED = """
@@ -134,10 +134,10 @@ record(sys.argv[1], small_net(), taut.BDF2(), h=0.02, until=0.2, every=2, scene=
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
-def test_a_damaged_log_loses_its_end_at_most(tmp_path, finished):
+def test_damaged_log_loses_only_its_end(tmp_path, finished):
     """The write-ahead log of a killed run, flipped or cut.
 
-    What is left is a beginning of the run, and goes on to the same end.
+    The remainder is a prefix of the run and resumes to the same end.
     """
     _, whole, states = finished
     subprocess.run(
@@ -156,7 +156,7 @@ def test_a_damaged_log_loses_its_end_at_most(tmp_path, finished):
             assert outcome(tmp_path / "x", killed, states) in ("same", "noticed")
             with open_run(tmp_path / "x") as run:
                 steps.add(run.step)
-    assert steps >= {0, 2, 4, 6}, "transactions are lost from the end"
+    assert steps >= {0, 2, 4, 6}, "only transactions at the end may be lost"
     done = resume(tmp_path / "x", small_net(), taut.BDF2())
     assert bits(done.state) == states[-1]
     assert {k: v for k, v in contents(tmp_path / "x").items() if isinstance(k, int)} == {
@@ -164,8 +164,8 @@ def test_a_damaged_log_loses_its_end_at_most(tmp_path, finished):
     }
 
 
-def test_flipped_bytes_of_an_interrupted_run_never_lead_to_another_end(tmp_path, finished):
-    """Resumed from the last good checkpoint it ends in the same bits, or it is refused."""
+def test_interrupted_run_with_flipped_bytes_resumes_identically_or_raises(tmp_path, finished):
+    """Resumed from the last good checkpoint it ends bit-identically, or it is rejected."""
     _, _, states = finished
     record(
         tmp_path / "run",

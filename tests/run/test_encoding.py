@@ -1,4 +1,4 @@
-"""States as bytes: exact, and refused when they are anything else."""
+"""States as bytes: exact round trips, and rejection of anything else."""
 
 import math
 import struct
@@ -22,17 +22,17 @@ from tests.run.recordings import bits, net
 @pytest.mark.parametrize(
     "make", [taut.BDF2, lambda: taut.Adaptive(taut.BDF2(), error=1e-3), taut.ImplicitEuler]
 )
-def test_a_state_comes_back_to_the_last_bit(make):
-    """With the history of BDF2, the length that an adapted step remembers, and torn elements."""
+def test_state_round_trip_is_bit_identical(make):
+    """With the history of BDF2, the step size of Adaptive, and torn elements."""
     *_, (state, _) = taut.simulate(net(), make(), h=0.02, until=0.3)
-    assert not state.active["spring"].all(), "something has torn"
+    assert not state.active["spring"].all(), "some elements must be torn"
     again = state_from_bytes(state_to_bytes(state))
     assert bits(again) == bits(state)
     assert list(again.active) == list(state.active)
     assert list(again.history) == list(state.history)
 
 
-def test_odd_numbers_and_names_come_back():
+def test_unusual_numbers_and_names_round_trip():
     values = np.array([-0.0, 5e-324, 1.7976931348623157e308, -math.pi, np.nextafter(1.0, 2.0), 0.1])
     history = {
         "a/b": values,
@@ -50,7 +50,7 @@ def test_odd_numbers_and_names_come_back():
     assert bits(state_from_bytes(state_to_bytes(state))) == bits(state)
 
 
-def test_the_layout_is_as_documented():
+def test_layout_is_as_documented():
     state = taut.State(0.5, [[1, 2, 3]], [[4, 5, 6]])
     expected = MAGIC + struct.pack("<I", 3)
     expected += struct.pack("<H", 1) + b"t" + b"d" + b"\0" + struct.pack("<d", 0.5)
@@ -65,7 +65,7 @@ def test_the_layout_is_as_documented():
     assert state_to_bytes(state) == expected
 
 
-def test_cut_or_lengthened_bytes_are_refused():
+def test_reject_truncated_or_extended_bytes():
     state = taut.State(0.5, [[1, 2, 3]], [[4, 5, 6]], {"spring": np.array([True])}, {"h": 0.1})
     data = state_to_bytes(state)
     for length in range(len(data)):
@@ -95,7 +95,7 @@ def test_mutated_bytes_give_a_state_or_a_run_error():
     assert refused > 1000
 
 
-def test_a_checksum_tells_values_kinds_and_places_apart():
+def test_checksum_depends_on_values_types_and_order():
     rows = [
         ("a", 1),
         ("a", 1.0),
@@ -119,7 +119,7 @@ def test_a_checksum_tells_values_kinds_and_places_apart():
 MASKS = {"spring": np.arange(19) % 3 > 0, "é": np.ones(8, dtype=bool), "none": np.zeros(0, bool)}
 
 
-def test_masks_come_back_to_the_last_bit():
+def test_masks_round_trip():
     data = masks_to_bytes(MASKS)
     assert len(data) < 4 + 3 * 20 + 5, "one bit per element"
     found = masks_from_bytes(data)
@@ -131,7 +131,7 @@ def test_masks_come_back_to_the_last_bit():
     assert masks_from_bytes(None) == {}
 
 
-def test_damaged_masks_are_refused():
+def test_reject_damaged_masks():
     data = masks_to_bytes(MASKS)
     for length in range(len(data)):
         with pytest.raises(taut.errors.RunError):

@@ -1,6 +1,6 @@
-"""Full disks, errors of input and output, folders that cannot be written.
+"""Full disks, input and output errors, unwritable folders.
 
-A clear error, and nothing that was there is lost.
+The error is clear, and existing data is not lost.
 """
 
 import errno
@@ -31,14 +31,14 @@ ARGUMENTS = {
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """The frames and the last state of a run that nothing disturbs."""
+    """The frames and the last state of an undisturbed run."""
     folder = tmp_path_factory.mktemp("whole")
     done = record(folder, BALL, taut.BDF2(), **ARGUMENTS)
     return frames(folder), bits(done.state)
 
 
 def attempt(folder, system=BALL):
-    """Record; the last step said to be durable, and the error."""
+    """Record a run; return the last durable step and the error."""
     durable = []
     try:
         record(folder, system, taut.BDF2(), tell=lambda p: durable.append(p.durable), **ARGUMENTS)
@@ -48,7 +48,7 @@ def attempt(folder, system=BALL):
 
 
 def verify(folder, durable, error, whole, system=BALL):
-    """What was durable is there and good, and the run goes on to the same end."""
+    """Durable frames are readable and correct, and the run resumes to the same end."""
     if error is not None:
         assert str(folder) in str(error)
         assert "cannot" in str(error)
@@ -71,7 +71,7 @@ def verify(folder, durable, error, whole, system=BALL):
 
 
 def sweep(tmp_path, whole, fail_at):
-    """Fail at the first call, at the second, … until a run gets through."""
+    """Fail at the first call, at the second, … until a run succeeds."""
     ends = []
     for number in count():
         folder = tmp_path / str(number)
@@ -84,7 +84,7 @@ def sweep(tmp_path, whole, fail_at):
 
 
 class Failing:
-    """Raises an error at one of the calls that go through it."""
+    """Raises an error at one of the calls that pass through it."""
 
     def __init__(self, number, error):
         self.number, self.error, self.calls, self.failed = number, error, 0, []
@@ -100,7 +100,7 @@ class Failing:
         return through
 
 
-def test_every_statement_fails_in_turn(tmp_path, whole, monkeypatch):
+def test_every_sql_statement_fails_in_turn(tmp_path, whole, monkeypatch):
     from contextlib import contextmanager
 
     connect = sqlite3.connect
@@ -123,16 +123,17 @@ def test_every_statement_fails_in_turn(tmp_path, whole, monkeypatch):
             yield fails.failed
 
     ends = sweep(tmp_path, whole, fail_at)
-    told = [str(error) for _, error in ends if error is not None]
-    assert len(told) > 60
-    assert all("disk I/O error" in text for text in told)
+    messages = [str(error) for _, error in ends if error is not None]
+    assert len(messages) > 60
+    assert all("disk I/O error" in text for text in messages)
     assert any(
-        "frame 2 (step 4)" in text and "everything up to step 2 is safe" in text for text in told
+        "frame 2 (step 4)" in text and "everything up to step 2 is safe" in text
+        for text in messages
     )
 
 
 @pytest.mark.parametrize("name", ["replace", "fsync", "open", "unlink", "mkdir", "os.open"])
-def test_every_call_of_the_system_fails_in_turn(tmp_path, whole, monkeypatch, name):
+def test_every_system_call_fails_in_turn(tmp_path, whole, monkeypatch, name):
     from contextlib import contextmanager
     from pathlib import Path
 
@@ -157,9 +158,9 @@ def test_every_call_of_the_system_fails_in_turn(tmp_path, whole, monkeypatch, na
             yield fails.failed
 
     ends = sweep(tmp_path, whole, fail_at)
-    told = [str(error) for _, error in ends if error is not None]
-    assert told
-    assert all("no space left on device" in text for text in told)
+    messages = [str(error) for _, error in ends if error is not None]
+    assert messages
+    assert all("no space left on device" in text for text in messages)
 
 
 LIMITED = """
@@ -178,20 +179,17 @@ for line in sys.stdin:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="setrlimit")
-def test_files_that_cannot_grow(tmp_path, whole):
-    """The system refuses to write beyond a size, whatever that happens to cut.
-
-    Database, log, tables at the end.
-    """
+def test_file_size_limit(tmp_path, whole):
+    """The system limits the file size, which cuts the database, the log or the final tables."""
     limits = [0, 100, 4096, 5000, *range(8192, 180_000, 12_007)]
     lines = "".join(f"{tmp_path / str(limit)} {limit}\n" for limit in limits)
     done = subprocess.run(
         [sys.executable, "-c", LIMITED], input=lines, capture_output=True, text=True, check=True
     )
-    told = done.stdout.splitlines()
-    assert len(told) == len(limits)
+    messages = done.stdout.splitlines()
+    assert len(messages) == len(limits)
     failed = 0
-    for limit, line in zip(limits, told, strict=True):
+    for limit, line in zip(limits, messages, strict=True):
         durable, text = line.split(" ", 1)
         error = None if text == "None" else taut.errors.RunError(text)
         failed += error is not None
@@ -200,7 +198,7 @@ def test_files_that_cannot_grow(tmp_path, whole):
 
 
 @pytest.mark.parametrize("size", ["64k", "80k", "96k", "128k"])
-def test_a_full_disk(tmp_path, whole, size):
+def test_full_disk(tmp_path, whole, size):
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(
@@ -231,7 +229,7 @@ record(sys.argv[1], BALL, taut.BDF2(), tell=tell, **ARGUMENTS)
 """
 
 
-def test_a_disk_that_becomes_read_only(tmp_path, whole):
+def test_disk_becomes_read_only(tmp_path, whole):
     disk = tmp_path / "disk"
     disk.mkdir()
     if subprocess.run(
@@ -250,14 +248,14 @@ def test_a_disk_that_becomes_read_only(tmp_path, whole):
         shutil.copytree(disk / "killed3", disk / "copy")
         (disk / "copy/run.sqlite-shm").unlink()
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
-        assert frames(disk / "run") == whole[0], "it can be read"
+        assert frames(disk / "run") == whole[0], "the run must be readable"
         assert frames(disk / "stopped") == whole[0][:1]
         with pytest.raises(
             taut.errors.RunError, match="killed: copy it to where it can be written"
         ):
             open_run(disk / "copy")
         assert frames(disk / "killed3") == whole[0][:2]
-        assert frames(disk / "killed1") == whole[0][:1], "there was no frame yet, and no log"
+        assert frames(disk / "killed1") == whole[0][:1], "there must be no frame and no log yet"
         with pytest.raises(taut.errors.RunError, match="read-only"):
             resume(disk / "stopped", BALL, taut.BDF2())
         for folder in ("run", "other"):
@@ -269,7 +267,7 @@ def test_a_disk_that_becomes_read_only(tmp_path, whole):
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_may_not_be_written(tmp_path):
+def test_read_only_folder_raises(tmp_path):
     tmp_path.chmod(0o500)
     try:
         with pytest.raises(taut.errors.RunError, match="permission denied"):
@@ -278,7 +276,7 @@ def test_a_folder_that_may_not_be_written(tmp_path):
         tmp_path.chmod(0o700)
 
 
-def test_a_database_that_is_full(tmp_path):
+def test_full_database(tmp_path):
     """SQLite's own limit on pages, in the middle of a transaction."""
     from taut.run import writer
 

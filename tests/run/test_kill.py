@@ -11,7 +11,7 @@ import pytest
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked")
 def test_killed_at_ten_random_moments(tmp_path):
-    """It opens each time with every frame that was said to be durable, and ends in the same bits.
+    """The run opens each time with every durable frame, and ends bit-identically.
 
     With one or two threads.
     """

@@ -1,6 +1,5 @@
-"""The energy book: it closes for every integrator, each item is what its formula says.
-
-And a fault shows.
+"""The energy ledger balances for every integrator, each entry matches its formula, and faults are
+visible.
 """
 
 from dataclasses import replace
@@ -12,18 +11,16 @@ import pytest
 import taut
 from taut import laws
 from taut.constraints import on_plane, scripted
-from tests.laws.test_integrators import OBEYS, made
+from tests.laws.test_integrators import OBEYS, create_integrator
 
 every = pytest.mark.parametrize("integrator", OBEYS, ids=lambda i: i.__name__)
-ROUNDING = (
-    1e-13  # of the magnitudes that went into a step: some hundreds of them, rounded by 1.1e-16 each
-)
+ROUNDING = 1e-13  # relative to the terms of a step: some hundreds, each rounded by 1.1e-16
 
 
 def machine(**changes):
-    """Springs, a timed load, a pin that moves, gravity, all dampings.
+    """Springs, a timed load, a moving pin, gravity and all kinds of damping.
 
-    A scripted point and one on an oblique plane.
+    One scripted point and one on an oblique plane.
     """
     edges = [[0, 1], [1, 2], [2, 3], [1, 3]]
     energies = [
@@ -50,7 +47,7 @@ def machine(**changes):
     )
 
 
-def booked(system, integrator, h, until):
+def simulate_with_ledger(system, integrator, h, until):
     ledger = taut.Ledger()
     states = [system.initial_state()] + [
         s for s, _ in taut.simulate(system, integrator, h, until, ledger=ledger)
@@ -59,9 +56,11 @@ def booked(system, integrator, h, until):
 
 
 @every
-def test_the_books_close_step_by_step(integrator):
+def test_energy_balances_at_every_step(integrator):
     system = machine()
-    ledger, states = booked(system, made(integrator, taut.Tolerance(1e-10)), 0.01, 0.5)
+    ledger, states = simulate_with_ledger(
+        system, create_integrator(integrator, taut.Tolerance(1e-10)), 0.01, 0.5
+    )
     assert len(ledger) == 50
     for entry in ledger:
         assert abs(entry.gap) <= ROUNDING * entry.scale
@@ -89,31 +88,33 @@ def test_the_books_close_step_by_step(integrator):
 @pytest.mark.parametrize(
     "integrator", [i for i in OBEYS if i.stability != "conditional"], ids=lambda i: i.__name__
 )
-def test_the_books_close_with_a_coarse_tolerance_and_the_residual_is_booked(integrator):
+def test_energy_balances_with_a_coarse_tolerance_and_residual_work_is_recorded(integrator):
     system = machine()
-    ledger, _ = booked(system, integrator(tolerance=taut.Tolerance(3e-2)), 0.05, 1.0)
+    ledger, _ = simulate_with_ledger(system, integrator(tolerance=taut.Tolerance(3e-2)), 0.05, 1.0)
     assert all(abs(e.gap) <= ROUNDING * e.scale for e in ledger)
     worked = max(abs(e.residual) for e in ledger)
-    if integrator is not taut.LinearlyImplicitEuler:  # whose direct solver leaves next to nothing
+    if integrator is not taut.LinearlyImplicitEuler:  # its direct solver leaves almost no residual
         assert worked > 1e-9
 
 
 @cache
 def exact_flows():
-    """The book of a fine run."""
-    return booked(machine(), taut.RK4(), 1 / 512, 0.5)[0].total()
+    """The ledger of a run with small steps."""
+    return simulate_with_ledger(machine(), taut.RK4(), 1 / 512, 0.5)[0].total()
 
 
 @every
-def test_flows_converge_to_those_of_the_motion(integrator):
-    """Work and dissipation to those of a fine run.
+def test_work_and_dissipation_converge(integrator):
+    """Work and dissipation converge to those of a fine run.
 
-    The numerical part vanishes as h does, at the order declared or faster.
+    The numerical part vanishes with h, at the declared order or faster.
     """
     exact = exact_flows()
     numerical, errors = [], []
     for h in (1 / 64, 1 / 128):
-        total = booked(machine(), made(integrator, taut.Tolerance(1e-11)), h, 0.5)[0].total()
+        total = simulate_with_ledger(
+            machine(), create_integrator(integrator, taut.Tolerance(1e-11)), h, 0.5
+        )[0].total()
         numerical.append(abs(total.numerical))
         pairs = [
             (total.work, exact.work),
@@ -127,12 +128,12 @@ def test_flows_converge_to_those_of_the_motion(integrator):
 
 
 def test_numerical_dissipation_of_implicit_euler():
-    """½|Δv|²_M + V - V' - ∇V'·(q - q'), where nothing depends on time."""
+    """½|Δv|²_M + V - V' - ∇V'·(q - q') in an autonomous system."""
     edges = [[0, 1], [1, 2], [2, 3], [1, 3]]
     system = machine(
         energies=[laws.spring(edges, k=60.0), laws.gravity()], damping=[], constraints=[], fixed=[0]
     )
-    ledger, states = booked(system, taut.ImplicitEuler(), 0.02, 0.5)
+    ledger, states = simulate_with_ledger(system, taut.ImplicitEuler(), 0.02, 0.5)
     for entry, old, new in zip(ledger, states[:-1], states[1:], strict=True):
         kinetic = 0.5 * system.mass @ np.sum((new.v - old.v) ** 2, axis=1)
         bregman = system.V(old) - system.V(new) + np.vdot(system.f(new), old.q - new.q)
@@ -140,31 +141,33 @@ def test_numerical_dissipation_of_implicit_euler():
         assert kinetic > 0
 
 
-def test_midpoint_takes_nothing_from_linear_oscillations_and_implicit_euler_half_dv_squared():
+def test_numerical_dissipation_of_linear_oscillations():
     system = taut.System([[0, 0, 0]], mass=2.0, energies=[laws.pin(k=18.0)], pose=[[0.3, 0, 0]])
-    ledger, _ = booked(system, taut.ImplicitMidpoint(tolerance=taut.Tolerance(1e-13)), 0.05, 5.0)
+    ledger, _ = simulate_with_ledger(
+        system, taut.ImplicitMidpoint(tolerance=taut.Tolerance(1e-13)), 0.05, 5.0
+    )
     assert max(abs(e.numerical) for e in ledger) <= ROUNDING * ledger.total().scale
-    ledger, _ = booked(system, taut.ImplicitEuler(), 0.05, 5.0)
+    ledger, _ = simulate_with_ledger(system, taut.ImplicitEuler(), 0.05, 5.0)
     assert sum(e.numerical for e in ledger) == pytest.approx(
         0.81 - ledger.entries[-1].kinetic - ledger.entries[-1].stored["pin"]
     )
 
 
-def test_a_load_is_booked_as_work():
-    """A constant force does f·Δ, whatever becomes of it: 3 N times the way of two seconds."""
+def test_load_is_recorded_as_work():
+    """A constant force does work f·Δx: 3 N times the distance of two seconds."""
     system = taut.System(
         [[0, 0, 0]], mass=1.0, energies=[laws.force(f=(3.0, 0, 0))], damping=[laws.drag(alpha=2.0)]
     )
-    ledger, states = booked(system, taut.ImplicitEuler(), 0.01, 2.0)
+    ledger, states = simulate_with_ledger(system, taut.ImplicitEuler(), 0.01, 2.0)
     total = ledger.total()
     assert total.stored == {}
     assert total.work["force"] == pytest.approx(3.0 * states[-1].q[0, 0], rel=1e-12)
 
 
-def test_a_damper_that_turns_dissipates():
-    """Two masses turn about each other.
+def test_rotating_damper_dissipates():
+    """Two masses rotate about each other.
 
-    At every step something is taken, and in all what RK4 takes, to first order.
+    Every step dissipates, and the total matches RK4 to first order.
     """
     system = taut.System(
         [[-0.5, 0, 0], [0.5, 0, 0]],
@@ -173,18 +176,20 @@ def test_a_damper_that_turns_dissipates():
         damping=[laws.spring_damping([[0, 1]], c=5.0)],
         velocity=[[0, -2.0, 0], [0, 2.0, 0]],
     )
-    exact = booked(system, taut.RK4(), 1e-3, 1.0)[0].total().dissipated["spring_damping"]
+    exact = (
+        simulate_with_ledger(system, taut.RK4(), 1e-3, 1.0)[0].total().dissipated["spring_damping"]
+    )
     errors = []
     for h in (0.004, 0.002):
-        ledger, _ = booked(system, taut.ImplicitEuler(), h, 1.0)
+        ledger, _ = simulate_with_ledger(system, taut.ImplicitEuler(), h, 1.0)
         assert min(e.dissipated["spring_damping"] for e in ledger) >= 0.0
         assert all(abs(e.gap) <= ROUNDING * e.scale for e in ledger)
         errors.append(abs(ledger.total().dissipated["spring_damping"] - exact))
     assert errors[1] < 0.6 * errors[0] < 0.1 * exact
 
 
-def test_what_is_changed_by_hand_is_booked_as_such():
-    """A push, and a spring that is cut, between two runs into one ledger."""
+def test_manual_changes_are_recorded_separately():
+    """A push and a cut spring between two runs into one ledger."""
     system = taut.System(
         [[0, 0, 0], [1, 0, 0]],
         mass=1.0,
@@ -192,7 +197,7 @@ def test_what_is_changed_by_hand_is_booked_as_such():
         energies=[laws.spring([[0, 1]], k=300.0), laws.gravity()],
         pose=[[0, 0, 0], [1.2, 0, 0]],
     )
-    ledger, states = booked(system, taut.BDF2(), 0.02, 0.2)
+    ledger, states = simulate_with_ledger(system, taut.BDF2(), 0.02, 0.2)
     push = np.array([[0, 0, 0], [0, 5.0, 0]])
     pushed = states[-1].with_(v=states[-1].v + push)
     cut = pushed.with_(active={"spring": [False]})
@@ -208,7 +213,7 @@ def test_what_is_changed_by_hand_is_booked_as_such():
     assert "changed between steps" in str(total)
 
 
-def test_far_from_the_start_of_time_h_is_h():
+def test_step_size_is_accurate_at_large_times():
     system = taut.System(
         [[0, 0, 0]], mass=1.0, velocity=[[1.0, 0, 0]], damping=[laws.drag(alpha=0.5)]
     )
@@ -228,36 +233,40 @@ def test_far_from_the_start_of_time_h_is_h():
 
 
 @pytest.mark.parametrize("integrator", OBEYS, ids=lambda i: i.__name__)
-def test_on_an_oblique_plane_far_away(integrator):
-    """Nothing acts: the velocity stays, and the book closes, though coordinates are coarse."""
+def test_energy_balances_on_an_oblique_plane_far_from_the_origin(integrator):
+    """No force acts: the velocity is constant, and energy balances despite coarse coordinates."""
     v = np.array([[3e-7, 0, -1e-7]])
     system = taut.System(
         [[1e6, 1e6, 0]], mass=1.0, constraints=[on_plane([0], (1, 2, 3))], velocity=v
     )
-    ledger, states = booked(system, made(integrator, taut.Tolerance()), 1e-4, 1e-2)
+    ledger, states = simulate_with_ledger(
+        system, create_integrator(integrator, taut.Tolerance()), 1e-4, 1e-2
+    )
     np.testing.assert_allclose(states[-1].v, v, rtol=1e-9, atol=1e-18)
     assert all(abs(e.gap) <= ROUNDING * e.scale for e in ledger)
 
 
 def test_an_adaptive_entry_has_the_time_of_its_state():
-    ledger, states = booked(machine(), taut.Adaptive(taut.TRBDF2(), error=1e-5), 0.1, 1.0)
+    ledger, states = simulate_with_ledger(
+        machine(), taut.Adaptive(taut.TRBDF2(), error=1e-5), 0.1, 1.0
+    )
     assert [e.t for e in ledger] == [s.t for s in states[1:]]
 
 
-def test_a_law_called_rayleigh_is_not_mixed_up_with_rayleighs():
+def test_law_named_rayleigh_is_distinct_from_rayleigh_damping():
     system = machine(damping=[laws.drag(alpha=0.1, name="rayleigh"), laws.rayleigh(alpha=0.2)])
-    ledger, _ = booked(system, taut.ImplicitEuler(), 0.01, 0.05)
+    ledger, _ = simulate_with_ledger(system, taut.ImplicitEuler(), 0.01, 0.05)
     assert set(ledger.total().dissipated) == {"rayleigh", "rayleigh 2"}
 
 
-def test_an_empty_ledger_says_so(tmp_path):
+def test_empty_ledger(tmp_path):
     with pytest.raises(taut.errors.ModelError, match="empty"):
         taut.Ledger().total()
     assert str(taut.Ledger()) == "an empty ledger"
 
 
-def test_the_table_of_a_run(tmp_path):
-    ledger, states = booked(machine(), taut.TRBDF2(), 0.1, 0.5)
+def test_ledger_csv(tmp_path):
+    ledger, states = simulate_with_ledger(machine(), taut.TRBDF2(), 0.1, 0.5)
     ledger.write_csv(tmp_path / "ledger.csv")
     table = np.genfromtxt(tmp_path / "ledger.csv", delimiter=",", names=True, deletechars="")
     assert len(table) == 5
@@ -271,8 +280,8 @@ def test_the_table_of_a_run(tmp_path):
     assert "dissipated by rayleigh" in str(ledger)
 
 
-def test_scripted_points_work():
-    """A spring stretched slowly by a scripted end: the work is the energy stored."""
+def test_work_of_scripted_points():
+    """A spring stretched slowly by a scripted end: the work equals the stored energy."""
     system = taut.System(
         [[0, 0, 0], [1, 0, 0]],
         mass=1e-9,
@@ -280,34 +289,38 @@ def test_scripted_points_work():
         energies=[laws.spring([[0, 1]], k=50.0)],
         constraints=[scripted([1], lambda t: (1 + 0.2 * t, 0, 0))],
     )
-    ledger, _ = booked(system, taut.ImplicitMidpoint(), 0.01, 1.0)
+    ledger, _ = simulate_with_ledger(system, taut.ImplicitMidpoint(), 0.01, 1.0)
     assert ledger.total().scripted == pytest.approx(0.5 * 50.0 * 0.2**2, rel=1e-6)
 
 
-class Careless(taut.ImplicitEuler):
-    """Says that it solved more exactly than it did."""
+class UnderreportsResidual(taut.ImplicitEuler):
+    """Reports a smaller residual than it has."""
 
     def advance(self, system, state, h):
         return replace(super().advance(system, state, h), residual=np.zeros((system.n, 3)))
 
 
-class Slipped(taut.VelocityVerlet):
-    """Wrong weights: it moves by other forces than it books."""
+class WrongWeights(taut.VelocityVerlet):
+    """Moves by other forces than it records."""
 
     weights = (0.6, 0.4)
 
 
 @pytest.mark.parametrize(
-    "wrong", [Careless(tolerance=taut.Tolerance(1e-2)), Slipped()], ids=["residual", "weights"]
+    "wrong",
+    [UnderreportsResidual(tolerance=taut.Tolerance(1e-2)), WrongWeights()],
+    ids=["residual", "weights"],
 )
-def test_a_fault_shows_as_a_gap(wrong):
-    ledger, _ = booked(machine(), wrong, 0.05, 1.0)
+def test_faulty_integrators_leave_an_energy_gap(wrong):
+    ledger, _ = simulate_with_ledger(machine(), wrong, 0.05, 1.0)
     assert max(abs(e.gap) / e.scale for e in ledger) > 1e4 * ROUNDING
 
 
-def test_adaptive_steps_are_booked_in_full():
+def test_adaptive_substeps_are_all_recorded():
     system = machine()
-    ledger, states = booked(system, taut.Adaptive(taut.TRBDF2(), error=1e-6), 0.1, 1.0)
+    ledger, states = simulate_with_ledger(
+        system, taut.Adaptive(taut.TRBDF2(), error=1e-6), 0.1, 1.0
+    )
     assert len(ledger) == 10
     assert all(abs(e.gap) <= 10 * ROUNDING * e.scale for e in ledger)
     assert ledger.entries[-1].kinetic == system.T(states[-1])

@@ -1,4 +1,4 @@
-"""Opening runs: lazily, while they are written, and refusing what is none."""
+"""Opening runs: lazily, while they are written, and rejecting other folders."""
 
 import os
 import shutil
@@ -54,7 +54,7 @@ def test_reading_leaves_no_trace(folder):
 
 
 def test_frames_are_read_one_at_a_time(tmp_path):
-    """Live memory while all are looked at stays below three frames."""
+    """Live memory while iterating over all frames stays below three frames."""
     import tracemalloc
 
     system = taut.System(np.random.default_rng(0).normal(size=(5000, 3)), mass=1.0)
@@ -71,7 +71,7 @@ def test_frames_are_read_one_at_a_time(tmp_path):
     assert peak < 3 * frame
 
 
-def test_a_run_that_goes_on_is_followed(tmp_path):
+def test_growing_run_is_followed(tmp_path):
     from taut.run.record import resume
 
     record(tmp_path, ball(), taut.BDF2(), h=0.1, until=1.0, stop=stopping_after(4))
@@ -109,11 +109,8 @@ def test_a_copy_of_a_killed_run_opens(tmp_path, folder):
         assert run.state().q.tobytes() == whole.frames[2].q.tobytes()
 
 
-def with_a_journal(folder, copy):
-    """A copy of a run, taken while a transaction with a rollback journal is half written.
-
-    As a kill would leave it.
-    """
+def copy_with_journal(folder, copy):
+    """A copy of a run with a half-written rollback journal, as after a kill."""
     with sqlite3.connect(folder / "run.sqlite", isolation_level=None) as file:
         file.execute("PRAGMA cache_size = 1")
         file.execute("BEGIN")
@@ -124,19 +121,19 @@ def with_a_journal(folder, copy):
     assert (copy / "run.sqlite-journal").stat().st_size > 0
 
 
-def test_a_journal_that_was_left_is_played_back(tmp_path, folder):
-    """A writer that is killed while it changes to its log, or back, leaves one.
+def test_leftover_journal_is_rolled_back(tmp_path, folder):
+    """A writer killed while it switches to or from its log leaves a rollback journal.
 
-    Nothing can be read before.
+    The run is unreadable before it is rolled back.
     """
-    with_a_journal(folder, tmp_path / "x")
+    copy_with_journal(folder, tmp_path / "x")
     assert (tmp_path / "x/run.sqlite").read_bytes() != (folder / "run.sqlite").read_bytes()
     with open_run(tmp_path / "x") as run, open_run(folder) as whole:
         assert [f.q.tobytes() for f in run.frames] == [f.q.tobytes() for f in whole.frames]
 
 
-def naming(journal, victim):
-    """Let a journal say that it goes with another one, at the place of the victim."""
+def write_super_journal(journal, victim):
+    """Make a journal name the victim as its super-journal."""
     name = str(victim).encode()
     record = (
         struct.pack(">I", len(name))
@@ -147,30 +144,30 @@ def naming(journal, victim):
         file.write(b"\0\0\0\1" + name + record)
 
 
-def test_a_journal_that_names_other_files_is_refused(tmp_path, folder):
-    """SQLite would look for them, and may delete one: such a journal never comes from a run."""
-    with_a_journal(folder, tmp_path / "x")
+def test_reject_journal_that_names_other_files(tmp_path, folder):
+    """SQLite would look for them and may delete one; no run writes such a journal."""
+    copy_with_journal(folder, tmp_path / "x")
     victim = tmp_path / "victim"
     victim.write_bytes(b"")
-    naming(tmp_path / "x/run.sqlite-journal", victim)
+    write_super_journal(tmp_path / "x/run.sqlite-journal", victim)
     with pytest.raises(taut.errors.RunError, match="names other files"):
         open_run(tmp_path / "x")
     assert victim.exists()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links")
-def test_a_link_does_not_hide_a_journal_that_names_other_files(tmp_path, folder):
-    """SQLite follows the link, and takes the journal beside its target.
+def test_reject_hostile_journal_behind_a_link(tmp_path, folder):
+    """SQLite follows the link and uses the journal next to its target.
 
-    That one would delete the victim.
+    That journal would delete the victim.
     """
-    with_a_journal(folder, tmp_path / "x")
+    copy_with_journal(folder, tmp_path / "x")
     victim = tmp_path / "victim"
     victim.write_text("precious")
     (tmp_path / "x/deep").mkdir()
     for end in ("", "-journal"):
         (tmp_path / f"x/run.sqlite{end}").rename(tmp_path / f"x/deep/a{end}")
-    naming(tmp_path / "x/deep/a-journal", victim)
+    write_super_journal(tmp_path / "x/deep/a-journal", victim)
     (tmp_path / "x/run.sqlite").symlink_to("deep/a")
     with pytest.raises(
         taut.errors.RunError, match=r"run\.sqlite must be a regular file, but it is a link"
@@ -236,7 +233,7 @@ def pipe_for_a_log(path):
     os.mkfifo(path / "run.sqlite-wal")
 
 
-def changed(*statements):
+def make_changed_copy(*statements):
     def make(path):
         shutil.copytree(FOLDER[0], path)
         with sqlite3.connect(path / "run.sqlite") as file:
@@ -267,25 +264,31 @@ FOLDER = []
         (pipe_for_a_log, "must be a regular file"),
         (link_for_a_log, r"run\.sqlite-wal must be a regular file, but it is a link"),
         (
-            changed("PRAGMA user_version = 1"),
+            make_changed_copy("PRAGMA user_version = 1"),
             "recorded in format 1 .*, this version reads format 2",
         ),
-        (changed("DROP TABLE frames"), "'frames' is missing"),
+        (make_changed_copy("DROP TABLE frames"), "'frames' is missing"),
         (
-            changed("DROP TABLE frames", "CREATE VIEW frames AS SELECT 1 AS step"),
+            make_changed_copy("DROP TABLE frames", "CREATE VIEW frames AS SELECT 1 AS step"),
             "'frames' is missing",
         ),
-        (changed("CREATE TRIGGER t AFTER INSERT ON frames BEGIN SELECT 1; END"), "triggers"),
-        (changed("UPDATE meta SET value = 7 WHERE key = 'n'"), "checksum of 'n'"),
-        (changed("DELETE FROM meta WHERE key = 'every'"), "'every' is missing"),
-        (changed("UPDATE progress SET step = 7"), "missing or damaged"),
-        (changed("DELETE FROM progress"), "missing or damaged"),
-        (changed("UPDATE meta SET value = x'ff' WHERE key = 'versions'"), "checksum of 'versions'"),
+        (
+            make_changed_copy("CREATE TRIGGER t AFTER INSERT ON frames BEGIN SELECT 1; END"),
+            "triggers",
+        ),
+        (make_changed_copy("UPDATE meta SET value = 7 WHERE key = 'n'"), "checksum of 'n'"),
+        (make_changed_copy("DELETE FROM meta WHERE key = 'every'"), "'every' is missing"),
+        (make_changed_copy("UPDATE progress SET step = 7"), "missing or damaged"),
+        (make_changed_copy("DELETE FROM progress"), "missing or damaged"),
+        (
+            make_changed_copy("UPDATE meta SET value = x'ff' WHERE key = 'versions'"),
+            "checksum of 'versions'",
+        ),
     ],
     ids=lambda x: getattr(x, "__name__", ""),
 )
 @pytest.mark.skipif(os.name != "posix", reason="links and pipes")
-def test_what_is_no_run_is_refused(tmp_path, folder, make, message):
+def test_reject_folders_that_are_not_runs(tmp_path, folder, make, message):
     FOLDER[:] = [folder]
     make(tmp_path / "x")
     with pytest.raises(taut.errors.RunError, match=message) as caught:
@@ -308,8 +311,8 @@ def test_what_is_no_run_is_refused(tmp_path, folder, make, message):
         ("versions", "[" * 100_000),
     ],
 )
-def test_a_forged_header_is_refused(tmp_path, folder, key, value):
-    """With a checksum that fits: whoever makes a file to be opened by somebody else can do that."""
+def test_reject_forged_header(tmp_path, folder, key, value):
+    """With a valid checksum, which an attacker can compute."""
     from taut.run.encoding import checksum
 
     shutil.copytree(folder, tmp_path / "x")
@@ -323,7 +326,7 @@ def test_a_forged_header_is_refused(tmp_path, folder, key, value):
         open_run(tmp_path / "x")
 
 
-def test_a_frame_of_another_size_is_refused(tmp_path, folder):
+def test_reject_frame_of_wrong_size(tmp_path, folder):
     from taut.run.encoding import checksum
 
     shutil.copytree(folder, tmp_path / "x")
@@ -341,10 +344,10 @@ def test_a_frame_of_another_size_is_refused(tmp_path, folder):
     with open_run(tmp_path / "x") as run:
         with pytest.raises(taut.errors.RunError, match=r"frame 1 \(step 3\): 25 vectors must take"):
             run.frames[1]
-        assert run.frames[2].step == 6, "the others can be read"
+        assert run.frames[2].step == 6, "the other frames must be readable"
 
 
 @pytest.mark.parametrize("path", [None, 3, "a\0b"])
-def test_a_folder_is_a_path(path):
-    with pytest.raises(taut.errors.RunError):
+def test_reject_bad_paths(path):
+    with pytest.raises(taut.errors.RunError, match=r"must be a path|null byte"):
         open_run(path)

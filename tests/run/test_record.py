@@ -1,4 +1,4 @@
-"""A run in a folder: what is written, when it is on the disk, and what is refused."""
+"""A run folder: contents, durability and rejected arguments."""
 
 import csv
 import json
@@ -14,11 +14,11 @@ from taut.run.record import record
 from tests.run.recordings import ball, bits, net, stopping_after
 
 
-def test_a_run_holds_what_a_simulation_gives(tmp_path):
-    """Every frame, report and entry of the ledger, exactly; and the files at the end."""
+def test_run_matches_simulate(tmp_path):
+    """Every frame, report and ledger entry is exact; the final files are complete."""
     ledger = taut.Ledger()
     steps = list(taut.simulate(net(), taut.TRBDF2(), h=0.02, until=0.31, ledger=ledger))
-    assert len(steps) == 16, "the last one is shorter"
+    assert len(steps) == 16, "the last step is shorter"
     done = record(
         tmp_path / "run",
         net(),
@@ -78,11 +78,11 @@ def test_a_run_holds_what_a_simulation_gives(tmp_path):
         "run.lock",
         "ledger.csv",
         "summary.json",
-    }, "one file is left"
+    }, "only one database file must remain"
 
 
-def test_the_energy_of_a_falling_ball_can_be_asked_for_in_sql(tmp_path):
-    """Midpoint keeps T + V of free fall: y = 10 - g t²/2, and T = m g² t²/2."""
+def test_energy_of_a_falling_ball_by_sql(tmp_path):
+    """Midpoint conserves T + V in free fall: y = 10 - g t²/2, and T = m g² t²/2."""
     record(tmp_path, ball(), taut.ImplicitMidpoint(), h=0.1, until=1.0)
     with sqlite3.connect(tmp_path / "run.sqlite") as file:
         rows = file.execute(
@@ -97,8 +97,8 @@ def test_the_energy_of_a_falling_ball_can_be_asked_for_in_sql(tmp_path):
     assert np.frombuffer(blob, "<f8")[1] == pytest.approx(10 - 9.81 / 2, rel=1e-13)
 
 
-def test_progress_is_told_and_frames_are_durable_when_it_says_so(tmp_path):
-    told = []
+def test_progress_reports_durable_frames(tmp_path):
+    reports = []
 
     def tell(progress):
         with open_run(tmp_path) as run:  # while it is being written
@@ -107,21 +107,21 @@ def test_progress_is_told_and_frames_are_durable_when_it_says_so(tmp_path):
             if progress.frame:
                 assert run.frames[-1].step == progress.step == progress.durable
                 assert run.frames[-1].t == progress.t
-        told.append(progress)
+        reports.append(progress)
 
     record(tmp_path, ball(), taut.BDF2(), h=0.1, until=1.2, every=4, checkpoint_every=8, tell=tell)
-    assert [p.step for p in told] == list(range(1, 13))
-    assert [p.durable for p in told] == [0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12]
-    assert [p.step for p in told if p.frame] == [4, 8, 12]
-    assert {p.steps for p in told} == {12}
-    assert told[-1].left == 0.0 < told[-2].left
-    assert told[2].report.outcome == "converged"
+    assert [p.step for p in reports] == list(range(1, 13))
+    assert [p.durable for p in reports] == [0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12]
+    assert [p.step for p in reports if p.frame] == [4, 8, 12]
+    assert {p.steps for p in reports} == {12}
+    assert reports[-1].left == 0.0 < reports[-2].left
+    assert reports[2].report.outcome == "converged"
     with sqlite3.connect(tmp_path / "run.sqlite") as file:
         assert file.execute("SELECT step FROM checkpoints").fetchall() == [(0,), (8,), (12,)]
     file.close()
 
 
-def test_only_the_last_checkpoints_are_kept(tmp_path):
+def test_only_recent_checkpoints_are_kept(tmp_path):
     record(tmp_path, ball(), taut.BDF2(), h=0.1, until=2.0)
     with sqlite3.connect(tmp_path / "run.sqlite") as file:
         assert file.execute("SELECT step FROM checkpoints").fetchall() == [
@@ -133,7 +133,7 @@ def test_only_the_last_checkpoints_are_kept(tmp_path):
     file.close()
 
 
-def test_steps_without_frames_are_written_before_they_pile_up(tmp_path, monkeypatch):
+def test_pending_steps_are_flushed(tmp_path, monkeypatch):
     monkeypatch.setattr("taut.run.record.MAX_PENDING_ROWS", 10)
     durable = []
     record(
@@ -151,7 +151,7 @@ def test_steps_without_frames_are_written_before_they_pile_up(tmp_path, monkeypa
         assert len(run.reports["t"]) == 50
 
 
-def test_a_run_that_is_there_stays(tmp_path):
+def test_existing_run_is_kept_without_overwrite(tmp_path):
     record(tmp_path, ball(), taut.BDF2(), h=0.1, until=1.0, scene="# one")
     (tmp_path / "notes.txt").write_text("mine")
     before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
@@ -161,12 +161,12 @@ def test_a_run_that_is_there_stays(tmp_path):
     done = record(tmp_path, ball(), taut.BDF2(), h=0.1, until=0.5, overwrite=True)
     assert done.steps == 5
     assert len(open_run(tmp_path).frames) == 6
-    assert not (tmp_path / "scene.toml").exists(), "the scene of the old run is gone"
+    assert not (tmp_path / "scene.toml").exists(), "the scene of the old run must be removed"
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
-def test_a_killed_run_that_is_overwritten_leaves_no_log_behind(tmp_path):
-    """The write-ahead log of an old file would be played into the new one."""
+def test_overwriting_a_killed_run_removes_its_log(tmp_path):
+    """The write-ahead log of an old file would be applied to the new one."""
     record(tmp_path, ball(), taut.BDF2(), h=0.1, until=1.0, stop=stopping_after(5))
     with sqlite3.connect(tmp_path / "run.sqlite") as file:  # as a killed writer leaves it
         file.execute("PRAGMA journal_mode = WAL")
@@ -179,7 +179,7 @@ def test_a_killed_run_that_is_overwritten_leaves_no_log_behind(tmp_path):
     assert open_run(tmp_path).step == 3
 
 
-def test_what_is_no_run_is_not_overwritten(tmp_path):
+def test_foreign_files_are_not_overwritten(tmp_path):
     (tmp_path / "run.sqlite").mkdir()
     with pytest.raises(taut.errors.RunError, match="must be a file of a run"):
         record(tmp_path, ball(), taut.BDF2(), h=0.1, until=0.5, overwrite=True)
@@ -193,7 +193,7 @@ def test_what_is_no_run_is_not_overwritten(tmp_path):
     assert (tmp_path / "other/a.obj").read_bytes() == b"theirs"
 
 
-def test_what_a_run_left_that_was_killed_as_it_began_is_no_run(tmp_path):
+def test_leftovers_of_a_run_killed_at_the_start(tmp_path):
     (tmp_path / "scene.toml").write_text("a = 1")
     with pytest.raises(taut.errors.RunError, match=r"another scene\.toml"):
         record(tmp_path, ball(), taut.BDF2(), h=0.1, until=0.5, scene="a = 2")
@@ -219,7 +219,7 @@ def test_what_a_run_left_that_was_killed_as_it_began_is_no_run(tmp_path):
         "run.lock/x",
     ],
 )
-def test_inputs_stay_in_the_folder(tmp_path, name):
+def test_reject_inputs_outside_the_folder(tmp_path, name):
     with pytest.raises(taut.errors.RunError, match="input"):
         record(tmp_path / "run", ball(), taut.BDF2(), h=0.1, until=0.5, inputs={name: b"x"})
     assert list(tmp_path.iterdir()) == []
@@ -237,7 +237,7 @@ def test_inputs_stay_in_the_folder(tmp_path, name):
         ({"state": taut.State(0, [[0, 0, 0]] * 2, [[0, 0, 0]] * 2)}, "got 2"),
     ],
 )
-def test_slips_are_told_before_anything_is_written(tmp_path, changes, message):
+def test_reject_bad_arguments_before_writing(tmp_path, changes, message):
     arguments = {
         "folder": tmp_path / "run",
         "system": ball(),
@@ -251,7 +251,7 @@ def test_slips_are_told_before_anything_is_written(tmp_path, changes, message):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_run_of_no_steps_is_a_run(tmp_path):
+def test_run_without_steps(tmp_path):
     done = record(tmp_path, ball(), taut.BDF2(), h=0.1, until=0.0)
     assert (done.outcome, done.step) == ("finished", 0)
     run = open_run(tmp_path)
@@ -262,7 +262,7 @@ def test_a_run_of_no_steps_is_a_run(tmp_path):
     )
 
 
-def test_without_matplotlib_the_summary_says_so(tmp_path, monkeypatch):
+def test_missing_matplotlib_is_noted_in_the_summary(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     done = record(tmp_path, ball(), taut.BDF2(), h=0.1, until=0.5)
     assert not (tmp_path / "energy.png").exists()
@@ -274,26 +274,26 @@ def test_without_matplotlib_the_summary_says_so(tmp_path, monkeypatch):
     assert json.loads((tmp_path / "summary.json").read_text())["notes"] == [note]
 
 
-def test_the_energy_is_drawn(tmp_path):
+def test_energy_plot_is_written(tmp_path):
     pytest.importorskip("matplotlib")
     assert record(tmp_path, ball(), taut.BDF2(), h=0.01, until=0.5).notes == ()
     assert (tmp_path / "energy.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_step_that_fails_leaves_all_before_it(tmp_path):
-    """The state before it is in a checkpoint, the reports up to it are there.
+def test_failed_step_keeps_all_before_it(tmp_path):
+    """The state before it is in a checkpoint, and the reports before it are written.
 
-    And the error is the step's own.
+    The error of the step is raised unchanged.
     """
 
-    class Tires(taut.ImplicitEuler):
+    class FailsAfterSomeSteps(taut.ImplicitEuler):
         def advance(self, system, state, h):
             if state.t > 0.65:
                 raise taut.NotConverged("enough", state=state)
             return super().advance(system, state, h)
 
     with pytest.raises(taut.NotConverged, match="enough") as caught:
-        record(tmp_path, ball(), Tires(), h=0.1, until=1.0, every=5)
+        record(tmp_path, ball(), FailsAfterSomeSteps(), h=0.1, until=1.0, every=5)
     run = open_run(tmp_path)
     assert (run.status, run.step, len(run.frames)) == ("not converged", 7, 2)
     assert bits(run.state()) == bits(caught.value.state)
@@ -302,7 +302,7 @@ def test_a_step_that_fails_leaves_all_before_it(tmp_path):
 
 
 def test_memory_does_not_grow_with_the_run(tmp_path):
-    """Live memory at the end of 80 steps is that after 20: nothing of a step is kept."""
+    """Live memory after 80 steps equals that after 20: no data of a step is retained."""
     import gc
     import tracemalloc
 
@@ -320,10 +320,10 @@ def test_memory_does_not_grow_with_the_run(tmp_path):
     finally:
         tracemalloc.stop()
     frame = 48 * system.n
-    assert kept[80] - kept[20] < 5 * frame, "60 frames more are on the disk"
+    assert kept[80] - kept[20] < 5 * frame, "60 more frames must be on the disk"
 
 
-def test_the_table_at_the_end_has_one_row_a_step(tmp_path):
+def test_final_table_has_one_row_per_step(tmp_path):
     record(tmp_path, net(), taut.ImplicitEuler(), h=0.02, until=0.2, every=10)
     with open(tmp_path / "ledger.csv", newline="") as stream:
         rows = list(csv.DictReader(stream))

@@ -1,6 +1,6 @@
-"""Going on after an interruption.
+"""Resuming after an interruption.
 
-The same bits, from the last good checkpoint, with the same system and no other.
+Bit-identical results from the last good checkpoint, with the same system only.
 """
 
 import json
@@ -32,17 +32,17 @@ EVERY = [
 ]
 
 
-def edited(folder, sql, values=()):
+def edit(folder, sql, values=()):
     with sqlite3.connect(folder / "run.sqlite") as file:
         file.execute(sql, values)
     file.close()
 
 
 @pytest.mark.parametrize("make", EVERY, ids=lambda m: getattr(m, "__name__", "made"))
-def test_a_resumed_run_has_the_same_bits(tmp_path, make):
-    """Of every frame, of the last state, and of what the reports and the ledger say.
+def test_resumed_run_is_bit_identical(tmp_path, make):
+    """Every frame, the last state, the reports and the ledger.
 
-    Interrupted twice, not at a frame.
+    Interrupted twice, between frames.
     """
     h = 0.002 if make().stability == "conditional" else H
     until = 20 * h
@@ -83,7 +83,7 @@ print(hash_state(done.state))
 """
 
 
-def test_begun_with_two_threads_and_ended_with_one(tmp_path):
+def test_resume_with_another_number_of_threads(tmp_path):
     def process(folder, way, threads):
         environment = {**os.environ, "NUMBA_NUM_THREADS": threads}
         command = [sys.executable, "-c", SCRIPT, str(tmp_path / folder), way]
@@ -97,7 +97,7 @@ def test_begun_with_two_threads_and_ended_with_one(tmp_path):
     assert frames(tmp_path / "run") == frames(tmp_path / "whole")
 
 
-def test_frames_after_the_checkpoint_are_computed_again_and_must_be_the_same(tmp_path):
+def test_frames_after_the_checkpoint_are_verified(tmp_path):
     record(tmp_path / "whole", net(4), taut.BDF2(), h=H, until=UNTIL)
     record(
         tmp_path / "run",
@@ -108,21 +108,21 @@ def test_frames_after_the_checkpoint_are_computed_again_and_must_be_the_same(tmp
         checkpoint_every=6,
         stop=stopping_after(10),
     )
-    edited(
+    edit(
         tmp_path / "run", "DELETE FROM checkpoints WHERE step = 10"
-    )  # as if it had been killed: frames 7 to 10 are there
-    told = []
-    resume(tmp_path / "run", net(4), taut.BDF2(), tell=told.append)
-    assert told[0].step == 7
-    assert [p.durable for p in told[:5]] == [10, 10, 10, 10, 11]
+    )  # as if killed: frames 7 to 10 exist
+    reports = []
+    resume(tmp_path / "run", net(4), taut.BDF2(), tell=reports.append)
+    assert reports[0].step == 7
+    assert [p.durable for p in reports[:5]] == [10, 10, 10, 10, 11]
     assert frames(tmp_path / "run") == frames(tmp_path / "whole")
 
 
-def test_a_frame_that_comes_out_otherwise_is_not_mixed_in(tmp_path):
+def test_resumed_frame_mismatch_raises(tmp_path):
     record(
         tmp_path, net(4), taut.BDF2(), h=H, until=UNTIL, checkpoint_every=6, stop=stopping_after(10)
     )
-    edited(tmp_path, "DELETE FROM checkpoints WHERE step = 10")
+    edit(tmp_path, "DELETE FROM checkpoints WHERE step = 10")
     from taut.run.encoding import checksum
 
     with sqlite3.connect(tmp_path / "run.sqlite") as file:
@@ -139,39 +139,39 @@ def test_a_frame_that_comes_out_otherwise_is_not_mixed_in(tmp_path):
     assert frames(tmp_path) == before
 
 
-def test_damaged_checkpoints_are_skipped_and_said(tmp_path, log):
+def test_damaged_checkpoints_are_skipped_and_reported(tmp_path, log):
     record(tmp_path / "whole", net(4), taut.BDF2(), h=H, until=UNTIL)
     record(tmp_path / "run", net(4), taut.BDF2(), h=H, until=UNTIL, stop=stopping_after(9))
-    edited(
+    edit(
         tmp_path / "run",
         "UPDATE checkpoints SET state = substr(state, 1, 100) || x'00' || substr(state, 102) "
         "WHERE step = 9",
     )
-    edited(tmp_path / "run", "UPDATE checkpoints SET t = 0.1 WHERE step = 8")
+    edit(tmp_path / "run", "UPDATE checkpoints SET t = 0.1 WHERE step = 8")
     assert open_run(tmp_path / "run").state().t == pytest.approx(7 * H)
     log.clear()
-    told = []
-    resume(tmp_path / "run", net(4), taut.BDF2(), tell=told.append)
-    assert told[0].step == 8
+    reports = []
+    resume(tmp_path / "run", net(4), taut.BDF2(), tell=reports.append)
+    assert reports[0].step == 8
     assert ["step 9" in log.messages[0], "step 8" in log.messages[1]] == [True, True]
     assert frames(tmp_path / "run") == frames(tmp_path / "whole")
 
 
-def test_with_every_later_checkpoint_damaged_it_begins_again_and_mends_frames(tmp_path):
+def test_resume_from_the_start_repairs_frames(tmp_path):
     record(tmp_path / "whole", net(4), taut.BDF2(), h=H, until=UNTIL)
     record(tmp_path / "run", net(4), taut.BDF2(), h=H, until=UNTIL, stop=stopping_after(9))
-    edited(tmp_path / "run", "UPDATE checkpoints SET state = zeroblob(20) WHERE step > 0")
-    edited(tmp_path / "run", "UPDATE frames SET q = v WHERE step = 3")
-    edited(tmp_path / "run", "DELETE FROM frames WHERE step = 4")
-    edited(tmp_path / "run", "DELETE FROM energies WHERE step = 5")
+    edit(tmp_path / "run", "UPDATE checkpoints SET state = zeroblob(20) WHERE step > 0")
+    edit(tmp_path / "run", "UPDATE frames SET q = v WHERE step = 3")
+    edit(tmp_path / "run", "DELETE FROM frames WHERE step = 4")
+    edit(tmp_path / "run", "DELETE FROM energies WHERE step = 5")
     resume(tmp_path / "run", net(4), taut.BDF2())
     assert frames(tmp_path / "run") == frames(tmp_path / "whole")
     assert (tmp_path / "run/ledger.csv").read_text() == (tmp_path / "whole/ledger.csv").read_text()
 
 
-def test_damaged_rows_do_not_keep_a_run_from_its_end(tmp_path):
+def test_damaged_rows_do_not_prevent_completion(tmp_path):
     record(tmp_path, ball(), taut.BDF2(), h=0.1, until=1.0, stop=stopping_after(4))
-    edited(tmp_path, "UPDATE ledger SET kinetic = 0.0 WHERE step = 2")
+    edit(tmp_path, "UPDATE ledger SET kinetic = 0.0 WHERE step = 2")
     done = resume(tmp_path, ball(), taut.BDF2())
     assert done.outcome == "finished"
     assert "the ledger of step 2" in done.notes[0]
@@ -183,9 +183,9 @@ def test_damaged_rows_do_not_keep_a_run_from_its_end(tmp_path):
             run.ledger  # noqa: B018
 
 
-def test_without_any_good_checkpoint_it_says_so(tmp_path):
+def test_no_valid_checkpoint_raises(tmp_path):
     record(tmp_path, ball(), taut.BDF2(), h=0.1, until=1.0, stop=stopping_after(4))
-    edited(tmp_path, "UPDATE checkpoints SET checksum = x'00'")
+    edit(tmp_path, "UPDATE checkpoints SET checksum = x'00'")
     with pytest.raises(taut.errors.RunError, match="no checkpoint is undamaged"):
         resume(tmp_path, ball(), taut.BDF2())
     with pytest.raises(taut.errors.RunError, match="no checkpoint is undamaged"):
@@ -193,12 +193,12 @@ def test_without_any_good_checkpoint_it_says_so(tmp_path):
     assert len(open_run(tmp_path).frames) == 5
 
 
-def test_a_run_that_was_killed_before_its_last_files_gets_them(tmp_path):
+def test_missing_final_files_are_written(tmp_path):
     done = record(tmp_path, ball(), taut.BDF2(), h=0.1, until=1.0)
     (tmp_path / "summary.json").unlink()
     from taut.run.encoding import checksum
 
-    edited(
+    edit(
         tmp_path,
         "UPDATE progress SET status = 'running', checksum = ?",
         (checksum("progress", 1, 10, "running"),),
@@ -238,7 +238,7 @@ def spring(k=10.0, points=((0, 0, 0), (1, 0, 0)), **more):
         (spring, taut.BDF2, "k = 11", "the scene differs from that of the run"),
     ],
 )
-def test_another_system_is_refused(tmp_path, system, integrator, scene, message):
+def test_reject_another_system(tmp_path, system, integrator, scene, message):
     record(
         tmp_path, spring(), taut.BDF2(), h=0.1, until=1.0, scene="k = 10", stop=stopping_after(3)
     )
@@ -251,7 +251,7 @@ def test_another_system_is_refused(tmp_path, system, integrator, scene, message)
         resume(tmp_path, spring(), taut.BDF2())
 
 
-def test_a_law_with_another_formula_or_path_is_refused(tmp_path):
+def test_reject_changed_formula_or_path(tmp_path):
     from taut.formula import norm
 
     def law(power):
@@ -288,7 +288,7 @@ def test_a_law_with_another_formula_or_path_is_refused(tmp_path):
     assert resume(tmp_path, system(), taut.BDF2()).outcome == "finished"
 
 
-def test_a_changed_scene_or_input_is_refused(tmp_path):
+def test_reject_changed_scene_or_input(tmp_path):
     record(
         tmp_path,
         ball(),
@@ -311,7 +311,7 @@ def test_a_changed_scene_or_input_is_refused(tmp_path):
         resume(tmp_path, ball(), taut.BDF2())
 
 
-def test_other_versions_are_said(tmp_path, log, monkeypatch):
+def test_changed_versions_are_reported(tmp_path, log, monkeypatch):
     record(tmp_path, ball(), taut.BDF2(), h=0.1, until=1.0, stop=stopping_after(3))
     monkeypatch.setattr(
         "taut.run.metadata.library_versions",
@@ -321,7 +321,7 @@ def test_other_versions_are_said(tmp_path, log, monkeypatch):
     assert f"taut {taut.__version__} → 99" in log.text
 
 
-def test_two_at_once_are_refused(tmp_path):
+def test_reject_concurrent_writers(tmp_path):
     record(tmp_path, ball(), taut.BDF2(), h=0.1, until=1.0, stop=stopping_after(3))
     with lock_run(tmp_path):
         for attempt in (
@@ -342,7 +342,7 @@ def test_two_at_once_are_refused(tmp_path):
     assert resume(tmp_path, ball(), taut.BDF2()).outcome == "finished"
 
 
-def test_there_must_be_a_run(tmp_path):
+def test_resume_without_a_run_raises(tmp_path):
     with pytest.raises(taut.errors.RunError, match="no such folder"):
         resume(tmp_path / "nowhere", ball(), taut.BDF2())
     with pytest.raises(taut.errors.RunError, match=r"there is no run\.sqlite"):

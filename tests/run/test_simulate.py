@@ -1,4 +1,4 @@
-"""Stepping through time: how many steps, where they end, where they begin."""
+"""Stepping through time: number of steps, end time and start time."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_an_end_in_the_past_takes_no_step(t, until):
     assert list(taut.simulate(ball(), taut.ImplicitEuler(), 0.1, until, state=start)) == []
 
 
-def test_a_long_run_has_no_crumb_of_a_step():
+def test_long_run_has_no_tiny_last_step():
     fast = taut.System([[0, 0, 0]], mass=1.0)
 
     class Clock(taut.ImplicitEuler):
@@ -54,18 +54,18 @@ def test_a_long_run_has_no_crumb_of_a_step():
         ({"until": "1"}, "end time"),
     ],
 )
-def test_slips_are_told(changes, message):
+def test_reject_bad_arguments(changes, message):
     arguments = {"system": ball(), "integrator": taut.BDF2(), "h": 0.1, "until": 1.0, **changes}
     with pytest.raises(taut.errors.ModelError, match=message):
         taut.simulate(**arguments)
 
 
-def test_numbers_of_numpy_are_numbers():
+def test_numpy_numbers_are_accepted():
     *_, (state, _) = taut.simulate(ball(), taut.BDF2(), np.float32(0.5), np.int64(1))
     assert state.t == 1.0
 
 
-def test_a_step_that_vanishes_is_refused():
+def test_reject_step_too_small_to_change_the_time():
     system = ball()
     with pytest.raises(taut.errors.ModelError, match="must be large enough to change the time"):
         taut.ImplicitEuler().step(system, system.initial_state().with_(t=1e17), 1.0)
@@ -74,7 +74,7 @@ def test_a_step_that_vanishes_is_refused():
             taut.ImplicitEuler().step(system, system.initial_state(), bad)
 
 
-def test_overflow_is_an_error_not_a_result():
+def test_overflow_raises():
     system = ball().with_(velocity=[[1e308, 0, 0]])
     with pytest.raises(taut.TautError):
         taut.ImplicitEuler().step(system, system.initial_state(), 100.0)
@@ -88,7 +88,7 @@ def test_free_fall_in_implicit_euler():
     assert report.t == state.t
 
 
-def test_continuing_from_a_state():
+def test_continue_from_a_state():
     whole = [s for s, _ in taut.simulate(ball(), taut.ImplicitEuler(), 0.1, 1.0)]
     rest = [s for s, _ in taut.simulate(ball(), taut.ImplicitEuler(), 0.1, 1.0, state=whole[3])]
     assert [s.q.tobytes() for s in rest] == [s.q.tobytes() for s in whole[4:]]

@@ -1,4 +1,4 @@
-"""Any mesh file becomes a scene: laws are chosen by its cells, and noted."""
+"""Any mesh file becomes a scene: laws are chosen by its cells and noted."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ from tests.mesh.meshes import real
         (taut.mesh.block(2, 2, 2), "m.vtu", ["spring", "gravity"], "solid"),
     ],
 )
-def test_cells_choose_the_laws(tmp_path, mesh, file, laws, word):
+def test_laws_are_chosen_by_cells(tmp_path, mesh, file, laws, word):
     taut.mesh.write(mesh, tmp_path / file)
     made = scene.of_mesh(tmp_path / file)
     built = made.build()
@@ -48,7 +48,7 @@ def test_given_values_replace_defaults(tmp_path):
     assert not any("default" in note for note in made.notes)
     built = made.build()
     assert built.system.mass.sum() == pytest.approx(900 * 2e-3 * 0.09)
-    # pulled along x, by 0.1 N shared out as cells share the edge
+    # pulled along x by 0.1 N, distributed like the lumped edge length
     mesh, system = built.bodies[0].mesh, built.system
     far = mesh.select("x == max")
     pull = np.zeros((system.n, 3))
@@ -94,7 +94,9 @@ def test_components_that_are_not_held_are_noted(tmp_path):
     taut.mesh.write(
         taut.mesh.Mesh(points, {"quad": np.vstack([cells, cells + 9])}), tmp_path / "two.obj"
     )
-    assert "1 of 2 components are not held, and fall" in scene.of_mesh(tmp_path / "two.obj").notes
+    assert (
+        "1 of 2 components are not held, and will fall" in scene.of_mesh(tmp_path / "two.obj").notes
+    )
     assert not any(
         "not held" in note
         for note in scene.of_mesh(tmp_path / "two.obj", fix="y == 1 or y == min").notes
@@ -102,7 +104,7 @@ def test_components_that_are_not_held_are_noted(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["spot.obj", "bunny.mesh"])
-def test_files_from_elsewhere(name):
+def test_public_mesh_files(name):
     path = real(name)
     made = scene.of_mesh(path)
     assert made.file.body[0].material.young > 0

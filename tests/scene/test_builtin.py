@@ -7,7 +7,7 @@ import taut
 from taut import scene
 
 
-def of(name, *changes):
+def load_scene(name, *changes):
     return scene.load(name, overrides=changes).build()
 
 
@@ -23,14 +23,14 @@ def run(built, until=None, ledger=None):
 
 
 def test_spring_follows_the_recurrence_of_velocity_verlet():
-    built = of("spring")
+    built = load_scene("spring")
     angle = np.arccos(1 - built.h**2 * 100.0 / 2)  # of a step: cos ω̃h = 1 - h²ω²/2
     y = [s.q[1, 1] for s in run(built)]
     assert np.allclose(y, -1 - 0.2 * np.cos(angle * np.arange(len(y))), atol=1e-11)
 
 
 def test_pendulum_has_the_period_of_a_swing_from_the_horizontal():
-    built = of("pendulum")
+    built = load_scene("pendulum")
     states = run(built, 2.6)
     t, x = np.array([s.t for s in states]), np.array([s.q[1, 0] for s in states])
     top = np.argmax(x[150:]) + 150
@@ -41,7 +41,7 @@ def test_pendulum_has_the_period_of_a_swing_from_the_horizontal():
 
 
 def test_chain_comes_to_rest_in_a_catenary():
-    built = of("chain")
+    built = load_scene("chain")
     last = run(built)[-1]
     assert last.q[-1] == pytest.approx([0.8, 0, 0], abs=1e-12)
     rest = taut.equilibrium(built.system, last)
@@ -50,11 +50,11 @@ def test_chain_comes_to_rest_in_a_catenary():
     )  # of 40 rigid links; k = 4e6 N/m gives 2e-5 of it
     assert -last.q[:, 1].min() == pytest.approx(
         0.265526, abs=5e-3
-    )  # where drag has brought it within five seconds
+    )  # drag has settled it within five seconds
 
 
-def test_bridge_carries_its_weight_and_bends_under_the_walker():
-    built = of("bridge")
+def test_bridge_reactions_and_deflection():
+    built = load_scene("bridge")
     rest = taut.equilibrium(built.system)
     assert rest.reactions[:, 1].sum() == pytest.approx(9.81 * built.system.mass.sum(), rel=1e-8)
     y = (
@@ -64,7 +64,7 @@ def test_bridge_carries_its_weight_and_bends_under_the_walker():
 
 
 def test_cloth_never_gains_energy():
-    built = of("cloth", ("body.cloth.mesh.nx", 12), ("body.cloth.mesh.ny", 12))
+    built = load_scene("cloth", ("body.cloth.mesh.nx", 12), ("body.cloth.mesh.ny", 12))
     system = built.system
     energy = [system.T(s) + system.V(s) for s in run(built, 0.6)]
     assert max(np.diff(energy)) <= 1e-9 * abs(energy[0] - energy[-1])
@@ -72,7 +72,7 @@ def test_cloth_never_gains_energy():
 
 
 def test_flag_feels_drag_and_lift_of_every_triangle():
-    built = of("flag")
+    built = load_scene("flag")
     mesh = built.bodies[0].mesh
     corners = mesh.positions[mesh.triangles]
     area = (
@@ -96,7 +96,7 @@ def test_flag_feels_drag_and_lift_of_every_triangle():
 
 
 def test_curtain_rings_stay_on_the_rail_and_are_drawn():
-    built = of("curtain", ("body.curtain.mesh.nx", 30))
+    built = load_scene("curtain", ("body.curtain.mesh.nx", 30))
     states = run(built, 0.8)
     rings = 558 + 3 * np.arange(11)
     start, end = states[0].q[rings], states[-1].q[rings]
@@ -107,7 +107,7 @@ def test_curtain_rings_stay_on_the_rail_and_are_drawn():
 
 
 def test_sheet_drapes_without_stretching():
-    built = of("sheet", ("body.sheet.mesh.nx", 12), ("body.sheet.mesh.ny", 12))
+    built = load_scene("sheet", ("body.sheet.mesh.nx", 12), ("body.sheet.mesh.ny", 12))
     last = run(built, 0.4)[-1]
     mesh = built.bodies[0].mesh
     strain = np.linalg.norm(np.diff(last.q[mesh.edges], axis=1)[:, 0], axis=1) / mesh.lengths - 1
@@ -118,8 +118,8 @@ def test_sheet_drapes_without_stretching():
     assert last.q[mesh.corners(), 1].max() < last.q[middles, 1].min() < -0.05  # corners hang lowest
 
 
-def test_net_pulls_and_never_pushes():
-    built = of("net", ("body.net.mesh.nx", 10), ("body.net.mesh.ny", 10))
+def test_net_carries_only_tension():
+    built = load_scene("net", ("body.net.mesh.nx", 10), ("body.net.mesh.ny", 10))
     states = run(built, 0.5)
     found = [built.system.members(s) for s in states[::10]]
     assert min(m.force.min() for m in found) >= 0
@@ -129,15 +129,15 @@ def test_net_pulls_and_never_pushes():
     assert max(s.v[middle, 1] for s in states) > 0.5  # [m/s]: thrown back
 
 
-def test_tensegrity_struts_push_and_cables_pull():
-    built = of("tensegrity")
+def test_tensegrity_signs_of_member_forces():
+    built = load_scene("tensegrity")
     found = built.system.members(run(built)[-1])
     assert (found.force[found.law == "struts"] < 0).all()
     assert (found.force[found.law == "cable"] > 0).all()
 
 
-def test_tower_is_let_go_and_sways_with_its_lowest_frequency():
-    built = of(
+def test_tower_sways_at_its_lowest_frequency_after_release():
+    built = load_scene(
         "tower", ("body.tower.mesh.ny", 8), ("body.tower.mesh.nx", 1), ("body.tower.mesh.nz", 1)
     )
     states = run(built)
@@ -152,27 +152,27 @@ def test_tower_is_let_go_and_sways_with_its_lowest_frequency():
     when = [
         np.interp(0, [x[free][i + 1], x[free][i]], [t[free][i + 1], t[free][i]]) for i in crossings
     ]
-    still = built.system.without_ended_constraints(1.0, built.h)  # let go
+    still = built.system.without_ended_constraints(1.0, built.h)  # released
     lowest = taut.modes(still, taut.equilibrium(still).state, n=1).frequencies[0]
     assert len(when) >= 3
     assert np.diff(when).mean() == pytest.approx(
         1 / lowest, rel=0.05
-    )  # 15 cm of 3 m is not a slight swing
+    )  # 15 cm of 3 m is not a small amplitude
 
 
-def test_jelly_keeps_its_area_and_its_plane():
-    built = of("jelly", ("body.jelly.mesh.nx", 8), ("body.jelly.mesh.ny", 8))
+def test_jelly_preserves_area_and_stays_planar():
+    built = load_scene("jelly", ("body.jelly.mesh.nx", 8), ("body.jelly.mesh.ny", 8))
     mesh = built.bodies[0].mesh
     states = run(built, 0.5)
     area = mesh.with_(points=states[-1].q).areas.sum()
     assert area == pytest.approx(0.09, rel=0.005)  # k = 5000 N/m against springs of 60
     assert not states[-1].q[:, 2].any()
-    lean = [s.q[mesh.corners("top"), 0].mean() for s in states]
-    assert lean[-1] < 0.1 < 0.25 < lean[0]  # it swings through the middle at 0.15 m
+    sway = [s.q[mesh.corners("top"), 0].mean() for s in states]
+    assert sway[-1] < 0.1 < 0.25 < sway[0]  # it swings through the middle at 0.15 m
 
 
-def test_beam_sinks_as_beam_theory_says():
-    built = of("beam")
+def test_beam_deflection_matches_beam_theory():
+    built = load_scene("beam")
     E, rho, L, d = 4e5, 1000.0, 0.6, 0.1
     inertia = (
         d**4 / 12 * (1 + 2 / 4**2)
@@ -183,12 +183,12 @@ def test_beam_sinks_as_beam_theory_says():
     )
     end = built.bodies[0].mesh.select("x == max")
     sunk = built.state.q[end, 1].mean() - taut.equilibrium(light).state.q[end, 1].mean()
-    # under a tenth of its weight, for theory is of slight bending; shear adds 3%
+    # under a tenth of its weight, for small deflections; shear adds 3%
     assert sunk == pytest.approx(tip / 10 * 1.03, rel=0.05)
 
 
-def test_bunny_keeps_its_volume_when_it_is_shaken():
-    built = of("bunny")
+def test_bunny_preserves_its_volume_when_shaken():
+    built = load_scene("bunny")
     mesh, feet = built.bodies[0].mesh, built.bodies[0].mesh.select("feet")
     last = run(built, 0.06)[-1]
     assert last.q[feet, 0] - mesh.positions[feet, 0] == pytest.approx(0.016, abs=1e-12)
@@ -196,11 +196,11 @@ def test_bunny_keeps_its_volume_when_it_is_shaken():
     assert volumes.min() > 0
     assert volumes.sum() == pytest.approx(mesh.volumes.sum(), rel=0.02)
     ears = mesh.select("ears")
-    assert (last.q[ears, 0] - mesh.positions[ears, 0]).mean() < 0.008  # [m]: they follow late
+    assert (last.q[ears, 0] - mesh.positions[ears, 0]).mean() < 0.008  # [m]: they lag behind
 
 
 def test_balloon_grows_until_skin_and_pressure_balance():
-    built = of("balloon", ("body.balloon.mesh.n", 4))
+    built = load_scene("balloon", ("body.balloon.mesh.n", 4))
     mesh, last = built.bodies[0].mesh, run(built)[-1]
     skin = built.system.members(last)
     skin_only = skin.law == "spring"
@@ -213,7 +213,7 @@ def test_balloon_grows_until_skin_and_pressure_balance():
 
 
 def test_tear_runs_along_the_weak_seam_and_leaves_two_pieces():
-    built = of("tear", ("body.cloth.mesh.nx", 16), ("body.cloth.mesh.ny", 8))
+    built = load_scene("tear", ("body.cloth.mesh.nx", 16), ("body.cloth.mesh.ny", 8))
     last = run(built)[-1]
     mesh, whole = built.bodies[0].mesh, last.active["spring"]
     middle = mesh.positions[mesh.edges].mean(axis=1)
@@ -224,12 +224,12 @@ def test_tear_runs_along_the_weak_seam_and_leaves_two_pieces():
     assert set(pieces[mesh.select("x == max")]) == {1}
 
 
-def test_snap_leaves_the_dome_on_its_other_side():
-    built = of("snap")
+def test_snap_inverts_the_dome():
+    built = load_scene("snap")
     states = run(built)
     heights = [s.q[0, 1] for s in states]
     assert heights[0] == pytest.approx(0.02)
-    assert heights[-1] < -0.015  # a second after the finger was taken away
+    assert heights[-1] < -0.015  # one second after the load was removed
     assert taut.equilibrium(built.system, states[-1].with_(t=3.0)).stability.stable
 
 
@@ -242,7 +242,7 @@ def test_every_built_in_scene_is_tested_above():
 
 
 @pytest.mark.parametrize("name", scene.names())
-def test_says_why_and_round_trips(name):
+def test_description_and_round_trip(name):
     made = scene.load(name)
     assert made.title
     assert 20 < len(scene.why(name)) < 120

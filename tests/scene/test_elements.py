@@ -15,20 +15,20 @@ BLOCK = (
 )
 
 
-def placed(text, name):
+def build_law(text, name):
     return scene.read_text(HEAD + text).build().system.placed_energies[name]
 
 
 @pytest.mark.parametrize("word", ["edges", "diagonals", "skips"])
-def test_words_are_attributes_of_the_mesh(word):
-    found = placed(
+def test_element_words_are_mesh_attributes(word):
+    found = build_law(
         f'{SHEET}mass = 0.1\n[[body.law]]\nlaw = "spring"\non = "{word}"\nk = 1.0\n', "spring"
     )
     assert np.array_equal(found.elements, getattr(taut.mesh.sheet(2, 3, size=(2.0, 3.0)), word))
 
 
-def test_a_kind_of_cells_is_a_word_too():
-    found = placed(
+def test_cell_kinds_are_element_words():
+    found = build_law(
         f'{BLOCK}mass = 0.1\n[[body.law]]\nlaw = "volume"\non = "tet"\nk = 1.0\n', "volume"
     )
     mesh = taut.mesh.block(2, 2, 2, size=0.5, cells="tet")
@@ -44,7 +44,7 @@ def test_boundary_triangles_enclose_the_solid_and_face_outwards():
     assert built.system.V_by_law(built.state)["pressure"] == pytest.approx(-3.0 * 0.5**3, rel=1e-14)
 
 
-def test_springs_are_those_of_the_material():
+def test_springs_match_the_material():
     material = "material = { membrane = 100.0, areal_density = 0.2 }"
     law = '[[body.law]]\nlaw = "cable"\non = "springs"\nk = 1.0'
     text = f"{SHEET}{material}\n{law}\n"
@@ -75,7 +75,7 @@ def test_missing_elements_are_reported(body, on, expected):
         ).build()
 
 
-def test_a_turn_by_angles_is_one_of_straight_pieces():
+def test_rotation_angles_are_interpolated_linearly():
     """Held points rotate about their mean; the angle is linear between the given times."""
     turn = "rotate = { axis = [0, 0, 2], angles = [[0, 0], [1, 1.5707963267948966], [2, 0]] }"
     made = scene.read_text(

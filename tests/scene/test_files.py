@@ -31,14 +31,14 @@ def folder(tmp_path):
     return inside
 
 
-def written(folder, text, name="my.toml"):
+def write_scene(folder, text, name="my.toml"):
     path = folder / name
     path.write_text(text)
     return path
 
 
 def test_a_mesh_file_in_the_folder_is_read(folder):
-    built = scene.load(written(folder, SCENE.format(file="meshes/tet.obj"))).build()
+    built = scene.load(write_scene(folder, SCENE.format(file="meshes/tet.obj"))).build()
     assert built.system.n == 4
     assert built.bodies[0].mesh.enclosed_volume == pytest.approx(1 / 6)
 
@@ -57,7 +57,7 @@ def test_a_mesh_file_in_the_folder_is_read(folder):
 def test_files_outside_are_rejected_unless_allowed(folder, file):
     (folder / "link.obj").symlink_to(folder.parent / "secret.obj")
     (folder / "out").symlink_to(folder.parent)
-    path = written(folder, SCENE.format(file=file.format(tmp=folder.parent)))
+    path = write_scene(folder, SCENE.format(file=file.format(tmp=folder.parent)))
     for act in (lambda s: s.build(), lambda s: s.inputs()):
         with pytest.raises(
             taut.errors.SceneError, match=r"outside of the scene's folder.*--allow-outside"
@@ -85,7 +85,7 @@ def test_files_outside_are_rejected_unless_allowed(folder, file):
 def test_missing_files_are_reported(folder, file):
     (folder / "loop.obj").symlink_to(folder / "loop.obj")
     with pytest.raises((taut.errors.SceneError, taut.errors.MeshError)):
-        scene.load(written(folder, SCENE.format(file=file))).build()
+        scene.load(write_scene(folder, SCENE.format(file=file))).build()
 
 
 def test_a_scene_without_a_folder_has_no_files():
@@ -103,7 +103,7 @@ def test_a_resolved_scene_with_copies_of_its_inputs_is_complete_elsewhere(folder
     text += '[[body.law]]\nlaw = "law.py:pull"\nk = 3.0\n'
     text += '[[body.hold]]\nwhere = [0]\nfollow = { file = "path.csv" }\n'
     (folder / "path.csv").write_text("t, x, y, z\n0, 0, 0, 0\n1, 0, 1, 0\n")
-    made = scene.load(written(folder, text), allow_code=True)
+    made = scene.load(write_scene(folder, text), allow_code=True)
     inputs = made.inputs()
     assert set(inputs) == {
         "inputs/meshes/tet.obj",
@@ -139,7 +139,7 @@ def test_copies_of_files_outside_have_different_names(folder):
     two = SCENE.format(file="../secret.obj") + SCENE.format(file="../other/secret.obj").partition(
         "[[body]]"
     )[2].replace('"a"', '"b"').join(["[[body]]", ""])
-    made = scene.load(written(folder, two), allow_outside=True)
+    made = scene.load(write_scene(folder, two), allow_outside=True)
     assert len(made.inputs()) == 2
     assert all(name.startswith("inputs/") and ".." not in name for name in made.inputs())
 
@@ -148,7 +148,9 @@ def test_code_runs_only_when_allowed(folder):
     (folder / "law.py").write_text(
         "import pathlib\npathlib.Path(__file__).with_name('ran').touch()\nraise ValueError('no')\n"
     )
-    path = written(folder, SCENE.format(file="meshes/tet.obj") + '[[law]]\nlaw = "law.py:pull"\n')
+    path = write_scene(
+        folder, SCENE.format(file="meshes/tet.obj") + '[[law]]\nlaw = "law.py:pull"\n'
+    )
     with pytest.raises(taut.errors.SceneError, match="--allow-code"):
         scene.load(path).build()
     assert not (folder / "ran").exists()
@@ -162,7 +164,7 @@ def test_code_runs_only_when_allowed(folder):
     )
     with pytest.raises(taut.errors.SceneError, match="has no law 'pull'; did you mean 'pul'"):
         scene.load(path, allow_code=True).build()
-    written(folder, path.read_text().replace("law.py", "../law.py"))
+    write_scene(folder, path.read_text().replace("law.py", "../law.py"))
     with pytest.raises(taut.errors.SceneError, match="outside of the scene's folder"):
         scene.load(path, allow_code=True).build()
 
@@ -180,7 +182,7 @@ def test_code_runs_only_when_allowed(folder):
 )
 def test_invalid_tables_are_reported(folder, content, expected):
     (folder / "k.csv").write_text(content)
-    path = written(
+    path = write_scene(
         folder, SCENE.format(file="meshes/tet.obj").replace("k = 100.0", 'k = { file = "k.csv" }')
     )
     with pytest.raises(taut.errors.SceneError) as caught:
@@ -194,7 +196,7 @@ def test_held_points_follow_an_animated_mesh(folder):
     text = SCENE.format(file="meshes/tet.obj")
     text += "[[body.hold]]\nwhere = [0, 3]\n"
     text += 'follow = { frames = ["f0.obj", "f1.obj", "f2.obj"], rate = 10.0 }\n'
-    built = scene.load(written(folder, text)).build()
+    built = scene.load(write_scene(folder, text)).build()
     assert built.system.projector.anchors(0.15)[[0, 3], 2] == pytest.approx([0, 2.5])
     *_, (state, _) = taut.simulate(built.system, built.integrator, 0.01, 0.1)
     assert state.q[3, 2] == pytest.approx(2.0, abs=1e-12)
@@ -206,7 +208,7 @@ def test_per_vertex_maps_and_groups_of_a_file_are_known(folder):
     )
     taut.mesh.write(mesh, folder / "m.vtu")
     text = SCENE.format(file="m.vtu").replace("k = 100.0", 'k = "10*stiff"')
-    built = scene.load(written(folder, text)).build()
+    built = scene.load(write_scene(folder, text)).build()
     edges = built.bodies[0].mesh.edges
     assert built.system.energies[0].parameters["k"] == pytest.approx(5.0 * edges.sum(axis=1))
 
@@ -216,7 +218,7 @@ def test_a_file_and_a_copy_of_the_same_name_have_different_copies(folder):
     (folder / "inputs" / "tet.obj").write_text(TETRAHEDRON.replace("v 1 0 0", "v 2 0 0"))
     (folder / "tet.obj").write_text(TETRAHEDRON)
     second = SCENE.format(file="inputs/tet.obj").partition("[[body]]")[2].replace('"a"', '"b"')
-    made = scene.load(written(folder, SCENE.format(file="tet.obj") + "[[body]]" + second))
+    made = scene.load(write_scene(folder, SCENE.format(file="tet.obj") + "[[body]]" + second))
     inputs = made.inputs()
     assert len(inputs) == 2
     assert inputs["inputs/tet.obj"] == (folder / "inputs" / "tet.obj").read_bytes()

@@ -29,7 +29,7 @@ def test_the_samples_are_good(folder):
 @pytest.mark.parametrize("part", range(PARTS))
 def test_corrupted_scenes_are_built_or_rejected(folder, part):
     rng = np.random.default_rng([7, part])
-    found = [scenes.attempt(scenes.spoilt(GOOD, rng), folder) for _ in range(60)]
+    found = [scenes.attempt(scenes.corrupt_one(GOOD, rng), folder) for _ in range(60)]
     assert set(found) <= {"built", "refused when read", "refused when built"}
     assert len(set(found)) > 1
 
@@ -138,7 +138,7 @@ def test_elements_are_counted_over_all_laws(monkeypatch):
     )
     message = error_message(text + "".join(law.format(i=i) for i in range(5)))
     assert "may have 1,000 elements in all, got 1,200" in message
-    assert "1,500" not in message, "nothing is bound after that"
+    assert "1,500" not in message, "no law may be bound after that"
 
 
 def test_texts_and_lists_are_bounded():

@@ -13,11 +13,11 @@ GRAVITY = '[[body.law]]\nlaw = "gravity"\n'
 HELD = "[[body.hold]]\nwhere = [0]\n"
 
 
-def built(text, **options):
+def build_scene(text, **options):
     return scene.read_text(HEAD + text, **options).build()
 
 
-def fallen(made):
+def fall_distances(made):
     """How far each body has fallen at the end [m]."""
     *_, (state, _) = taut.simulate(
         made.system, made.integrator, made.h, made.until, state=made.state
@@ -30,9 +30,9 @@ def fallen(made):
 
 @pytest.mark.parametrize("heavy", ["a", "b"])
 def test_a_law_of_a_body_acts_on_that_body_alone(heavy):
-    made = built("".join(ROPE.format(name=name) + GRAVITY * (name == heavy) for name in "ab"))
+    made = build_scene("".join(ROPE.format(name=name) + GRAVITY * (name == heavy) for name in "ab"))
     other = "b" if heavy == "a" else "a"
-    found = fallen(made)
+    found = fall_distances(made)
     assert found[other] == 0.0
     assert found[heavy] == pytest.approx(9.81 * 0.01**2 * 10 * 11 / 2)  # implicit Euler's free fall
 
@@ -54,7 +54,7 @@ def test_invalid_bodies_are_rejected(text, expected):
     if text.startswith("density"):
         body = body.replace("mass = 0.1\n", "")
     with pytest.raises(SceneError, match=expected):
-        built(body + text)
+        build_scene(body + text)
 
 
 def test_a_table_of_displacements_starts_with_zero(tmp_path):
@@ -67,7 +67,7 @@ def test_a_table_of_displacements_starts_with_zero(tmp_path):
     np.testing.assert_allclose(made.system.projector.anchors(0.5)[0], [0.5, 0, 0])
 
 
-def test_frames_have_the_scale_of_the_mesh(tmp_path):
+def test_animation_frames_use_the_scale_of_the_mesh(tmp_path):
     x = np.array([[0.0, 0, 0], [500, 0, 0], [1000, 0, 0]])
     for i in range(2):
         taut.mesh.write(
@@ -84,8 +84,8 @@ def test_frames_have_the_scale_of_the_mesh(tmp_path):
         ).build()
 
 
-def joined(pose, joint):
-    return built(
+def build_joined(pose, joint):
+    return build_scene(
         ROPE.format(name="a") + ROPE.format(name="b") + f"[body.pose]\ntranslate = {pose}\n" + joint
     )
 
@@ -94,35 +94,37 @@ def test_stitches_find_the_nearest_point_in_the_start_positions():
     stitch = (
         '[[stitch]]\nbodies = ["a", "b"]\nwhere = [[2], [0, 1, 2]]\npair = "nearest"\nk = 1.0\n'
     )
-    made = joined(
+    made = build_joined(
         "[0.5, 0, 0]", stitch
     )  # the rope is 1 m long, with points each 0.5 m: a's last is where b's second is
     assert made.system.placed_energies["stitch"].elements.tolist() == [[2, 3 + 1]]
     with pytest.raises(SceneError, match="the selection contains no points"):
-        joined("[0, 0, 0]", stitch.replace("[0, 1, 2]", "[]"))
+        build_joined("[0, 0, 0]", stitch.replace("[0, 1, 2]", "[]"))
 
 
-def test_attachments_are_near():
+def test_reject_distant_attachments():
     mesh = '{ shape = "sheet", nx = 2, ny = 2, size = 1.0, plane = "xz" }'
     sheet = f'[[body]]\nname = "b"\nmesh = {mesh}\nmass = 0.1\n'
     attach = '[[attach]]\nbodies = ["a", "b"]\nwhere = [0]\nk = 1.0\n'
-    near = built(ROPE.format(name="a") + sheet + attach)
+    near = build_scene(ROPE.format(name="a") + sheet + attach)
     assert len(near.system.placed_energies["attach"].elements) == 1
     with pytest.raises(SceneError, match="is far outside"):
-        built(ROPE.format(name="a") + sheet + "[body.pose]\ntranslate = [30, 0, 0]\n" + attach)
+        build_scene(
+            ROPE.format(name="a") + sheet + "[body.pose]\ntranslate = [30, 0, 0]\n" + attach
+        )
     with pytest.raises(
         SceneError, match=r"attach\[0\], line \d+: a body cannot be attached to itself"
     ):
-        built(ROPE.format(name="a") + sheet + attach.replace('"a", "b"', '"b", "b"'))
+        build_scene(ROPE.format(name="a") + sheet + attach.replace('"a", "b"', '"b", "b"'))
 
 
-def test_names_of_groups_are_not_files(tmp_path):
+def test_group_names_are_not_files(tmp_path):
     mesh = '{ shape = "rope", n = 2, groups = { file = "x == min(x)" } }'
     text = f'{HEAD}[[body]]\nname = "a"\nmass = 0.1\nmesh = {mesh}\n'
     assert scene.read_text(text, folder=tmp_path).inputs() == {}
 
 
-def test_a_law_file_that_exits_is_an_error_of_the_scene(tmp_path):
+def test_law_file_that_exits_raises_scene_error(tmp_path):
     (tmp_path / "own.py").write_text("import sys\nsys.exit(0)\n")
     text = HEAD + ROPE.format(name="a") + '[[body.law]]\nlaw = "own.py:mine"\n'
     with pytest.raises(SceneError, match="could not be run"):
@@ -142,7 +144,7 @@ def test_unused_points_and_concave_quads_are_repaired_and_noted(tmp_path):
     assert made.build().system.n == 4
 
 
-def test_a_link_stands_for_its_target(tmp_path):
+def test_mesh_links_are_followed(tmp_path):
     (tmp_path / "real").mkdir()
     taut.mesh.write(taut.mesh.sheet(2, 2, size=1.0), tmp_path / "real/a.obj")
     (tmp_path / "link.obj").symlink_to(tmp_path / "real/a.obj")

@@ -1,4 +1,4 @@
-"""What there is to see of a scene, a run and a system."""
+"""The visual model of a scene, a run and a system."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ mass = 0.1
 """
 
 
-def test_a_body_is_looked_at_on_its_render_mesh_which_follows_affine_motions():
+def test_render_mesh_follows_affine_motions():
     found = model_from_scene(scene.read_text(BEAM))
     ball, rope = found.pieces
     assert (ball.start, ball.stop, rope.start, rope.stop, found.n) == (0, 12, 12, 16, 16)
@@ -53,14 +53,14 @@ def test_a_body_is_looked_at_on_its_render_mesh_which_follows_affine_motions():
     assert found.system.n == 16
 
 
-def test_faces_of_solids_look_outwards():
+def test_faces_of_solids_point_outwards():
     (piece,) = model_from_scene(scene.load("beam")).pieces
     shown = taut.mesh.Mesh(piece.mesh.points, piece.faces)
     assert shown.enclosed_volume == pytest.approx(piece.mesh.volumes.sum())
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         (
             "[1.0, 0.5, 0.5]",
@@ -74,12 +74,12 @@ def test_faces_of_solids_look_outwards():
         ),
     ],
 )
-def test_a_render_mesh_that_does_not_fit_is_refused(old, new, said):
-    with pytest.raises(taut.errors.SceneError, match=said):
+def test_reject_render_mesh_that_does_not_fit(old, new, message):
+    with pytest.raises(taut.errors.SceneError, match=message):
         scene.read_text(BEAM.replace(old, new)).build()
 
 
-def test_a_run_shows_what_its_scene_shows(tmp_path):
+def test_model_of_a_run_matches_its_scene(tmp_path):
     made = scene.read_text(BEAM)
     built = made.build()
     made.record(tmp_path / "a", built=built)
@@ -90,7 +90,7 @@ def test_a_run_shows_what_its_scene_shows(tmp_path):
         assert np.isfinite(found.pieces[0].positions(run.frames[-1].q)).all()
 
 
-def test_without_a_scene_there_are_particles(tmp_path):
+def test_run_without_a_scene_shows_particles(tmp_path):
     ball = taut.System([[0, 10, 0]], mass=1.0, energies=[laws.gravity()])
     record(tmp_path, ball, taut.ImplicitEuler(), h=0.1, until=0.2)
     with taut.open_run(tmp_path) as run:
@@ -111,7 +111,7 @@ def test_a_system_shows_its_springs():
     assert (found.pieces[0].lines.tolist(), found.held.tolist()) == ([[0, 1], [1, 2]], [2])
 
 
-def test_a_face_that_the_file_has_too_is_drawn_once():
+def test_explicit_boundary_faces_are_drawn_once():
     block = taut.mesh.block(1, 1, 1)
     both = block.with_(cells={**block.cells, "quad": block.boundary_faces["quad"][:2, ::-1]})
     found = VisualBody("both", both, 0, 8).faces["quad"]

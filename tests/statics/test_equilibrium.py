@@ -13,12 +13,12 @@ from taut.statics import _equilibrium_search as search
 from taut.statics import _proximal_descent as descent
 
 G = 9.81
-TIGHT = taut.Tolerance(1e-12)  # where positions are compared to 1e-9
+TIGHT = taut.Tolerance(1e-12)  # for positions compared to 1e-9
 
 
 def chain(n, k=1e8, *, law=laws.cable, **more):
-    """n links of length 1/n, from (0, 0, 0) to (0.8, 0, 0), laid out straight between, with a mass
-    of 1/n on every particle.
+    """n links of length 1/n between (0, 0, 0) and (0.8, 0, 0), laid out straight, with a mass of
+    1/n on every particle.
     """
     rope = taut.mesh.rope(n, end=(0.8, 0, 0))
     return taut.System(
@@ -31,8 +31,8 @@ def chain(n, k=1e8, *, law=laws.cable, **more):
 
 
 def sag_of_rigid_links(n):
-    """From the balance of forces: link i hangs at tan θ_i = (n - 1 - 2i)/2 · w/H, and H makes the
-    span 0.8.
+    """Balance of forces: link i hangs at tan θ_i = (n - 1 - 2i)/2 · w/H, where H gives the span
+    0.8.
     """
     slope = (n - 1 - 2 * np.arange(n)) / 2
     pull = brentq(
@@ -53,8 +53,8 @@ def test_sag_of_rigid_links_from_a_horizontal_start(n, expected):
 
 
 def test_refined_links_tend_to_the_catenary():
-    """The error of N links falls as 1/N²; without it, the sag of the continuous catenary is left:
-    2c sinh(D/2c) = L.
+    """The error of N links is O(1/N²); extrapolation gives the sag of the catenary, 2c sinh(D/2c) =
+    L.
     """
     c = brentq(lambda c: 2 * c * np.sinh(0.4 / c) - 1.0, 0.1, 1.0)
     continuous = c * (np.cosh(0.4 / c) - 1)
@@ -68,8 +68,9 @@ def test_refined_links_tend_to_the_catenary():
 @pytest.mark.parametrize("law", [laws.spring, laws.cable])
 @pytest.mark.parametrize("solver", ["direct", "cg"])
 def test_reactions_balance_loads(law, solver):
-    """Σ R + Σ m g = 0 and Σ x × (R + m g) = 0; the ends pull up and outwards. To begin, springs are
-    compressed and cables slack.
+    """Σ R + Σ m g = 0 and Σ x × (R + m g) = 0; the ends pull up and outwards.
+
+    At the start springs are compressed and cables slack.
     """
     system = chain(10, 1e4, law=law)
     found = taut.equilibrium(system, solver=solver, tolerance=taut.Tolerance(1e-13))
@@ -182,7 +183,7 @@ def test_a_free_body_without_load_stays_and_has_six_mechanisms():
     assert len(found.stability.mechanisms) == 6
 
 
-def test_who_is_held_by_nothing_is_named():
+def test_unsupported_particles_are_named():
     rope = taut.mesh.rope(3)
     energies = [laws.spring(rope.edges, k=100.0), laws.gravity()]
     with pytest.raises(taut.errors.ModelError, match=r"nothing holds particle \d against its load"):
@@ -197,8 +198,8 @@ def test_who_is_held_by_nothing_is_named():
         taut.equilibrium(loose)
 
 
-def test_a_mechanism_that_no_force_excites_is_reported():
-    """A loose particle without load: three zero modes, all its own."""
+def test_unloaded_mechanism_is_reported():
+    """A loose particle without load has three zero modes."""
     system = taut.System(
         [[0, 0, 0], [0, -1, 0], [5, 5, 5]],
         mass=1.0,
@@ -230,7 +231,7 @@ def test_on_an_inclined_line_and_plane():
 
 
 def test_two_dimensions():
-    """Two bars at 45° carry a weight: each the force mg/√2; nothing leaves the plane."""
+    """Two bars at 45° carry a weight: mg/√2 each; the solution stays planar."""
     system = taut.System(
         [[-1, 0], [1, 0], [0, -1]],
         mass=3.0,
@@ -244,7 +245,7 @@ def test_two_dimensions():
     assert found.reactions[:, 2] == pytest.approx(0.0)
 
 
-def test_constraints_and_parameters_of_the_states_time():
+def test_uses_constraints_and_parameters_at_the_time_of_the_state():
     system = taut.System(
         [[0, 0, 0], [0, -1, 0]],
         mass=1.0,
@@ -257,7 +258,7 @@ def test_constraints_and_parameters_of_the_states_time():
     assert found.state.q == pytest.approx(np.array([[2.0, 0, 0], [2.0, -1 - G / 102, 0]]), abs=1e-8)
 
 
-def test_elements_switched_off_stay_off():
+def test_inactive_elements_stay_inactive():
     system = taut.System(
         [[0, 0, 0], [0, -1, 0]],
         mass=1.0,
@@ -290,7 +291,7 @@ def test_load_factors_scale_gravity_and_forces():
 
 
 def truss(height=0.2, k=1000.0, load=0.0):
-    """Two bars from (∓1, 0) to an apex, which may move up and down; the load presses it."""
+    """Two bars from (∓1, 0) to an apex that moves vertically under a load."""
     return taut.System(
         [[-1, 0], [1, 0], [0, height]],
         mass=1.0,
@@ -325,10 +326,8 @@ def test_a_shallow_truss_snaps_through_at_its_limit_load():
         assert 2000 * (rest - length) * h / length == pytest.approx(step.factor * limit, rel=1e-7)
 
 
-def test_a_load_that_is_too_much_at_once_is_divided(monkeypatch):
-    """Planted: a step of the load factor by more than 0.3 fails. The load is halved until it does
-    not.
-    """
+def test_load_step_is_halved_after_failure(monkeypatch):
+    """An injected fault fails load steps above 0.3. The load step is halved until it succeeds."""
     reached, asked = [0.0], []
 
     def careful(objective, *rest):
@@ -348,7 +347,7 @@ def test_a_load_that_is_too_much_at_once_is_divided(monkeypatch):
     assert found.reactions[0, 1] == pytest.approx(11 * 0.1 * G / 2, rel=1e-8)
 
 
-def test_a_load_that_fails_however_divided_is_reported(monkeypatch):
+def test_failing_load_steps_are_reported(monkeypatch):
     def failing(objective, *rest):
         record = descent.minimise_proximal(objective, *rest)
         record.outcome, record.reason = "not converged", "planted"
@@ -363,8 +362,8 @@ def test_a_load_that_fails_however_divided_is_reported(monkeypatch):
 
 
 def test_an_energy_without_a_smooth_minimum_does_not_converge():
-    """A string of constant tension pulls until its ends meet, and never less: there is no balance
-    short of that.
+    """A string of constant tension contracts until its ends meet: there is no smooth
+    equilibrium.
     """
 
     @taut.energy(invariant="rigid motion")
@@ -383,12 +382,12 @@ def test_an_energy_without_a_smooth_minimum_does_not_converge():
 
 
 @pytest.mark.parametrize("bad", [[], [np.nan], ["much"], 3.0, "12"])
-def test_load_factors_that_make_no_sense(bad):
+def test_reject_bad_load_factors(bad):
     with pytest.raises(taut.errors.ModelError, match="equilibrium: "):
         taut.equilibrium(truss(), loads=bad)
 
 
-def test_states_and_solvers_that_make_no_sense():
+def test_reject_bad_states_and_solvers():
     with pytest.raises(taut.errors.ModelError, match="particles"):
         taut.equilibrium(truss(), taut.State(0.0, np.zeros((2, 3)), np.zeros((2, 3))))
     with pytest.raises(taut.errors.ModelError, match="must be finite"):
@@ -397,7 +396,7 @@ def test_states_and_solvers_that_make_no_sense():
         taut.equilibrium(truss(), solver="magic")
 
 
-def test_the_same_bits_with_one_thread_and_two():
+def test_results_are_bit_identical_for_one_and_two_threads():
     results, before = [], numba.get_num_threads()
     for threads in (1, 2):
         numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
@@ -426,24 +425,26 @@ def test_a_column_just_above_its_critical_load_does_not_stay_on_the_saddle(exces
     assert np.abs(found.state.q[:, 1]).max() == pytest.approx(middle, rel=2e-3)
 
 
-@pytest.mark.parametrize(("moves", "said"), [(False, "cannot leave it"), (True, "returns to it")])
-def test_a_saddle_that_is_not_left_is_no_equilibrium(monkeypatch, moves, said):
-    """Planted: the search finds no way from the saddle, or one that leads back to it."""
+@pytest.mark.parametrize(
+    ("moves", "message"), [(False, "cannot leave it"), (True, "returns to it")]
+)
+def test_unstable_saddle_raises(monkeypatch, moves, message):
+    """Injected fault: the search finds no way off the saddle, or one that returns to it."""
     monkeypatch.setattr(
         search.EquilibriumSearch,
         "_find_point_beside_saddle",
         lambda self, *_: self.q if moves else None,
     )
-    with pytest.raises(taut.NotConverged, match=f"is unstable, and the search {said}") as caught:
+    with pytest.raises(taut.NotConverged, match=f"is unstable, and the search {message}") as caught:
         taut.equilibrium(column(4, 5.0))
     report = caught.value.report
     assert report.residual <= report.tolerance
     assert (report.outcome, report.note) == ("not converged", str(caught.value))
 
 
-def test_strongly_compressed_springs_come_to_rest():
-    """A net whose springs are twice as long as its meshes: its stiffness begins strongly
-    indefinite.
+def test_strongly_compressed_springs_converge():
+    """A net with springs twice as long as its edges: its stiffness is strongly indefinite at the
+    start.
     """
     sheet = taut.mesh.sheet(10, 10)
     system = taut.System(
@@ -457,9 +458,9 @@ def test_strongly_compressed_springs_come_to_rest():
     assert found.members.length == pytest.approx(np.full(len(sheet.edges), 0.2), rel=1e-6)
 
 
-def test_stability_at_a_load_factor_is_that_of_the_load():
-    """Half of a load, or a load of half: the same bits, what counts as zero included, at a residual
-    that shows in it.
+def test_stability_includes_the_load_factor():
+    """Half a load factor equals half the load, bit by bit, including the zero threshold, at a
+    residual large enough to affect it.
     """
     loose = taut.Tolerance(1e-7)
     full = chain(10, 1e4)
@@ -473,7 +474,7 @@ def test_stability_at_a_load_factor_is_that_of_the_load():
     assert a.stability.eigenvalues.tobytes() == b.stability.eigenvalues.tobytes()
 
 
-def test_the_member_force_of_a_linear_law_has_the_load_factor():
+def test_member_force_of_a_linear_law_includes_the_load_factor():
     @taut.energy(invariant="translation")
     def jack(x, push):
         return -push * (x[1][0] - x[0][0])
@@ -489,8 +490,8 @@ def test_the_member_force_of_a_linear_law_has_the_load_factor():
     assert found.members.force == pytest.approx([5.0, -5.0])
 
 
-def test_ends_that_meet_and_push_are_no_equilibrium():
-    """A spring of length 0 pushes in no direction; a cable of length 0 is slack."""
+def test_compressed_spring_of_zero_length_raises():
+    """The force of a spring of length 0 has no direction; a cable of length 0 is slack."""
     points = [[1, 2, 3], [1, 2, 3]]
     spring = taut.System(
         points, mass=1.0, fixed=[0], energies=[laws.spring([[0, 1]], k=5.0, l0=2.0)]
@@ -506,12 +507,12 @@ def test_ends_that_meet_and_push_are_no_equilibrium():
     assert taut.equilibrium(weight, tolerance=TIGHT).members.length == pytest.approx([2 + G / 5])
 
 
-def test_a_load_that_overflows_is_refused_before_the_descent():
+def test_overflowing_load_raises():
     with pytest.raises(taut.errors.SingularState, match="overflow at particle 1"):
         taut.equilibrium(chain(2, 1e4), loads=[1e300])
 
 
-def test_arguments_of_another_kind_are_refused():
+def test_reject_arguments_of_wrong_type():
     system = truss()
     with pytest.raises(
         taut.errors.ModelError, match=r"tolerance must be a taut\.Tolerance, got 1e-08"

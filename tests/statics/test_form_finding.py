@@ -1,4 +1,4 @@
-"""Found forms against a linear solve of its own, minimal surfaces, and the balance of forces."""
+"""Form finding against an independent linear solve, minimal surfaces, and the balance of forces."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from taut.statics._form_search import vertex_normals
 
 
 def hypar(n=8):
-    """A square net whose rim lies on z = x y, and its inner points anywhere."""
+    """A square net whose rim lies on z = x y, with arbitrary inner points."""
     net = taut.mesh.net(n, n, size=2.0)
     points = np.array(net.points)
     rim = net.select("x == min or x == max or y == min or y == max")
@@ -20,7 +20,7 @@ def hypar(n=8):
     return net, points, rim
 
 
-def test_unequal_densities_and_loads_against_a_linear_solve():
+def test_force_densities_match_a_linear_solve():
     """Schek: (CᵀQC) x = p for each coordinate, solved here by scipy."""
     rng = np.random.default_rng(2)
     net, points, rim = hypar()
@@ -50,7 +50,9 @@ def test_unequal_densities_and_loads_against_a_linear_solve():
 
 
 def test_a_found_form_rebuilt_of_prestressed_cables_is_in_equilibrium():
-    """Cables with the rest lengths of the found forces rest where they are, and are stiff."""
+    """Cables with rest lengths from the found forces are in stable equilibrium at the
+    found form.
+    """
     net, points, rim = hypar()
     form = taut.form_finding(
         points, fixed=rim, edges=net.edges, density=3.0, tolerance=taut.Tolerance(1e-13)
@@ -108,10 +110,8 @@ def test_the_reactions_of_a_catenoid():
     assert np.abs(form.reactions.sum(axis=0)).max() <= 1e-3
 
 
-def test_a_film_on_a_wavy_rim_balances_across_its_own_surface():
-    """Normals turn while the film settles: in the end no force is left along those of the form
-    itself.
-    """
+def test_film_on_a_wavy_rim_balances_along_its_normals():
+    """Normals change during the iteration: at the end no force remains along the final normals."""
     sheet = taut.mesh.sheet(8, 8, pattern="alternating")
     points = np.array(sheet.points)
     points[sheet.boundary, 2] = 0.3 * np.sin(2 * np.pi * points[sheet.boundary, 0])
@@ -126,15 +126,17 @@ def test_a_film_on_a_wavy_rim_balances_across_its_own_surface():
     assert np.linalg.norm(force, axis=1).max() == pytest.approx(form.slip, rel=1e-6)
 
 
-def test_rings_too_far_apart_have_no_film_between_them():
-    """Beyond the distance 1.32549 there is no catenoid: the film collapses, and that is said."""
+def test_film_between_distant_rings_does_not_converge():
+    """Beyond the distance 1.32549 there is no catenoid: the film collapses, and this is
+    reported.
+    """
     mesh = taut.mesh.cylinder(24, 8, radius=1.0, height=1.4, pattern="alternating")
     with pytest.raises(taut.errors.ModelError, match="collapses"):
         taut.form_finding(mesh.points, fixed=mesh.boundary, triangles=mesh.triangles, stress=2.0)
 
 
 def test_a_tent_with_edge_cables_and_unequal_rim():
-    """A film between four high and low corners, with cables in its rim: all points that cables hold
+    """A film between four high and low corners, with cables along its rim: all points on cables
     balance in every direction.
     """
     sheet = taut.mesh.sheet(10, 10, pattern="alternating")
@@ -184,7 +186,7 @@ def test_a_tent_with_edge_cables_and_unequal_rim():
         ({"density": 1.0, "fixed": [0]}, "edge 0 .* collapses"),
     ],
 )
-def test_what_is_not_in_tension_is_refused(more, match):
+def test_reject_densities_that_are_not_tension(more, match):
     points = [[0, 0, 0], [1, 0, 0], [2, 1, 0], [3, 0, 0]]
     with pytest.raises(taut.errors.ModelError, match=match):
         taut.form_finding(points, **{"fixed": [0, 3], "edges": [[0, 1], [1, 2], [2, 3]], **more})
@@ -192,7 +194,7 @@ def test_what_is_not_in_tension_is_refused(more, match):
         taut.form_finding(points, fixed=[0, 3])
 
 
-def test_a_loaded_point_that_nothing_reaches_is_named():
+def test_unsupported_loaded_point_is_named():
     points = [[0, 0, 0], [1, 0, 0], [2, 0, 0], [9, 9, 9]]
     with pytest.raises(taut.errors.ModelError, match="nothing holds particle 3"):
         taut.form_finding(
@@ -200,7 +202,7 @@ def test_a_loaded_point_that_nothing_reaches_is_named():
         )
 
 
-def test_a_load_along_a_membrane_is_refused():
+def test_reject_tangential_load_on_a_membrane():
     """A uniform stress carries no load along itself; a net carries it in any direction."""
     sheet = taut.mesh.sheet(6, 6)
     film = {"fixed": sheet.boundary, "triangles": sheet.triangles, "stress": 1.0}
@@ -215,7 +217,7 @@ def test_a_load_along_a_membrane_is_refused():
     assert moved.slip == 0.0
 
 
-def test_a_triangle_turned_the_other_way_is_named():
+def test_inconsistently_oriented_triangle_is_named():
     sheet = taut.mesh.sheet(6, 6)
     triangles = np.array(sheet.triangles)
     triangles[30] = triangles[30, ::-1]
@@ -227,14 +229,14 @@ def test_a_triangle_turned_the_other_way_is_named():
 
 
 @pytest.mark.parametrize("edges", [[], [[0, 1], [1]], [[0, 1, 2]], [[0.5, 1.0]]])
-def test_edges_that_are_none_are_refused(edges):
+def test_reject_bad_edges(edges):
     with pytest.raises(
         taut.errors.ModelError, match="form_finding: edges must be rows of 2 particle indices"
     ):
         taut.form_finding([[0, 0, 0], [1, 0, 0], [2, 0, 0]], fixed=[0], edges=edges, density=1.0)
 
 
-def test_a_tolerance_that_is_none_is_refused():
+def test_reject_bad_tolerance():
     with pytest.raises(taut.errors.ModelError, match="tolerance must be a taut"):
         taut.form_finding(
             [[0, 0, 0], [1, 0, 0]], fixed=[0, 1], edges=[[0, 1]], density=1.0, tolerance=1e-8

@@ -12,7 +12,9 @@ G = 9.81
 
 
 def row(n, *, mass, fixed, k, l0=None, a=1.0, along=(1, 0, 0)):
-    """n + 1 particles on the x axis, a apart, joined by springs, that move along one direction."""
+    """n + 1 particles with spacing a on the x axis, joined by springs, that move along one
+    direction.
+    """
     rope = taut.mesh.rope(n, end=(a * n, 0, 0))
     rest = {} if l0 is None else {"l0": l0}
     free = np.setdiff1d(np.arange(n + 1), fixed)
@@ -36,8 +38,8 @@ def test_fixed_chain(n):
 
 
 def test_taut_string():
-    """Transverse: ω_j = 2√(T/(m a)) sin(jπ/2(N+1)) for tension T and spacing a; each twice in
-    space.
+    """Transverse: ω_j = 2√(T/(m a)) sin(jπ/2(N+1)) for tension T and spacing a; each
+    twice in 3D.
     """
     n, k, m, a, l0 = 20, 100.0, 0.1, 0.5, 0.4
     system = row(n + 1, mass=m, fixed=[0, n + 1], k=k, l0=l0, a=a, along=(0, 1, 0))
@@ -76,8 +78,8 @@ def test_unequal_masses_of_a_free_pair():
     assert np.abs(centre).max() <= 1e-12
 
 
-def test_a_growing_motion_is_negative():
-    """An inverted pendulum falls as e^{√(g/l) t}."""
+def test_unstable_mode_has_negative_frequency():
+    """An inverted pendulum falls like e^{√(g/l) t}."""
     k = 1e4
     system = taut.System(
         [[0, 0, 0], [0, 1, 0]],
@@ -113,19 +115,19 @@ def test_a_large_membrane_by_lanczos():
     assert taut.modes(system, n=12).omega == pytest.approx(expected[:12], rel=1e-9)
 
 
-def test_more_modes_than_there_are_give_all():
+def test_request_for_too_many_modes_returns_all():
     assert len(taut.modes(row(3, mass=1.0, fixed=[0, 3], k=1.0), n=100).omega) == 2
     assert taut.modes(taut.System([[0, 0, 0]], mass=1.0, fixed=[0])).shapes.shape == (0, 1, 3)
 
 
-def test_number_of_modes_that_makes_no_sense():
+def test_reject_bad_number_of_modes():
     with pytest.raises(taut.errors.ModelError, match="modes: n"):
         taut.modes(row(3, mass=1.0, fixed=[0], k=1.0), n=0)
     with pytest.raises(taut.errors.ModelError, match="modes: 4 is not a State"):
         taut.modes(row(3, mass=1.0, fixed=[0], k=1.0), 4)
 
 
-def test_equal_frequencies_have_the_same_shapes_at_every_call():
+def test_degenerate_modes_are_reproducible():
     """All frequencies are √5: Lanczos ends after one step and restarts with a fixed vector."""
     system = taut.System(np.arange(1200.0).reshape(400, 3), mass=1.0, energies=[laws.pin(k=5.0)])
     one, two = taut.modes(system), taut.modes(system)
@@ -136,9 +138,9 @@ def test_equal_frequencies_have_the_same_shapes_at_every_call():
 @pytest.mark.parametrize(
     ("name", "parameters"), [("gas", {"p": 500.0}), ("enclosed_volume", {"k": 2.2e9})]
 )
-def test_a_filled_ball(name, parameters, monkeypatch):
-    """ω² of M^-½ K M^-½, all of it, for unequal masses; and for equal ones five equal frequencies,
-    of which none is missed.
+def test_modes_of_a_filled_ball(name, parameters, monkeypatch):
+    """ω² of M^-½ K M^-½ against the dense spectrum, for unequal masses; with equal masses five
+    equal frequencies are all found.
     """
     ball = taut.mesh.sphere(4, radius=0.1)
     energies = [laws.spring(ball.edges, k=200.0), getattr(laws, name)(ball.triangles, **parameters)]
@@ -152,7 +154,7 @@ def test_a_filled_ball(name, parameters, monkeypatch):
     monkeypatch.setattr(SparsePlusLowRank, "toarray", None)
     found = taut.modes(body, rest, n=12)
     assert (found.omega[:6] == 0.0).all()
-    # eigvalsh misses by ε times the largest eigenvalue and a few
+    # error of eigvalsh: a few ε times the largest eigenvalue
     assert found.omega[6:] ** 2 == pytest.approx(squares[6:12], abs=1e-8 + 1e-14 * squares[-1])
     assert np.einsum("i,aij,bij->ab", mass, found.shapes, found.shapes) == pytest.approx(
         np.eye(12), abs=1e-12

@@ -13,7 +13,7 @@ from taut.statics import stability
 
 
 def bisect(stable, low, high):
-    """The load at which `stable` turns from True to False, to rounding."""
+    """The load at which `stable` changes from True to False, to rounding."""
     assert stable(low)
     assert not stable(high)
     while high - low > 1e-13 * high:
@@ -87,8 +87,8 @@ def test_limit_load_of_a_shallow_truss():
     )
 
 
-def test_a_compressed_spring_wants_to_turn():
-    """Across a spring of force N and length l the stiffness is N/l, twice; along it k."""
+def test_compressed_spring_is_unstable_transversely():
+    """Transverse to a spring of force N and length l the stiffness is N/l, twice; along it k."""
     system = taut.System(
         [[0, 0, 0], [2, 0, 0]],
         mass=1.0,
@@ -104,9 +104,7 @@ def test_a_compressed_spring_wants_to_turn():
 
 
 def test_constraints_across_the_axes():
-    """In the free directions: the eigenvalues of S K S other than those of the held directions,
-    written out densely.
-    """
+    """Eigenvalues of S K S in the free directions, against a dense computation."""
     rng = np.random.default_rng(5)
     n = 7
     edges = [(i, j) for i in range(n) for j in range(i)]
@@ -137,8 +135,8 @@ def test_constraints_across_the_axes():
     assert (found.negative, found.zero) == (0, 0)
 
 
-def test_mechanisms_are_told_apart_by_particle():
-    """Two loose hinges far from each other: each zero mode names its own particle."""
+def test_mechanisms_are_localised():
+    """Two loose hinges far from each other: each zero mode names one particle."""
     points = [[0, 0], [1, 0], [2, 0], [10, 0], [11, 0], [12, 0]]
     system = taut.System(
         points,
@@ -180,8 +178,8 @@ def prism():
 
 
 def test_a_prestressed_free_body_has_six_rigid_motions_whatever_its_residual():
-    """A tensegrity, solved loosely: turning it meets |residual|/size, which is not stiffness;
-    prestress stiffens the rest.
+    """A tensegrity, solved loosely: rotation has a spurious stiffness |residual|/size; prestress
+    stiffens all other modes.
     """
     for relative in (1e-7, 1e-12):
         found = taut.equilibrium(prism(), tolerance=taut.Tolerance(relative))
@@ -193,7 +191,7 @@ def test_a_prestressed_free_body_has_six_rigid_motions_whatever_its_residual():
 
 
 def test_a_basis_of_mechanisms_is_made_local():
-    """Unit vectors, mixed by a rotation, are found again."""
+    """Unit vectors mixed by a rotation are recovered."""
     rng = np.random.default_rng(7)
     turn = np.linalg.qr(rng.normal(size=(4, 4)))[0]
     local = np.eye(12)[:, [1, 4, 7, 10]]
@@ -203,8 +201,8 @@ def test_a_basis_of_mechanisms_is_made_local():
 
 
 def test_a_straight_chain_without_tension_far_from_the_origin():
-    """Its links are 0.1 m to rounding of the coordinates only: across it that is no stiffness, of
-    either sign.
+    """Its link lengths are exact only to rounding of the coordinates; transversely this must not
+    count as stiffness of either sign.
     """
     rope = taut.mesh.rope(10)
     system = taut.System(
@@ -217,14 +215,14 @@ def test_a_straight_chain_without_tension_far_from_the_origin():
     assert (found.negative, found.zero) == (0, 18)
 
 
-def test_nothing_that_can_move():
+def test_system_without_free_particles_is_stable():
     found = taut.stability(taut.System([[0, 0, 0]], mass=1.0, fixed=[0]))
     assert found.stable
     assert len(found.eigenvalues) == 0
     assert "nothing can move" in str(found)
 
 
-def test_number_of_eigenvalues_that_makes_no_sense():
+def test_reject_bad_number_of_eigenvalues():
     for n in (0, -1, 2.5, "six", True):
         with pytest.raises(taut.errors.ModelError, match="stability: n"):
             taut.stability(taut.System([[0, 0, 0]], mass=1.0), n=n)
@@ -272,15 +270,15 @@ def test_zero_eigenvalues_of_large_matrices_are_counted():
     assert found.values[3:] == pytest.approx([exact, exact], rel=1e-8)
 
 
-def test_a_pair_that_misses_its_equation_is_not_returned(monkeypatch):
+def test_inaccurate_eigenpair_raises(monkeypatch):
     matrix, _ = laplacian(5, 5)
     monkeypatch.setattr(np.linalg, "eigh", lambda a: (np.zeros(len(a)), np.eye(len(a))))
     with pytest.raises(eigen.EigenError, match="must be at most"):
         eigen.find_smallest(matrix, 3, 1e-10)
 
 
-def test_a_missed_eigenvalue_is_noticed(monkeypatch):
-    """Lanczos that leaves out the lowest pair: the count by inertia tells."""
+def test_missed_eigenvalue_is_detected(monkeypatch):
+    """Lanczos omits the lowest pair: the count by inertia detects this."""
     matrix, _ = laplacian(20, 21)
     true = eigen._lanczos
 
@@ -293,7 +291,7 @@ def test_a_missed_eigenvalue_is_noticed(monkeypatch):
         eigen.find_smallest(matrix, 3, 1e-10)
 
 
-def compressed(m, factor):
+def compressed_block(m, factor):
     """A free block of m³ cubes; springs on edges and diagonals, longer than these by a factor."""
     block = taut.mesh.block(m, m, m)
     springs = []
@@ -306,10 +304,10 @@ def compressed(m, factor):
 @pytest.mark.parametrize("factor", [1.2, 1.5, 2.0])
 @pytest.mark.parametrize("m", [3, 4])
 def test_counts_of_strongly_indefinite_matrices(m, factor):
-    """Half of the eigenvalues negative: LDLᵀ without pivoting fails there, and the counts are still
-    those of all eigenvalues.
+    """Half of the eigenvalues are negative: LDLᵀ without pivoting fails, and the counts are still
+    exact.
     """
-    system = compressed(m, factor)
+    system = compressed_block(m, factor)
     found = taut.stability(system)
     exact = np.linalg.eigvalsh(system.K(system.initial_state()).toarray())
     assert found.negative == (exact < -found.zero_below).sum() > 20
@@ -317,9 +315,9 @@ def test_counts_of_strongly_indefinite_matrices(m, factor):
     assert found.eigenvalues == pytest.approx(exact[:6], rel=1e-9)
 
 
-def test_a_factor_that_does_not_represent_its_matrix_is_not_counted(monkeypatch):
-    """A factor of another matrix is told. Without a factor all eigenvalues are computed; a matrix
-    too large for that is refused.
+def test_inaccurate_factorisation_is_not_used_for_counts(monkeypatch):
+    """The factorisation of another matrix is detected; all eigenvalues are then computed, and a
+    matrix too large for that raises.
     """
     matrix, exact = laplacian(18, 20, 0.5)
     other, _ = laplacian(18, 20, 0.5 + 1e-6)
@@ -334,7 +332,7 @@ def test_a_factor_that_does_not_represent_its_matrix_is_not_counted(monkeypatch)
         eigen.find_smallest(matrix, 3, 1e-10)
 
 
-def test_fewer_eigenvalues_below_more_are_not_believed(monkeypatch):
+def test_inconsistent_counts_are_rejected(monkeypatch):
     matrix, exact = laplacian(18, 20, 0.5)
     counts = iter([9, 5])
     monkeypatch.setattr(eigen, "count_below", lambda *_: next(counts))
@@ -355,7 +353,9 @@ def test_the_lowest_pair_and_positive_definiteness():
 
 
 def test_a_slender_free_body_has_six_rigid_motions():
-    """Turning it about its long axis meets ‖r‖/√Σ|x⊥|², much more than |r| over its length."""
+    """Rotation about its long axis has stiffness ‖r‖/√Σ|x⊥|², much more than |r| over
+    its length.
+    """
     rng = np.random.default_rng(0)
     body = taut.mesh.block(12, 1, 1, size=(12, 0.1, 0.1))
     length = np.linalg.norm(body.points[body.edges[:, 0]] - body.points[body.edges[:, 1]], axis=1)
@@ -370,8 +370,8 @@ def test_a_slender_free_body_has_six_rigid_motions():
 
 
 def test_free_turns_under_constraints():
-    """About two fixed points a body turns by |ω| = 1/√Σ|x⊥|²; held by three not at all; a free pair
-    about its middle: 1/√½.
+    """About two fixed points a body rotates by |ω| = 1/√Σ|x⊥|²; held by three not at all; a free
+    pair about its centre: 1/√½.
     """
     points = np.array([[0.0, 0, 0], [1, 0, 0], [0.5, 2, 0], [0.5, 0, 3]])
 
@@ -388,7 +388,7 @@ def test_free_turns_under_constraints():
     assert turn(points[:2]) == pytest.approx(1 / np.sqrt(0.5))
 
 
-def test_more_mechanisms_than_were_asked_for_are_said_to_be_mixed():
+def test_more_mechanisms_than_requested_are_reported_as_mixed():
     rope = taut.mesh.rope(10)
     system = taut.System(
         rope.points, mass=1.0, fixed=[0, 10], energies=[laws.spring(rope.edges, k=1e3)]
@@ -401,7 +401,7 @@ def test_more_mechanisms_than_were_asked_for_are_said_to_be_mixed():
     assert sorted(len(m.particles) for m in all_.mechanisms) == [1] * 18
 
 
-def test_arguments_of_another_kind_are_refused():
+def test_reject_arguments_of_wrong_type():
     system = taut.System([[0, 0, 0]], mass=1.0)
     with pytest.raises(taut.errors.ModelError, match="stability: 6 is not a State"):
         taut.stability(system, 6)
@@ -416,9 +416,9 @@ FILLINGS = {"gas": {"p": 500.0}, "enclosed_volume": {"k": 2.2e9}}
 
 @pytest.mark.parametrize("name", FILLINGS)
 @pytest.mark.parametrize("squeeze", [1.0, 0.95])
-def test_a_filled_ball_without_a_full_matrix(name, squeeze, monkeypatch):
-    """The counts and the smallest eigenvalues of the whole of K, also where it is unstable; a
-    filling joins all particles.
+def test_filled_ball_without_forming_the_full_matrix(name, squeeze, monkeypatch):
+    """Counts and smallest eigenvalues of the full K, also where it is unstable; a filling couples
+    all particles.
     """
     ball = taut.mesh.sphere(4, radius=0.1)
     filling = getattr(laws, name)(ball.triangles, **FILLINGS[name])
@@ -432,7 +432,7 @@ def test_a_filled_ball_without_a_full_matrix(name, squeeze, monkeypatch):
     assert found.zero == (np.abs(exact) <= found.zero_below).sum()
     assert found.negative == (exact < -found.zero_below).sum()
     assert (found.zero == 6) == (squeeze == 1.0)
-    # eigvalsh misses by ε times the largest eigenvalue and a few
+    # error of eigvalsh: a few ε times the largest eigenvalue
     assert found.eigenvalues == pytest.approx(
         exact[:9], abs=found.zero_below + 10 * eigen.EPS * exact[-1]
     )

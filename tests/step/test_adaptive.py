@@ -1,4 +1,4 @@
-"""Adaptive steps: roll back, halve, recover, say so; and follow a bound on the error."""
+"""Adaptive steps: roll back, halve, recover and report; and an error bound."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import taut
 from taut import laws
 from taut.step.adaptive import _LENGTH as LENGTH
 from tests.laws.motion import UNTIL, pendulum, reference
-from tests.laws.test_integrators import OBEYS, made
+from tests.laws.test_integrators import OBEYS, create_integrator
 
 
 class Fragile(taut.ImplicitEuler):
@@ -33,7 +33,7 @@ def spring():
     )
 
 
-def test_a_step_that_goes_well_is_the_integrators_own():
+def test_successful_step_equals_the_inner_integrator():
     system = spring()
     state = system.initial_state()
     plain, _ = taut.ImplicitEuler().step(system, state, 0.1)
@@ -52,11 +52,11 @@ def test_failures_roll_back_halve_and_recover():
     assert reports[2].retries >= 2
     assert "shortened to 0.025 s" in reports[2].note
     assert "retries" in str(reports[2])
-    assert [r.substeps for r in reports[5:]] == [1] * 5, "it recovers"
+    assert [r.substeps for r in reports[5:]] == [1] * 5, "the step size must recover"
     assert all(r.outcome == "converged" for r in reports)
 
 
-def test_the_end_is_what_the_substeps_give():
+def test_result_equals_the_substeps():
     system = spring()
     state, report = taut.Adaptive(Fragile(0.026)).step(system, system.initial_state(), 0.1)
     assert report.substeps == 4
@@ -65,17 +65,17 @@ def test_the_end_is_what_the_substeps_give():
     assert state.t == 0.1
 
 
-def test_the_length_that_worked_is_kept_in_the_state():
+def test_successful_substep_size_is_stored_in_the_state():
     system, inner = spring(), Fragile(0.03)
     adaptive = taut.Adaptive(inner)
     state, _ = adaptive.step(system, system.initial_state(), 0.1)
     assert state.history[LENGTH] < 0.1
     inner.tried.clear()
     adaptive.step(system, state, 0.1)
-    assert inner.tried[0][1] < 0.1, "the next step does not begin with what has just failed"
+    assert inner.tried[0][1] < 0.1, "the next step must not start with the size that failed"
 
 
-def test_it_gives_up_at_the_limit_with_the_state_intact():
+def test_halving_limit_raises_with_the_state_intact():
     system, inner = spring(), Fragile(0.0)
     state = system.initial_state()
     with pytest.raises(taut.NotConverged, match=r"given up after 4 attempts: too long") as caught:
@@ -87,8 +87,7 @@ def test_it_gives_up_at_the_limit_with_the_state_intact():
 
 
 def test_explicit_blow_up_is_caught_and_shortened():
-    """An explicit method far beyond its limit leaves the finite numbers; shorter substeps do
-    not."""
+    """An explicit method far beyond its limit overflows; shorter substeps do not."""
     system = taut.System([[0, 0, 0]], mass=1.0, energies=[stiffening(k=1e6)], pose=[[1.0, 0, 0]])
     with pytest.raises(taut.NotConverged, match="would do"):
         for _ in taut.simulate(system, taut.SymplecticEuler(), 0.1, 2.0):
@@ -132,7 +131,7 @@ def test_a_tighter_bound_gives_a_smaller_error(inner):
 
 
 class Counted(taut.TRBDF2):
-    """Counts what it does."""
+    """Counts its work."""
 
     def __init__(self):
         super().__init__()
@@ -146,8 +145,7 @@ class Counted(taut.TRBDF2):
 
 
 def test_all_work_is_reported():
-    """That of the whole steps which only served to estimate the error, and of attempts that were
-    given up."""
+    """Including whole steps that only estimate the error, and rejected attempts."""
     inner = Counted()
     run = taut.simulate(pendulum(), taut.Adaptive(inner, error=1e-5), UNTIL / 5, UNTIL)
     assert sum(r.retries for _, r in run) > 0
@@ -156,10 +154,10 @@ def test_all_work_is_reported():
 
 
 @pytest.mark.parametrize("integrator", OBEYS, ids=lambda i: i.__name__)
-def test_the_estimate_is_the_error(integrator):
-    """One error-controlled step of an oscillator from its exact state: what is estimated is what is
-    made, but for the next order
-    in h·ω = 0.04."""
+def test_error_estimate_matches_the_error(integrator):
+    """One error-controlled step of an oscillator from its exact state: the estimate equals the
+    error up to the next order in h·ω = 0.04.
+    """
     omega, h, phase = 2.0, 0.02, 0.7
 
     def exact(t):
@@ -178,20 +176,20 @@ def test_the_estimate_is_the_error(integrator):
     start = system.initial_state().with_(
         history=history if "the previous step" in integrator.needs else {}
     )
-    state, report = taut.Adaptive(made(integrator), error=1.0).step(system, start, h)
+    state, report = taut.Adaptive(create_integrator(integrator), error=1.0).step(system, start, h)
     assert report.substeps == 2
     assert report.error == pytest.approx(abs(state.q[0, 0] - exact(h)[0]), rel=0.05)
 
 
-def test_overflow_is_shortened_too():
-    """A prediction that leaves the finite numbers is a failure like another."""
+def test_overflow_shortens_the_step():
+    """A prediction that overflows counts as a failed attempt."""
     system = taut.System([[0, 0, 0]], mass=1.0, velocity=[[1e300, 0, 0]])
     for integrator in OBEYS:
         with pytest.raises(taut.NotConverged, match="given up after 17 attempts"):
-            taut.Adaptive(made(integrator)).step(system, system.initial_state(), 1e20)
+            taut.Adaptive(create_integrator(integrator)).step(system, system.initial_state(), 1e20)
 
 
-def test_an_explicit_integrator_still_warns(log):
+def test_explicit_integrator_warns(log):
     system = taut.System([[0, 0, 0]], mass=1.0, energies=[laws.pin(k=1e4)], pose=[[1e-3, 0, 0]])
     for _ in taut.simulate(system, taut.Adaptive(taut.SymplecticEuler()), 0.03, 0.09):
         pass
@@ -200,7 +198,7 @@ def test_an_explicit_integrator_still_warns(log):
     ]
 
 
-def test_a_damaged_length_is_refused():
+def test_reject_damaged_step_size():
     system = spring()
     for bad in (np.nan, 0.0, -1.0, [0.1, 0.2]):
         with pytest.raises(taut.errors.ModelError, match="adaptive h"):
@@ -219,7 +217,7 @@ def test_a_damaged_length_is_refused():
         ((taut.Adaptive(taut.BDF2()),), "needs an integrator"),
     ],
 )
-def test_silly_arguments(arguments, message):
+def test_reject_bad_arguments(arguments, message):
     options = arguments[1] if len(arguments) > 1 else {}
     with pytest.raises(taut.errors.ModelError, match=message):
         taut.Adaptive(arguments[0], **options)
@@ -227,14 +225,14 @@ def test_silly_arguments(arguments, message):
 
 @taut.energy
 def wall(x, k):
-    """No energy below y = 0."""
+    """The energy is undefined below y = 0."""
     return -k * taut.formula.log(x[0][1])
 
 
 @pytest.mark.parametrize(
     "integrator", [taut.ImplicitMidpoint, taut.SymplecticEuler, taut.TRBDF2, taut.RK4]
 )
-def test_an_end_without_energy_is_rolled_back(integrator):
+def test_end_with_undefined_energy_is_rolled_back(integrator):
     system = taut.System(
         [[0, 0.1, 0]], mass=1.0, velocity=[[0, -10.0, 0]], energies=[wall(k=20.0), laws.gravity()]
     )

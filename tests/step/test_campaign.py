@@ -1,5 +1,4 @@
-"""A hundred stiff and silly scenes: nearly all are solved, the rest end in a typed error, and
-nothing else comes up."""
+"""A hundred stiff and degenerate scenes: nearly all are solved, the rest raise a typed error."""
 
 from dataclasses import replace
 
@@ -8,21 +7,21 @@ import pytest
 import taut
 from benchmarks.campaign import main
 from benchmarks.reliability.random_scenes import scene
-from benchmarks.reliability.random_steps import SOLVED, Result, campaign, run, summary
+from benchmarks.reliability.random_steps import MIN_SOLVED, Result, campaign, run, summary
 
 
-def test_a_hundred_scenes():
+def test_hundred_random_scenes():
     results = campaign(range(400, 500))
     found = summary(results)
     assert not found["defects"]
     solved = found["converged"] + found["rounding floor"]
-    assert solved >= SOLVED * 100, found
+    assert solved >= MIN_SOLVED * 100, found
     assert solved + sum(found["errors"].values()) == found["scenes"] == 100
     assert sum(found["steps"].values()) == sum(len(r.outcomes) for r in results)
     assert set(found["steps"]) <= {"converged", "rounding floor"}
 
 
-def test_a_scene_can_be_repeated():
+def test_scenes_are_reproducible():
     a, b = (run(scene(7), taut.ImplicitEuler()) for _ in range(2))
     assert (a.outcomes, a.iterations) == (b.outcomes, b.iterations)
     assert (
@@ -32,10 +31,10 @@ def test_a_scene_can_be_repeated():
     )
 
 
-def test_what_must_not_happen_is_noticed(monkeypatch, capsys):
-    """Integrators that make energy, lose it, boast, divide by zero or refuse what is valid:
-    defects; one that gives up: a typed
-    error; one that lacks its kernels: the end of the campaign."""
+def test_campaign_detects_defects(monkeypatch, capsys):
+    """Integrators that gain or lose energy, overstate accuracy, divide by zero or reject valid
+    input are defects; giving up is a typed error; missing kernels end the campaign.
+    """
 
     class Kick(taut.ImplicitEuler):
         def step(self, system, state, h):
@@ -70,19 +69,19 @@ def test_what_must_not_happen_is_noticed(monkeypatch, capsys):
                 report, residual=float("inf"), floor=float("inf"), outcome="rounding floor"
             )
 
-    assert "out of nowhere" in run(scene(0), Kick()).defect
-    assert any("is left with" in run(scene(i), Tired()).defect for i in range(4)), (
-        "a state that its report does not fit"
+    assert "the energy must not grow" in run(scene(0), Kick()).defect
+    assert any("the residual of particle" in run(scene(i), Tired()).defect for i in range(4)), (
+        "the report must match the state"
     )
     assert "not finite" in run(scene(0), Boastful()).defect
     assert "ZeroDivisionError" in run(scene(0), Broken()).defect
     assert run(scene(0), Weary()).error == "SingularState: too far"
     assert run(scene(0), Strict()).defect == "ModelError: there is no such argument", (
-        "valid scenes are not refused"
+        "valid scenes must not be rejected"
     )
     with pytest.raises(
         taut.errors.CacheError
-    ):  # which would be said of each scene, and says nothing of any
+    ):  # it would occur in every scene and says nothing about any of them
         run(scene(0), Homeless())
     monkeypatch.setattr(
         "benchmarks.campaign.campaign", lambda *_: [Result(0, "x", error="SingularState: too far")]
@@ -93,13 +92,14 @@ def test_what_must_not_happen_is_noticed(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("number", [669, 1679, 1864])
-def test_rounding_hides_no_rise_of_the_objective(number):
-    """Hinges between particles that all but coincide: forces so large that rounding may hide joules
-    on the way."""
+def test_rounding_does_not_hide_an_increase_of_the_objective(number):
+    """Hinges between nearly coincident particles: forces are so large that rounding may hide
+    joules.
+    """
     assert not run(scene(number), taut.ImplicitEuler()).defect
 
 
-def test_some_bodies_slide_on_planes_and_lines_across_the_axes():
+def test_scenes_include_oblique_planes_and_lines():
     slid = [s for s in map(scene, range(100)) if "on_" in s.words]
     assert {"on_plane", "on_line"} == {c.kind for s in slid for c in s.system.constraints}
     assert all(len(s.system.projector.oblique_particles) for s in slid)
@@ -124,7 +124,7 @@ def test_options_reach_the_integrator(monkeypatch, capsys):
     assert "minimiser" in capsys.readouterr().err
 
 
-def test_conjugate_gradients_solve_nearly_all_too():
+def test_conjugate_gradients_solve_nearly_all_scenes():
     results = [run(scene(i), taut.ImplicitEuler(solver="cg")) for i in range(20)]
     assert not [r.defect for r in results if r.defect]
     assert sum(r.solved for r in results) >= 0.9 * len(results)

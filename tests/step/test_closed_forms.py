@@ -1,4 +1,4 @@
-"""Trajectories against the closed forms of the discrete equations, and of the continuous ones."""
+"""Trajectories against closed forms of the discrete and the continuous equations."""
 
 import numpy as np
 import pytest
@@ -60,8 +60,8 @@ def test_critical_damping_does_not_overshoot():
     assert x[-1] < 1e-3 * 0.5
 
 
-def test_spring_damping_leaves_rotation_alone_and_drag_does_not():
-    """Two particles turning about each other: source 004's point about the two kinds of damping."""
+def test_drag_damps_rotation_and_spring_damping_does_not():
+    """Two particles rotate about each other: the difference between the two kinds of damping."""
     pair = {
         "mass": 1.0,
         "energies": [laws.spring([[0, 1]], k=1e3)],
@@ -83,8 +83,8 @@ def test_spring_damping_leaves_rotation_alone_and_drag_does_not():
     )  # (1 + αh)⁻ⁿ for e⁻¹: αh/2
 
 
-def test_linearly_implicit_euler_in_its_own_form():
-    """(M + hD + h²K) Δv = h(f(q, v) - hK v), assembled densely from the system's own f, K and D."""
+def test_linearly_implicit_euler_matches_the_dense_equation():
+    """(M + hD + h²K) Δv = h(f(q, v) - hK v), assembled densely from the system's f, K and D."""
     rng = np.random.default_rng(4)
     n, h = 6, 0.03
     x = rng.normal(size=(n, 3))
@@ -117,8 +117,7 @@ def test_linearly_implicit_euler_in_its_own_form():
 
 
 def test_implicit_euler_satisfies_its_equation():
-    """M(v' - v)/h = f(q', v') for energies and the drag that has no geometry, from the system's own
-    f."""
+    """M(v' - v)/h = f(q', v') for energies and linear drag, from the system's f."""
     rng = np.random.default_rng(5)
     n, h = 6, 0.05
     x = rng.normal(size=(n, 3))

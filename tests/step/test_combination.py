@@ -1,4 +1,4 @@
-"""Explicit steps on weights against the same formulas on arrays."""
+"""Explicit steps as weighted sums, against the same formulas on arrays."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def cloth(**more):
 
 
 @pytest.mark.parametrize("integrator", [taut.SymplecticEuler, taut.VelocityVerlet, taut.RK4])
-def test_a_step_is_its_formula(integrator):
+def test_step_matches_its_formula(integrator):
     system = cloth()
     state = system.initial_state()
 
@@ -38,7 +38,7 @@ def test_a_step_is_its_formula(integrator):
     np.testing.assert_allclose(new.v, v, rtol=0, atol=4e-14)
 
 
-def test_what_the_ledger_reads_is_the_step():
+def test_ledger_inputs_match_the_step():
     system = cloth(fixed=[0, 6], constraints=[on_line([20], (1, 2, 0))])
     state = system.initial_state()
     done = taut.RK4().advance(system, state, 2e-3)
@@ -51,7 +51,7 @@ def test_what_the_ledger_reads_is_the_step():
     assert not done.state.v.flags.writeable
 
 
-def test_what_stays_where_it_is_is_not_copied():
+def test_first_stage_is_not_copied():
     system = cloth(fixed=[0, 6])
     state = system.initial_state()
     done = taut.SymplecticEuler().advance(system, state, 1e-3)
@@ -59,7 +59,7 @@ def test_what_stays_where_it_is_is_not_copied():
     np.testing.assert_array_equal(done.state.q[[0, 6]], system.pose[[0, 6]])
 
 
-def test_the_particle_that_leaves_the_finite_numbers_is_named():
+def test_overflowing_particle_is_named():
     sums = StageSums(np.zeros((3000, 3)), np.zeros((3000, 3)), np.zeros((1, 3000, 3)))
     sums.next_acceleration[:] = 0.0
     sums.next_acceleration[2100, 2] = 1e308

@@ -1,4 +1,4 @@
-"""Explicit steps: the warning before they blow up, the error when they do."""
+"""Explicit steps: the warning before they blow up and the error when they do."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def chain(n, k=200.0, m=0.1, **more):
 
 
 @pytest.mark.parametrize("n", [3, 12, 60])
-def test_the_fastest_oscillation_of_a_chain(n):
+def test_highest_frequency_of_a_chain(n):
     """ω = 2√(k/m) sin(Nπ/2(N+1)) for N free particles; dense for few, by Lanczos iteration for
     many."""
     system = chain(n)
@@ -30,7 +30,7 @@ def test_the_fastest_oscillation_of_a_chain(n):
     assert rate == 0.0
 
 
-def test_the_fastest_damping():
+def test_highest_damping_rate():
     edges = [[i, i + 1] for i in range(39)]
     system = chain(
         40,
@@ -46,7 +46,7 @@ def test_the_fastest_damping():
     assert rate == pytest.approx(expected, rel=4e-3)
 
 
-def test_nothing_stiff_can_move():
+def test_stiff_elements_between_fixed_particles_are_ignored():
     x = np.column_stack([np.arange(40.0), np.zeros(40), np.zeros(40)])
     held = taut.System(
         x,
@@ -58,12 +58,12 @@ def test_nothing_stiff_can_move():
 
 
 @pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])
-def test_silly_limits_are_refused(bad):
+def test_reject_bad_limits(bad):
     with pytest.raises(taut.errors.ModelError, match="omega"):
         taut.RK4.limit(bad)
 
 
-def test_elements_that_are_switched_on_are_looked_at():
+def test_limit_is_updated_when_elements_become_active():
     system = taut.System([[0, 0, 0]], mass=1.0, energies=[laws.pin(k=1e6)])
     run = taut.SymplecticEuler()
     state, report = run.step(system, system.initial_state().with_(active={"pin": [False]}), 0.01)
@@ -72,7 +72,7 @@ def test_elements_that_are_switched_on_are_looked_at():
     assert "h ≤ 0.002 s would do" in report.note
 
 
-def test_only_gravity_has_no_limit():
+def test_gravity_alone_has_no_limit():
     system = taut.System([[0, 0, 0]] * 30, mass=1.0, energies=[laws.gravity()])
     assert highest_frequency(workspace_for(system), system.initial_state()) == (0.0, 0.0)
     _, report = taut.SymplecticEuler().step(system, system.initial_state(), 100.0)
@@ -80,7 +80,7 @@ def test_only_gravity_has_no_limit():
 
 
 @pytest.mark.parametrize("integrator", [taut.SymplecticEuler, taut.VelocityVerlet, taut.RK4])
-def test_it_warns_once_and_says_the_step_that_would_do(integrator, log):
+def test_warns_once_and_suggests_a_stable_step(integrator, log):
     system = chain(30)
     run = integrator()
     state, report = run.step(system, system.initial_state(), 0.1)
@@ -95,9 +95,8 @@ def test_it_warns_once_and_says_the_step_that_would_do(integrator, log):
     assert len(log.records) == 1
 
 
-def test_where_nothing_oscillates_there_is_no_limit():
-    """V = -½k|d|² on a chain: K has no positive eigenvalue, the largest is the 0 of a
-    translation."""
+def test_system_without_oscillation_has_no_limit():
+    """V = -½k|d|² on a chain: the largest eigenvalue of K is the 0 of a translation."""
 
     @taut.energy(invariant="rigid motion")
     def repulsion(x, k):
@@ -112,8 +111,8 @@ def test_where_nothing_oscillates_there_is_no_limit():
     assert state.v[-1, 0] > 0.0
 
 
-def test_a_system_that_stiffens_is_noticed_later(log):
-    """The limit is looked at again every thousand steps."""
+def test_stiffening_system_is_detected_later(log):
+    """The limit is checked again every thousand steps."""
     stiffening = taut.System(
         [[0, 0, 0]],
         mass=1.0,
@@ -127,7 +126,7 @@ def test_a_system_that_stiffens_is_noticed_later(log):
 
 
 @pytest.mark.parametrize("fresh", [False, True], ids=["one integrator", "a new one each step"])
-def test_a_blow_up_is_an_error_with_the_state_intact(fresh):
+def test_blow_up_raises_with_the_state_intact(fresh):
     system = chain(5, velocity=[[0, 0, 0], [1, 2, 3], [0, 1, 0], [1, 0, 0], [0, 0, 0]])
     states = [system.initial_state()]
 
@@ -156,7 +155,7 @@ def test_a_blow_up_is_an_error_with_the_state_intact(fresh):
         "LinearlyImplicitEuler",
     ],
 )
-def test_scripted_points_are_where_their_path_is(name):
+def test_scripted_points_follow_their_path(name):
     def path(t):
         return (0.3 * np.sin(5 * t), 0.0, 0.1 * t)
 

@@ -1,4 +1,4 @@
-"""Every method on x'' = -ω²x - d x': the trajectory of its own recurrence, to rounding."""
+"""Every method on x'' = -ω²x - d x': the trajectory matches its recurrence, to rounding."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ A = np.array([[0.0, 1.0], [-(OMEGA**2), -RATE]])  # d/dt (x, v)
 ONE = np.eye(2)
 
 
-def expected(name, steps):
+def expected_trajectory(name, steps):
     """(x, v) after each step, from the method's formula on the 2×2 system."""
     y, out = np.array([X0, V0]), []
     euler = np.linalg.inv(ONE - H * A)
@@ -49,7 +49,7 @@ def expected(name, steps):
 
 @pytest.mark.parametrize("name", [integrator.__name__ for integrator in OBEYS])
 @pytest.mark.parametrize("damper", ["drag", "rayleigh"])
-def test_the_recurrence_is_followed(name, damper):
+def test_trajectory_matches_the_recurrence(name, damper):
     system = taut.System(
         [[0, 0, 0]],
         mass=1.5,
@@ -63,12 +63,13 @@ def test_the_recurrence_is_followed(name, damper):
         kind() if kind.stability == "conditional" else kind(tolerance=taut.Tolerance(1e-14))
     )
     got = [(s.q[0, 0], s.v[0, 0]) for s, _ in taut.simulate(system, integrator, H, 100 * H)]
-    np.testing.assert_allclose(got, expected(name, 100), atol=1e-12)
+    np.testing.assert_allclose(got, expected_trajectory(name, 100), atol=1e-12)
 
 
 def test_bdf2_with_changing_steps_is_exact_for_a_parabola():
-    """q = t², v = 2t under a constant force, however the step changes: the variable formula is of
-    second order."""
+    """q = t², v = 2t under a constant force, for any step sizes: the variable-step formula is of
+    second order.
+    """
     system = taut.System([[0, 0, 0]], mass=1.0, energies=[laws.force(f=(2.0, 0, 0))])
     integrator, state = taut.BDF2(tolerance=taut.Tolerance(1e-15)), system.initial_state()
     state, _ = integrator.step(system, state, 0.1)
@@ -80,10 +81,10 @@ def test_bdf2_with_changing_steps_is_exact_for_a_parabola():
         state, _ = integrator.step(system, state, h)
         moved.append(state.q[0, 0] - state.t**2)
         assert state.v[0, 0] == pytest.approx(2 * state.t, rel=1e-14)
-    assert np.ptp(moved) < 0.01, "the start's error of first order fades, nothing is added"
+    assert np.ptp(moved) < 0.01, "the first-order error of the start must decay"
 
 
-def test_bdf2_starts_afresh_when_the_step_grows_too_much():
+def test_bdf2_restarts_when_the_step_grows_too_much():
     system = taut.System([[0, 0, 0]], mass=1.0, energies=[laws.pin(k=9.0)], pose=[[0.3, 0, 0]])
     bdf2, euler = taut.BDF2(), taut.ImplicitEuler()
     state, _ = bdf2.step(system, system.initial_state(), 0.01)
@@ -102,8 +103,8 @@ def test_bdf2_starts_afresh_when_the_step_grows_too_much():
     np.testing.assert_array_equal(edited.q, euler.step(system, state, 0.01)[0].q)
 
 
-def test_far_away_bdf2_remembers_displacements_not_coordinates():
-    """A thousand kilometres out a coordinate is good to 1e-10 m, a velocity still to 1e-12."""
+def test_multistep_history_is_accurate_far_from_the_origin():
+    """1000 km from the origin a coordinate is accurate to 1e-10 m, a velocity still to 1e-12."""
     flight = taut.System([[1e6, 1e6, 0]], mass=1.0, velocity=[[3e-7, 0, 0]])
     for integrator in (taut.BDF2(), taut.TRBDF2(), taut.ImplicitMidpoint()):
         *_, (state, _) = taut.simulate(flight, integrator, 1e-4, 1e-2)

@@ -17,7 +17,7 @@ IMPLICIT = [
 
 @pytest.mark.parametrize("integrator", IMPLICIT, ids=lambda i: i.__name__)
 @pytest.mark.parametrize("solver", ["auto", "cg"])
-def test_both_minimisers_end_at_the_same_state(integrator, solver):
+def test_both_minimisers_reach_the_same_state(integrator, solver):
     system = machine()
     ends = []
     for minimiser in ("newton", "lbfgs"):
@@ -67,6 +67,6 @@ def test_the_constant_matrix_is_positive_definite_and_has_the_inertia():
     np.testing.assert_allclose(matrix[1, 1], 200.0 + 0.2 * 50.0)
 
 
-def test_an_unknown_minimiser_is_refused():
+def test_reject_unknown_minimiser():
     with pytest.raises(taut.errors.ModelError, match="did you mean 'lbfgs'"):
         taut.BDF2(minimiser="lbgfs")

@@ -10,8 +10,7 @@ STIFF = 1e6  # kL/mg
 
 
 def period(integrator, degrees, h):
-    """From the highest point to the lowest is a quarter; timed where the pendulum passes the
-    vertical."""
+    """From the highest point to the lowest is a quarter period; timed at the vertical."""
     angle = np.radians(degrees)
     start = [np.sin(angle), -np.cos(angle), 0.0]
     system = taut.System(
@@ -32,7 +31,7 @@ def period(integrator, degrees, h):
 
 @pytest.mark.parametrize("integrator", [taut.ImplicitMidpoint, taut.BDF2, taut.TRBDF2])
 def test_period_by_implicit_methods(integrator):
-    """Steps that do not resolve the spring at all: its oscillation has a period of 2 ms."""
+    """Steps that do not resolve the spring, whose period is 2 ms."""
     errors = [abs(period(integrator(), 90, h) - 1.1803406) for h in (8e-3, 4e-3)]
     assert errors[1] < 2e-4
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.1)

@@ -1,5 +1,6 @@
-"""Constraints that end: exactly held before, free afterwards, every joule booked, and the same bits
-after a resume."""
+"""Constraints that end: exact before, free afterwards, with balanced energy and bit-identical
+resumes.
+"""
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import taut
 from taut import laws
 from taut.constraints import fixed, handle, on_line, on_plane, scripted
 from taut.run.record import record, resume
-from tests.laws.test_integrators import every, made
+from tests.laws.test_integrators import create_integrator, every
 
 
 def hanging(*constraints):
@@ -24,9 +25,12 @@ def hanging(*constraints):
 
 
 @every
-def test_held_before_free_after_and_the_books_close(integrator):
+def test_release_is_exact_and_energy_balances(integrator):
     system, ledger = hanging(fixed([0], until=0.1)), taut.Ledger()
-    states = [s for s, _ in taut.simulate(system, made(integrator), 0.005, 0.2, ledger=ledger)]
+    states = [
+        s
+        for s, _ in taut.simulate(system, create_integrator(integrator), 0.005, 0.2, ledger=ledger)
+    ]
     assert all((s.q[0] == 0.0).all() for s in states[:20])
     alone = hanging()
     momenta = np.array([alone.momentum(s) for s in states[19:]])
@@ -35,8 +39,8 @@ def test_held_before_free_after_and_the_books_close(integrator):
     t = np.array([s.t for s in states[19:]]) - start.t
     rate = 0.1
     exact = -9.81 * 3 / rate + (momenta[0, 1] + 9.81 * 3 / rate) * np.exp(-rate * t)
-    # twice ½ h T |p''| of a first-order method over T = 0.1 s, or of the one first-order step with
-    # which BDF2 begins anew
+    # twice ½ h T |p''| of a first-order method over T = 0.1 s, or of the one first-order step
+    # with which BDF2 restarts
     span = {1: 0.1, 2: 0.005}.get(integrator.order, 1e-6)
     assert momenta[:, 1] == pytest.approx(exact, abs=0.005 * span * rate * 9.81 * 3)
     assert all(abs(e.gap) <= 1e-12 * e.scale for e in ledger)
@@ -45,7 +49,7 @@ def test_held_before_free_after_and_the_books_close(integrator):
     )  # a hold at rest does no work, nor does its end
 
 
-def test_what_was_led_flies_on():
+def test_released_scripted_particle_keeps_its_velocity():
     led = scripted([0], lambda t: (2.0 * t, 0.0, 0.0), until=0.1)
     ball = taut.System([[0, 0, 0]], mass=1.0, constraints=[led])
     *_, (state, _) = taut.simulate(ball, taut.ImplicitMidpoint(), 0.01, 0.3)
@@ -62,7 +66,7 @@ def test_what_was_led_flies_on():
     ],
     ids=lambda c: getattr(c, "kind", None),
 )
-def test_every_kind_ends_and_the_others_stay(constraint, free):
+def test_every_kind_of_constraint_can_end(constraint, free):
     system = hanging(constraint, on_plane([1], (0, 0, 1)))
     assert (
         np.linalg.matrix_rank(
@@ -73,12 +77,11 @@ def test_every_kind_ends_and_the_others_stay(constraint, free):
     later = system.without_ended_constraints(0.05 - 1e-17, 0.01)
     assert np.linalg.matrix_rank(later.projector.free_directions[0]) == free
     assert later.projector.free_directions[1] == pytest.approx(np.diag([1, 1, 0]))
-    assert system.without_ended_constraints(7.0, 0.01) is later  # made once
+    assert system.without_ended_constraints(7.0, 0.01) is later  # built once
 
 
-def test_an_adaptive_step_lets_go_within():
-    """The substeps that begin after the end are free, so the error of the step falls as they get
-    shorter."""
+def test_adaptive_step_releases_within_the_step():
+    """Substeps after the release are free, so the error of the step falls with their size."""
     falls = []
     for error in (1e-3, 1e-5):
         system = taut.System(
@@ -90,7 +93,7 @@ def test_an_adaptive_step_lets_go_within():
     assert falls[1] < 0.3 * falls[0]
 
 
-def test_a_run_resumed_across_the_end_has_the_same_bits(tmp_path):
+def test_run_resumed_across_a_release_is_bit_identical(tmp_path):
     system = hanging(fixed([0], until=0.05))
     whole = record(tmp_path / "whole", system, taut.BDF2(), h=0.01, until=0.1)
     stopped = record(tmp_path / "parts", system, taut.BDF2(), h=0.01, until=0.1, stop=lambda: True)
@@ -102,7 +105,7 @@ def test_a_run_resumed_across_the_end_has_the_same_bits(tmp_path):
     assert (stopped.state.v == whole.state.v).all()
 
 
-def test_another_end_is_another_run(tmp_path):
+def test_reject_resume_with_another_release_time(tmp_path):
     record(
         tmp_path / "a",
         hanging(fixed([0], until=0.05)),
@@ -116,6 +119,6 @@ def test_another_end_is_another_run(tmp_path):
 
 
 @pytest.mark.parametrize("until", [0.0, -1.0, float("nan"), float("inf"), True, "soon"])
-def test_an_end_that_makes_no_sense_is_refused(until):
+def test_reject_bad_release_times(until):
     with pytest.raises(taut.errors.ModelError, match="`until` must be"):
         fixed([0], until=until)

@@ -1,5 +1,4 @@
-"""What may end at the rounding floor, and what may not: random scenes in which stiffness is beyond
-all measure, and at rest."""
+"""When a step may end at the rounding floor: random scenes with extreme stiffness, and at rest."""
 
 import numpy as np
 import pytest
@@ -9,9 +8,10 @@ from benchmarks.reliability.random_scenes import scene
 
 
 @pytest.mark.parametrize("number", [676, 1108])
-def test_a_floor_beyond_all_forces_excuses_nothing(number):
-    """A rod whose particles all meet in one point: its hinges are as stiff as 1e30 N/m there, and
-    rounding could cause 1e19 N."""
+def test_floor_above_all_forces_raises(number):
+    """All particles of a rod coincide: its hinges have a stiffness of 1e30 N/m, and rounding could
+    cause 1e19 N.
+    """
     made = scene(number)
     start = made.system.initial_state()
     assert np.ptp(start.q, axis=0).max() == 0.0
@@ -24,9 +24,8 @@ def test_a_floor_beyond_all_forces_excuses_nothing(number):
 
 
 @pytest.mark.parametrize("number", [753, 993])
-def test_a_rod_at_rest_ends_at_the_floor(number):
-    """Nothing acts but rounding itself, 1e-29 N: its floor is larger than that, and an honest
-    one."""
+def test_rod_at_rest_ends_at_the_rounding_floor(number):
+    """Only rounding of 1e-29 N acts, below the rounding floor."""
     made = scene(number)
     start = made.system.initial_state()
     state, report = taut.ImplicitEuler().step(made.system, start, made.h)

@@ -1,4 +1,4 @@
-"""Elements that break: when, what leaves with them, and what the books say."""
+"""Elements that break: when, what is removed with them, and the energy ledger."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from taut.constraints import fixed, scripted
 from tests.laws.test_integrators import OBEYS
 
 
-def pulled(**extra):
+def pulled_chain(**extra):
     """A chain of two springs; the second is the weaker one. Its end is pulled away at 1 m/s."""
     springs = laws.spring([[0, 1], [1, 2]], k=100.0, breaking_strain=[0.5, 0.2])
     return taut.System(
@@ -24,8 +24,8 @@ def pulled(**extra):
     )
 
 
-def test_a_spring_breaks_at_its_strain_and_its_energy_is_booked():
-    system, ledger = pulled(damping=[laws.drag(alpha=50.0)]), taut.Ledger()
+def test_spring_breaks_at_its_strain_and_its_energy_is_recorded():
+    system, ledger = pulled_chain(damping=[laws.drag(alpha=50.0)]), taut.Ledger()
     run = taut.simulate(system, taut.ImplicitEuler(), h=0.005, until=1.0, ledger=ledger)
     before, torn = None, []
     for state, report in run:
@@ -33,7 +33,7 @@ def test_a_spring_breaks_at_its_strain_and_its_energy_is_booked():
         if report.torn:
             torn.append((report, length))
         elif not torn:
-            assert length <= 1.2, "nothing is strained beyond what it bears"
+            assert length <= 1.2, "no spring exceeds its breaking strain"
             before = length
     ((report, length),) = torn
     assert report.torn == run.summary.torn == 1
@@ -44,13 +44,15 @@ def test_a_spring_breaks_at_its_strain_and_its_energy_is_booked():
     assert max(abs(e.gap) / e.scale for e in ledger) <= 1e-13
     assert "lost with torn spring" in str(entry)
     np.testing.assert_array_equal(state.active["spring"], [True, False])
-    assert state.q[1, 0] == pytest.approx(1.0, abs=1e-3), "the other spring has pulled its end home"
+    assert state.q[1, 0] == pytest.approx(1.0, abs=1e-3), (
+        "the other spring must have pulled its end back"
+    )
     assert system.members(state).element.tolist() == [0]
 
 
 @pytest.mark.parametrize("integrator", [*OBEYS, lambda: taut.Adaptive(taut.TRBDF2(), error=1e-4)])
-def test_every_integrator_tears_and_closes_its_books(integrator):
-    system, ledger = pulled(damping=[laws.drag(alpha=5.0)]), taut.Ledger()
+def test_tearing_with_every_integrator_balances_energy(integrator):
+    system, ledger = pulled_chain(damping=[laws.drag(alpha=5.0)]), taut.Ledger()
     run = taut.simulate(system, integrator(), h=0.002, until=0.6, ledger=ledger)
     *_, (state, _) = run
     assert run.summary.torn == 1
@@ -58,7 +60,7 @@ def test_every_integrator_tears_and_closes_its_books(integrator):
     total = ledger.total()
     assert total.torn["spring"] == pytest.approx(
         0.5 * 100.0 * 0.2**2, rel=0.02
-    )  # it is noticed within a step
+    )  # detected within one step
     assert max(abs(e.gap) / e.scale for e in ledger) <= 1e-12
     flows = (
         total.opening
@@ -72,9 +74,10 @@ def test_every_integrator_tears_and_closes_its_books(integrator):
     )
 
 
-def test_what_held_both_ends_leaves_too(tmp_path):
-    """The damper beside a spring, the hinge over an edge, the triangle it was a side of; what held
-    one end stays."""
+def test_elements_on_both_ends_are_removed(tmp_path):
+    """The parallel damper, the hinge over the edge and the adjacent triangle are removed; elements
+    on one end stay.
+    """
     points = np.array([[0.0, 0, 0], [1.0, 0, 0], [0.5, 1.0, 0], [0.5, -1.0, 0], [3.0, 0, 0]])
     energies = [
         laws.spring([[0, 1], [0, 2], [1, 4]], k=10.0, breaking_strain=0.1),
@@ -128,7 +131,7 @@ def _down(mesh):
     return lambda t: start - np.array([0.0, 0.5 * t, 0.0])
 
 
-def test_a_sheet_torn_in_two_falls_apart_and_resumes_to_the_same_bits():
+def test_torn_sheet_separates_and_resumes_bit_identically():
     system = sheet()
     states = [s for s, _ in taut.simulate(system, taut.ImplicitEuler(), h=0.02, until=1.0)]
     end = states[-1]
@@ -145,7 +148,7 @@ def test_a_sheet_torn_in_two_falls_apart_and_resumes_to_the_same_bits():
     assert again.v.tobytes() == end.v.tobytes()
 
 
-def test_what_cannot_break():
+def test_reject_bad_breaking_strains():
     points = [[0.0, 0, 0], [1.0, 0, 0], [2.0, 0, 0]]
 
     def system(*energies, damping=()):
@@ -177,13 +180,13 @@ def test_what_cannot_break():
 
 
 def test_breaking_strain_survives_join_and_with():
-    system = pulled()
+    system = pulled_chain()
     (bound,) = taut.join(system, system.with_(pose=system.rest + 1.0, constraints=[])).energies[1:]
     assert bound.breaking_strain == [0.5, 0.2]
     assert bound.with_(k=1.0).breaking_strain == [0.5, 0.2]
 
 
-def test_the_wind_does_not_blow_on_what_is_torn():
+def test_torn_triangles_have_no_wind():
     mesh = taut.mesh.sheet(4, 4)
     springs = laws.spring(mesh.edges, k=50.0, breaking_strain=0.2)
     sheet = taut.System(
@@ -200,8 +203,8 @@ def test_the_wind_does_not_blow_on_what_is_torn():
     assert not sheet.load_forces(state)["wind"].any()
 
 
-def test_a_breaking_strain_of_its_own_wins():
-    """A rope beside a thread on the same two particles: the thread breaks, the rope holds."""
+def test_own_breaking_strain_has_priority():
+    """A rope parallel to a thread on the same two particles: the thread breaks, the rope holds."""
     thread, rope = (
         laws.spring([[0, 1]], k=10.0, breaking_strain=0.1),
         laws.cable([[0, 1]], k=10.0, breaking_strain=5.0),
@@ -216,7 +219,7 @@ def test_a_breaking_strain_of_its_own_wins():
     assert taut.ImplicitEuler().step(whole, whole.initial_state(), 1e-4)[1].torn == 0
 
 
-def test_no_rest_length_no_breaking_strain():
+def test_reject_breaking_strain_without_rest_length():
     with pytest.raises(
         taut.errors.LawError, match=r"element 0 .* has a breaking strain, but no rest length"
     ):

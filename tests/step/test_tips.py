@@ -1,5 +1,4 @@
-"""Equilibria at the tip of a cone of the energy, where the stiffness knows nothing of the forces
-all around: they are left."""
+"""Equilibria at a conical tip of the energy, which the stiffness does not reveal, are left."""
 
 import numpy as np
 import pytest
@@ -41,7 +40,7 @@ def test_a_curved_rod_pressed_straight_springs_back(law, k):
     ],
     ids=["reversed clamp", "folded rod"],
 )
-def test_what_is_turned_the_wrong_way_turns_back(points, fixed, bending):
+def test_reversed_and_folded_rods_return(points, fixed, bending):
     edges = [[i, i + 1] for i in range(len(points) - 1)]
     rest = np.outer(np.arange(len(points)), [1.0, 0, 0])
     system = taut.System(
@@ -53,8 +52,8 @@ def test_what_is_turned_the_wrong_way_turns_back(points, fixed, bending):
     assert sum(found.energies.values()) <= 1e-15
 
 
-def test_a_smooth_equilibrium_is_no_tip():
-    """A rope pulled straight, and one that hangs: nothing is left that was no saddle."""
+def test_smooth_equilibrium_is_not_treated_as_a_tip():
+    """A rope pulled straight, and one that hangs: no stable equilibrium is left."""
     rope = taut.mesh.rope(10, end=(1.0, 0, 0))
     stretched = taut.System(
         rope.points, mass=0.1, fixed=[0, 10], energies=[laws.cable(rope.edges, k=1e8, l0=0.09)]
@@ -67,7 +66,8 @@ def test_a_smooth_equilibrium_is_no_tip():
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_an_equilibrium_near_a_tip_is_not_left(side):
     """A curved rod that a load presses nearly straight, in the plane: stable, and smooth within its
-    distance from the tip."""
+    distance to the tip.
+    """
     angle, near = 0.2, 5e-4
     rest = [[0, 0], [1, 0], [1 + np.cos(angle), -side * np.sin(angle)]]
     pose = [[0, 0], [1, 0], [1 + np.cos(near), -side * np.sin(near)]]
@@ -87,8 +87,7 @@ def test_an_equilibrium_near_a_tip_is_not_left(side):
 
 @pytest.mark.parametrize("part", [0.5, 0.9])
 def test_a_soft_but_smooth_equilibrium_is_not_left(part):
-    """Plates that attract each other, at a part of the charge at which they snap together: x (g -
-    x)² = q/k."""
+    """Attracting plates at a fraction of the pull-in charge: x (g - x)² = q/k."""
 
     @taut.energy
     def plates(x, q, g):

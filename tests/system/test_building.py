@@ -39,7 +39,7 @@ def test_one_density_per_cell_in_the_order_of_the_measures():
     np.testing.assert_allclose(taut.areal_mass(mesh, [6.0, 4.0]), [1, 2, 2, 1, 1])
 
 
-def test_what_cannot_be_weighed_is_named():
+def test_reject_cells_without_mass():
     mesh = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], {"tet": [[0, 2, 1, 3]]})
     with pytest.raises(taut.errors.ModelError, match="tet 0 is inverted"):
         taut.volume_mass(mesh, 1.0)
@@ -51,7 +51,7 @@ def test_what_cannot_be_weighed_is_named():
         taut.line_mass(taut.mesh.rope(1), np.nan)
 
 
-def test_a_point_without_mass_is_pointed_out_by_the_system():
+def test_point_without_mass_is_named():
     mesh = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [5, 5, 5]], {"triangle": [[0, 1, 2]]})
     with pytest.raises(
         taut.errors.ModelError, match=r"got 0\.0 for particle 3 .*in no cell that has mass"

@@ -1,5 +1,4 @@
-"""The table of members against forces written out by hand; rest lengths that give a prestress; the
-file."""
+"""Member forces against hand computation, rest lengths for a prestress, and the CSV file."""
 
 import csv
 
@@ -15,7 +14,7 @@ POINTS = [[0, 0, 0], [3, 0, 0], [3, 4, 0], [0, 0, 1]]
 
 @taut.energy(rest={"l0": lambda x: norm(x[1] - x[0])}, invariant="rigid motion")
 def stiffening(x, k, l0):
-    """A law of one's own: V = ¼ k e⁴, e = l - l₀."""
+    """A user law: V = ¼ k e⁴, e = l - l₀."""
     return k / 4 * (norm(x[1] - x[0]) - l0) ** 4
 
 
@@ -36,8 +35,9 @@ def system(**more):
 
 
 def test_forces_lengths_and_strains():
-    """Tension positive: k e of springs and cables, nothing in a slack cable, k l of a zero-length
-    spring, k e³ of one's own law."""
+    """Tension is positive: k e of springs and cables, 0 in a slack cable, k l of a zero-length
+    spring, k e³ of the user law.
+    """
     table = system().members()
     assert table.law.tolist() == [
         "bar",
@@ -64,7 +64,7 @@ def test_forces_lengths_and_strains():
     assert len(table) == 6
 
 
-def test_forces_are_those_of_the_system():
+def test_forces_sum_to_those_of_the_system():
     """With members alone, the sum of N u over them is the force on every particle."""
     rng = np.random.default_rng(3)
     edges = np.array([(i, j) for i in range(6) for j in range(i)])
@@ -82,7 +82,7 @@ def test_forces_are_those_of_the_system():
     np.testing.assert_allclose(total, some.f(state), atol=1e-12)
 
 
-def test_the_states_time_and_active_elements():
+def test_uses_time_and_active_elements_of_the_state():
     timed = taut.System(
         [[0, 0], [2, 0]],
         mass=1.0,
@@ -108,7 +108,7 @@ def test_a_member_at_its_rest_length_is_not_slack():
     assert table.slack.tolist() == [False, False]
 
 
-def test_ends_that_meet_carry_nothing():
+def test_coincident_ends_of_a_zero_length_spring_carry_no_force():
     together = taut.System(
         [[0, 0, 0], [0, 0, 0]], mass=1.0, energies=[laws.zero_length_spring([[0, 1]], k=2.0)]
     )
@@ -121,7 +121,7 @@ def test_a_system_without_members():
     assert str(table).startswith("law")
 
 
-def test_the_file_holds_the_table(tmp_path):
+def test_csv_holds_the_table(tmp_path):
     table = system().members()
     table.write_csv(tmp_path / "m.csv")
     with open(tmp_path / "m.csv", encoding="utf-8", newline="") as stream:
@@ -134,7 +134,7 @@ def test_the_file_holds_the_table(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["m.csv"]
 
 
-def test_a_file_that_cannot_be_written_is_refused_and_the_old_one_stays(tmp_path, monkeypatch):
+def test_failed_write_keeps_the_old_file(tmp_path, monkeypatch):
     table = system().members()
     with pytest.raises(
         taut.errors.ModelError, match=r"m\.csv cannot be written: there is no folder .*nowhere"
@@ -184,26 +184,28 @@ def test_rest_lengths_give_the_prestress():
         ("stiff", 0.0, "k is not made of numbers"),
     ],
 )
-def test_rest_lengths_that_do_not_exist(k, force, match):
+def test_reject_forces_without_a_rest_length(k, force, match):
     with pytest.raises(taut.errors.ModelError, match=match):
         taut.rest_length(POINTS, [[0, 1], [1, 2]], k=k, force=force)
 
 
 @pytest.mark.parametrize("edges", [[[0, 9]], [0, 1], [[0.5, 1.0]], [[0, 1], [1]]])
-def test_edges_that_do_not_exist(edges):
+def test_reject_bad_edges(edges):
     with pytest.raises(taut.errors.ModelError, match="rest_length: "):
         taut.rest_length(POINTS, edges, k=1.0, force=0.0)
 
 
-def test_ends_that_meet_push_in_no_direction():
-    """A spring of length 0 and rest length 1.5: no number is its force. A cable is slack there."""
+def test_force_of_a_compressed_spring_of_zero_length_is_nan():
+    """The force of a spring of length 0 and rest length 1.5 is undefined. A cable is
+    slack there.
+    """
     laws_ = [laws.spring([[0, 1], [1, 2]], k=2.0, l0=1.5), laws.cable([[0, 1]], k=2.0, l0=1.5)]
     table = taut.System([[1, 1, 1], [1, 1, 1], [1, 1, 4]], mass=1.0, energies=laws_).members()
     np.testing.assert_allclose(table.force, [np.nan, 3.0, 0.0])
     assert table.slack.tolist() == [False, False, True]
 
 
-def test_arguments_of_another_kind_are_refused():
+def test_reject_arguments_of_wrong_type():
     with pytest.raises(taut.errors.ModelError, match="members: 3 is not a State"):
         system().members(3)
     with pytest.raises(taut.errors.ModelError, match="must be a path, got None"):

@@ -1,5 +1,4 @@
-"""The system as a whole against sums written out densely; bodies joined, elements switched off,
-2D."""
+"""System assembly against dense sums; joined bodies, inactive elements, 2D."""
 
 import copy
 import pickle
@@ -66,9 +65,8 @@ def test_sums_equal_dense_sums(seed, project):
     assert abs(matrix - matrix.T).max() == 0.0
 
 
-def test_six_zero_modes_of_a_free_solid_and_none_less():
-    """Two tetrahedra sharing a face, springs on all edges: rigid motion costs nothing, everything
-    else does."""
+def test_free_solid_has_exactly_six_zero_modes():
+    """Two tetrahedra sharing a face, springs on all edges: only rigid motions have zero energy."""
     x = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1.0]])
     edges = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (1, 4), (2, 4), (3, 4)]
     system = taut.System(x, mass=1.0, energies=[laws.spring(edges, k=1.0)])
@@ -86,7 +84,7 @@ def test_momenta_and_kinetic_energy():
     assert system.angular_momentum(state, about=(0, 2, 0)).tolist() == [0.0, 0.0, 2.0]
 
 
-def test_rest_pose_and_velocity_are_three_things():
+def test_rest_shape_pose_and_velocity_are_independent():
     system = taut.System(
         [[0, 0, 0], [1, 0, 0]],
         mass=1.0,
@@ -144,7 +142,7 @@ def test_an_element_error_is_named_by_its_own_number_when_others_are_off():
         system.V(state)
 
 
-def test_same_law_twice_is_told_apart():
+def test_repeated_laws_have_distinct_names():
     system = taut.System(
         np.eye(3),
         mass=1.0,
@@ -188,7 +186,7 @@ def test_a_flat_system_stays_flat():
     assert abs(state.q[1, 1]) > 0.01
 
 
-def test_chunks_beyond_the_first():
+def test_elements_beyond_the_first_chunk():
     """More elements than one thread takes at a time, so that chunk borders are crossed."""
     n = 1500
     x = np.column_stack([np.arange(n), np.zeros(n), np.zeros(n)]).astype(float)
@@ -229,8 +227,9 @@ def test_union_of_patterns():
 
 @pytest.mark.parametrize("wide", [False, True])
 def test_sum_of_matrices_on_different_patterns(wide):
-    """Against dense matrices, with one that is spread over all particles; on the union of the two,
-    and on the wider of them."""
+    """Against dense matrices, one with entries for all particles; on the union of both patterns and
+    on the wider one.
+    """
     a = Pattern.from_pairs(np.array([[0, 1]]), 3)
     b = Pattern.from_pairs(np.array([[1, 2], [0, 1]] if wide else [[1, 2]]), 3)
     values = [np.arange(9.0 * len(p.indices)).reshape(-1, 3, 3) for p in (a, b)]
@@ -265,12 +264,12 @@ def test_sum_of_matrices_on_different_patterns(wide):
         ({"points": [[0.0, 0]], "pose": [[0, 0, 1.0]]}, "pose: particle 0 leaves the plane"),
     ],
 )
-def test_bad_systems_are_refused(arguments, message):
+def test_reject_bad_systems(arguments, message):
     with pytest.raises(taut.errors.ModelError, match=message):
         taut.System(**{"points": [[0.0, 0, 0]], "mass": 1.0, **arguments})
 
 
-def test_bad_changes_are_refused():
+def test_reject_bad_changes():
     system = taut.System([[0, 0, 0]], mass=1.0)
     with pytest.raises(taut.errors.ModelError, match="no 'masses'; did you mean 'mass'"):
         system.with_(masses=2.0)
@@ -306,7 +305,7 @@ def test_state_survives_pickle_and_copy():
         assert list(again.history) == ["q1"]
 
 
-def test_a_state_of_another_system_is_refused_everywhere():
+def test_reject_state_of_another_system():
     system = taut.System(np.eye(3), mass=1.0, energies=[laws.spring([[0, 2]], k=1.0)])
     other = taut.State(0.0, [[0, 0, 0]], [[0, 0, 0]])
     for method in (
@@ -340,13 +339,13 @@ def test_threads_do_not_share_buffers():
         np.testing.assert_array_equal(f, expected[i % 8])
 
 
-def test_a_joined_body_takes_new_masses():
+def test_joined_body_accepts_new_masses():
     body = taut.System([[0, 0, 0]], mass=1.0, energies=[laws.gravity()])
     heavier = taut.join(body, body).with_(mass=10.0)
     np.testing.assert_allclose(heavier.f(heavier.initial_state())[:, 1], -98.1)
 
 
-def test_new_points_bring_their_own_pose():
+def test_new_points_reset_the_pose():
     system = taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0)
     assert system.with_(points=[[0, 0, 0], [5, 0, 0]]).initial_state().q[1, 0] == 5.0
 
@@ -360,7 +359,7 @@ def test_state_arrays_cannot_be_changed_behind_its_back():
         state.q[0, 0] = 1.0
 
 
-def test_slopes_alone_are_the_gradient():
+def test_directional_derivatives_match_the_gradient():
     system = net(np.random.default_rng(5), n=40)
     state = system.initial_state()
     assembly = workspace_for(system).assembly("potential", state)
@@ -371,16 +370,15 @@ def test_slopes_alone_are_the_gradient():
     np.testing.assert_array_equal(out, scale[:, None] * gradient)
 
 
-def test_forces_that_overflow_in_their_sum_are_refused_by_particle():
+def test_overflowing_sum_of_forces_names_the_particle():
     spikes = laws.force([1, 1, 0], f=[[1.2e308, 0, 0], [1.2e308, 0, 0], [1, 0, 0]])
     system = taut.System(np.eye(3), mass=1.0, energies=[spikes])
     with pytest.raises(taut.TautError, match="sum of the forces overflows at particle 1"):
         system.f(taut.State(0.0, np.zeros((3, 3)), np.zeros((3, 3))))
 
 
-def test_forces_after_an_equilibrium_have_all_laws():
-    """The search for an equilibrium shares terms with the system's own sums, not what they have
-    stored."""
+def test_forces_after_an_equilibrium_include_all_laws():
+    """The search for an equilibrium shares terms with the system, but not their buffers."""
     points = [[0, 0, 0], [0, -1, 0]]
     spring = laws.spring([[0, 1]], k=100.0)
     system = taut.System(points, mass=1.0, energies=[spring, laws.gravity()], fixed=[0])

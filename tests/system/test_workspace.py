@@ -1,4 +1,4 @@
-"""A System is a description: nothing in it changes, and every thread has a workspace of its own."""
+"""A System is immutable, and every thread has its own workspace."""
 
 import copy
 import gc
@@ -22,7 +22,7 @@ from taut.system.workspace import Workspace, workspace_for
 
 
 def sheet(**changes):
-    """A sheet with everything that changes in time: a load, a pump, a constraint that ends."""
+    """A sheet with all time-dependent features: a load, a pump, a constraint that ends."""
     mesh = taut.mesh.sheet(4, 4, size=1.0)
     arguments = {
         "mass": 0.01,
@@ -40,7 +40,8 @@ def sheet(**changes):
 
 def snapshot(thing, seen=None):
     """Everything reachable from a System, arrays by the hash of their bytes; laws are shared by all
-    systems."""
+    systems.
+    """
     seen = {} if seen is None else seen
     if id(thing) in seen:
         return "seen"
@@ -68,7 +69,7 @@ def test_attributes_cannot_be_set_or_deleted(name):
 
 
 @pytest.mark.parametrize("name", ["rest", "mass", "pose", "velocity"])
-def test_its_arrays_are_read_only(name):
+def test_arrays_of_a_system_are_read_only(name):
     with pytest.raises(ValueError, match="read-only"):
         getattr(sheet(), name)[:] = 0.0
 
@@ -85,7 +86,7 @@ INTEGRATORS = [
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS, ids=lambda i: type(i).__name__)
-def test_steps_leave_a_system_as_it_is(integrator):
+def test_steps_do_not_change_a_system(integrator):
     system = sheet()
     before = snapshot(system)
     state = system.initial_state()
@@ -94,7 +95,7 @@ def test_steps_leave_a_system_as_it_is(integrator):
     assert snapshot(system) == before
 
 
-def test_evaluations_leave_a_system_as_it_is():
+def test_evaluations_do_not_change_a_system():
     system = sheet()
     before = snapshot(system)
     state = system.initial_state().with_(t=0.3)
@@ -104,7 +105,7 @@ def test_evaluations_leave_a_system_as_it_is():
     assert snapshot(system) == before
 
 
-def test_an_equilibrium_leaves_a_system_as_it_is():
+def test_equilibrium_does_not_change_a_system():
     system = sheet(loads=[], damping=[])
     before = snapshot(system)
     taut.equilibrium(system)
@@ -112,7 +113,7 @@ def test_an_equilibrium_leaves_a_system_as_it_is():
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS, ids=lambda i: type(i).__name__)
-def test_threads_that_share_a_system_give_the_bits_of_one(integrator):
+def test_threads_sharing_a_system_give_bit_identical_results(integrator):
     system = sheet()
 
     def run(results, index):
@@ -153,7 +154,7 @@ def test_two_workspaces_share_no_buffer():
     assert (first == kept).all()
 
 
-def test_nothing_is_built_again_from_step_to_step():
+def test_workspace_is_reused_between_steps():
     system, integrator = sheet(), taut.ImplicitEuler()
     state, _ = integrator.step(system, system.initial_state(), 0.01)
     workspace = workspace_for(system).with_held_loads(system.load_forces(state))
@@ -165,7 +166,7 @@ def test_nothing_is_built_again_from_step_to_step():
     assert integrator.solver(workspace) is solver
 
 
-def test_a_workspace_goes_with_its_system():
+def test_workspace_is_freed_with_its_system():
     system = sheet()
     taut.ImplicitEuler().step(system, system.initial_state(), 0.01)
     taut.RK4().step(system, system.initial_state(), 1e-4)
@@ -188,8 +189,8 @@ def test_a_system_survives_pickle_and_copy():
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS, ids=lambda i: type(i).__name__)
-def test_loads_are_those_of_the_step_and_not_of_an_earlier_one(integrator):
-    """A step of a system that has been stepped before has the bits of a step of a new one."""
+def test_loads_are_not_reused_from_an_earlier_step(integrator):
+    """A step of a used system is bit-identical to a step of a new one."""
 
     def blowing():
         mesh = taut.mesh.sheet(4, 4, size=1.0)

@@ -46,7 +46,7 @@ def test_a_case_is_documented(name):
         assert words.strip() == words != ""
         assert "\n" not in words
     assert found.description.endswith(".")
-    assert not found.reason.startswith("measured"), "a tolerance has a reason"
+    assert not found.reason.startswith("measured"), "every tolerance must have a reason"
     assert found.group in GROUPS
     assert np.isfinite(found.expected).all()
     assert 0 < found.tolerance <= 0.05

@@ -1,7 +1,4 @@
-"""`taut validate` as a user calls it.
-
-Table, JSON, filter, exit codes, and what a wrong law does.
-"""
+"""`taut validate`: table, JSON, filter, exit codes, and detection of wrong laws."""
 
 import json
 import re
@@ -91,9 +88,9 @@ def test_a_miss_exits_with_1():
 
 
 def test_a_wrong_spring_is_caught(monkeypatch):
-    """Springs that are stiffer by a millionth than they say.
+    """Springs stiffer by a millionth than declared.
 
-    A miss, told in full, and exit code 1.
+    A miss, reported in full, and exit code 1.
     """
     spring = taut.laws.spring
 
@@ -134,7 +131,7 @@ def test_a_wrong_mass_and_a_wrong_gravity_are_caught(monkeypatch):
     "wrong", ["rod_bending", "shell_bending", "pressure", "drag", "spring_damping", "cable"]
 )
 def test_other_wrong_laws_are_caught(wrong, monkeypatch):
-    """A stiffness, pressure or rate that is off by a thousandth.
+    """A stiffness, pressure or rate wrong by a thousandth.
 
     At least one of its cases misses.
     """
@@ -159,9 +156,9 @@ def test_other_wrong_laws_are_caught(wrong, monkeypatch):
     [("spring", "k", "pulse-along"), ("spring", "k", "pulse-across"), ("wind", "density", "fall-")],
 )
 def test_waves_and_wind_wrong_by_one_per_cent_are_caught(wrong, parameter, asked, monkeypatch):
-    """Speeds go with the root.
+    """Speeds scale with the square root.
 
-    They change by a two-hundredth, upwards, where the error of the discretisation is downwards.
+    They increase by 1/200, against the sign of the discretisation error.
     """
     law = getattr(taut.laws, wrong)
     monkeypatch.setattr(
@@ -189,7 +186,7 @@ def test_the_page_and_its_pictures(tmp_path):
     assert again.stdout == ""
     assert validate(*QUICK, "--plot", str(tmp_path / "new"), "--overwrite").exit_code == 0
     assert {path: path.read_bytes() for path in first} == first, (
-        "the same text and pictures every time"
+        "text and pictures must be reproducible"
     )
 
 
@@ -221,9 +218,9 @@ def test_a_plot_without_matplotlib_raises_before_the_run(tmp_path, monkeypatch):
 
 
 def test_the_committed_page_has_all_cases():
-    """And their expected numbers and tolerances.
+    """With their expected values and tolerances.
 
-    `taut validate --plot docs --overwrite` makes it anew.
+    `taut validate --plot docs --overwrite` regenerates it.
     """
     text = PAGE.read_text()
     rows = {m[1]: m[0] for m in re.finditer(r"^\| `([\w-]+)` \|.*$", text, re.MULTILINE)}

@@ -1,10 +1,11 @@
-"""The baseline that all times are divided by.
+"""The baseline: a step of a plain implementation, whose time all other times are divided by.
 
-One linearly implicit step of the soft cloth, (M + h²K) v' = M v + h f, K projected.
+The step is a linearly implicit one of the soft cloth, (M + h²K) v' = M v + h f, K projected.
 
-It is done by a plain C++ program with Eigen (`eigen_cloth.cpp`: SimplicialLDLT, its pattern
-analysed once), built if there is a compiler and Eigen and kept with the compiled kernels, and
-else by SciPy's splu. A factorisation costs the same for any stiffness, so stiff rows share it.
+It is taken by a plain C++ program with Eigen (`eigen_cloth.cpp`: SimplicialLDLT, its pattern
+analysed once). If there is a compiler and Eigen, the program is built and kept in the kernel cache;
+otherwise SciPy's splu takes its place. A factorisation costs the same for any stiffness, so the
+stiff rows use the same baseline.
 """
 
 from __future__ import annotations
@@ -32,49 +33,51 @@ from taut.linalg.blocks import BlockMatrix, Pattern, row_norms
 from taut.linalg.linear import Solution
 
 COMPILERS = ("g++", "c++", "clang++")
-FOLDERS = (
+EIGEN_FOLDERS = (
     "/usr/include/eigen3",
     "/usr/local/include/eigen3",
     "/opt/homebrew/include/eigen3",
     "/opt/local/include/eigen3",
 )
 SOURCE = "eigen_cloth.cpp"
-LARGE = 150  # particles a side up to which the baseline is measured again for every row
-# Runs of one step, of which the quickest counts, up to LARGE and beyond it.
-TIMES = (3, 1)
+# Up to this many particles per side the baseline is measured again for every row; a larger cloth
+# takes too long, and is measured once.
+MAX_REPEATED_N = 150
+MEASUREMENTS = 3  # up to `MAX_REPEATED_N`; the shortest time counts
 
 
 class Baseline:
-    """Seconds of the yardstick's step by size, all that were measured.
+    """Measures the step of the baseline.
 
-    A machine is busy now and then.
+    seconds : n → all times that were measured [s]; they differ if other processes run
     """
 
     def __init__(self) -> None:
-        self.program, self.why = _build()
+        self.program, self.missing = _build_program()
         self.seconds: dict[int, list[float]] = {}
 
     @property
     def name(self) -> str:
-        """Which of the two it is, in words."""
-        return "Eigen SimplicialLDLT (C++)" if self.program else f"SciPy splu ({self.why})"
+        """The implementation: Eigen, or SciPy with the reason why Eigen is not used."""
+        return "Eigen SimplicialLDLT (C++)" if self.program else f"SciPy splu ({self.missing})"
 
-    def at(self, n: int) -> float:
-        """Seconds of a step of the n×n cloth.
-
-        Now, if it is quick, else as it was measured the first time.
-        """
-        if n not in self.seconds or n <= LARGE:
-            taken = min(self._once(n) for _ in range(TIMES[n > LARGE]))
-            self.seconds.setdefault(n, []).append(taken)
+    def measure_step(self, n: int) -> float:
+        """Measure a step of the n×n cloth [s]; a large cloth is measured only the first time."""
+        is_repeated = n <= MAX_REPEATED_N
+        if n not in self.seconds or is_repeated:
+            count = MEASUREMENTS if is_repeated else 1
+            shortest = min(self._measure_once(n) for _ in range(count))
+            self.seconds.setdefault(n, []).append(shortest)
         return self.seconds[n][-1]
 
-    def _once(self, n: int) -> float:
-        return _by_eigen(self.program, n) if self.program else _by_splu(n)
+    def _measure_once(self, n: int) -> float:
+        if self.program:
+            return _time_eigen_step(self.program, n)
+        return _time_splu_step(n)
 
 
 def parse_milliseconds(line: str) -> float:
-    """The time of a step [ms] from what the program prints.
+    """Return the time of a step [ms] that the program prints; nan if there is none.
 
     >>> parse_milliseconds("eigen mode 0 n 100 ms/step 1102.5 its 0 miny -0.1 steps 4")
     1102.5
@@ -86,16 +89,22 @@ def parse_milliseconds(line: str) -> float:
         return float("nan")
 
 
-def eigen_folder() -> str | None:
-    """Where Eigen's headers are, or None."""
+def find_eigen() -> str | None:
+    """Return the folder of Eigen's headers, or None."""
     listed = [
         folder for folder in os.environ.get("CPLUS_INCLUDE_PATH", "").split(os.pathsep) if folder
     ]
-    known = [*listed, *(f"{folder}/eigen3" for folder in listed), *FOLDERS, *_from_pkg_config()]
+    known = [
+        *listed,
+        *(f"{folder}/eigen3" for folder in listed),
+        *EIGEN_FOLDERS,
+        *_ask_pkg_config(),
+    ]
     return next((folder for folder in known if (Path(folder) / "Eigen" / "Sparse").exists()), None)
 
 
-def _from_pkg_config() -> list[str]:
+def _ask_pkg_config() -> list[str]:
+    """Return the include folders of Eigen according to pkg-config."""
     if shutil.which("pkg-config") is None:
         return []
     run = subprocess.run(
@@ -104,21 +113,20 @@ def _from_pkg_config() -> list[str]:
     return [word.removeprefix("-I") for word in run.stdout.split()]
 
 
-def _build() -> tuple[str | None, str]:
-    """The program, or None and why there is none."""
+def _build_program() -> tuple[str | None, str]:
+    """Return the path of the program; if it cannot be built, None and the reason."""
     compiler = next((found for name in COMPILERS if (found := shutil.which(name))), None)
     if compiler is None:
         return None, "no C++ compiler was found"
-    include = eigen_folder()
+    include = find_eigen()
     if include is None:
         return None, "Eigen's headers were not found"
     source = files("taut.bench") / SOURCE
     version = subprocess.run(
         [compiler, "--version"], capture_output=True, text=True, check=False
     ).stdout
-    known = repr(
-        (source.read_text(), compiler, version, include, platform.node())
-    )  # code for this very processor
+    # The name of the machine is included because -march=native compiles for its processor.
+    known = repr((source.read_text(), compiler, version, include, platform.node()))
     program = (
         cache_directory() / f"taut_eigen_cloth_{hashlib.sha256(known.encode()).hexdigest()[:24]}"
     )
@@ -137,28 +145,29 @@ def _build() -> tuple[str | None, str]:
     return str(program), ""
 
 
-def _by_eigen(program: str, n: int) -> float:
+def _time_eigen_step(program: str, n: int) -> float:
+    """Return the time of a step of the C++ program [s]."""
     run = subprocess.run(
         [program, str(n), str(H), "1", "0"], capture_output=True, text=True, check=False
     )
     found = parse_milliseconds(run.stdout)
     if run.returncode or not found > 0.0:
         raise ModelError(
-            f"the yardstick failed for n = {n}: "
+            f"the baseline program failed for n = {n}: "
             f"{run.stderr.strip() or run.stdout.strip() or run.returncode}"
         )
     return found / 1e3
 
 
-def _by_splu(n: int) -> float:
-    """The same step with the matrix of taut, factorise anew each time."""
+def _time_splu_step(n: int) -> float:
+    """Return the time [s] of the same step with taut's matrix, factorised from scratch."""
     from scipy.sparse import diags_array
 
     net = cloth(n)
     system = net.system()
     state, free, seconds = system.initial_state(), np.repeat(net.free, 3), 0.0
     mass = np.repeat(net.mass, 3)[free]
-    for _ in range(2):  # of which the second counts
+    for _ in range(2):  # the first is warm-up
         begun = time.perf_counter()
         stiffness = system.K(state, project=True).tocsr()[free][:, free]
         v = np.array(state.v).reshape(-1)
@@ -170,16 +179,15 @@ def _by_splu(n: int) -> float:
     return seconds
 
 
-# SciPy's splu as a linear solver of taut: what is measured against where there is no yardstick in
-# C++.
+# SciPy's splu, for the baseline without C++ and as the reference of the solid row.
 #
-# It keeps to the diagonal for its pivots (SymmetricMode), so that A = LU with U = D Lᵀ: A is
-# positive definite if and only if all pivots are positive. There is no factorising of new values on
-# a known pattern: each begins anew.
+# In symmetric mode it takes its pivots from the diagonal, so that A = LU with U = D Lᵀ: A is
+# positive definite if and only if all pivots are positive. It cannot reuse the analysis of a known
+# pattern.
 
 
 def factorise(matrix: Any) -> Any:
-    """The factors of a symmetric sparse matrix, as SciPy's SuperLU.
+    """Factorise a symmetric sparse matrix; return SciPy's SuperLU object.
 
     >>> from scipy.sparse import diags_array
     >>> factorise(diags_array([2.0, 4.0])).solve(np.array([2.0, 2.0])).tolist()
@@ -197,7 +205,7 @@ def factorise(matrix: Any) -> Any:
 
 
 class Splu:
-    """A `taut.linalg.linear.LinearSolver`."""
+    """SciPy's splu as a `taut.linalg.linear.LinearSolver`."""
 
     name, reason, is_direct = "SciPy splu", "asked for", True
 
@@ -207,7 +215,7 @@ class Splu:
         self._definite = False
 
     def analyse(self, pattern: Pattern) -> None:
-        """Nothing to do: splu orders each matrix anew."""
+        """Do nothing: splu computes the ordering of each matrix itself."""
 
     def factor(self, matrix: BlockMatrix, *, similar: bool = False) -> bool:
         self._matrix, self._factors = matrix, factorise(matrix.to_scipy())

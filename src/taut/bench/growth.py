@@ -1,13 +1,11 @@
-"""Rows of how the cost grows with the mesh and falls with threads, at n.
+"""Rows on the growth of cost with the mesh (n, 2n and 4n particles per side), and on threads.
 
-2 n and 4 n particles a side.
-
-A fit of time ∝ particles^p gives the exponent p. What is timed is the fall before the cloth
-wrinkles: a fine one does so earlier than a coarse one, and while wrinkles form a step takes several
-times as many Newton iterations, whatever the size. The tolerance is that of the converged rows,
-which is a looser residual ratio in the fall: a tighter one sees the wrinkles of the finest cloth
-begin in these very steps. Iterations of the linear solver are counted on one smooth shape, the same
-for all sizes, for the same reason.
+A fit of time ∝ particles^p gives the exponent p. Only the fall before the cloth wrinkles is timed:
+a fine cloth wrinkles earlier than a coarse one, and while wrinkles form a step takes several times
+as many Newton iterations, whatever the size. The tolerance is that of the converged rows, which is
+a looser residual ratio in the fall: with a tighter one, the wrinkles of the finest cloth would
+begin within these steps. For the same reason, iterations of the linear solver are counted on one
+smooth shape, the same for all sizes.
 """
 
 from __future__ import annotations
@@ -18,8 +16,8 @@ import numpy as np
 
 from taut.bench.accuracy import residual_ratio
 from taut.bench.net import cloth
-from taut.bench.roofline import bandwidth
-from taut.bench.row import SOFT, STIFF, TOLERANCE, WORDS, Bench, Row, exponent
+from taut.bench.roofline import measure_bandwidth
+from taut.bench.row import SOFT, STIFF, STIFFNESS_NAMES, TOLERANCE, Bench, Row, fit_exponent
 from taut.bench.step_rows import LINEAR_TOLERANCE
 from taut.bench.timing import available_thread_counts, threads
 from taut.bench.trajectory import H, TautStepper
@@ -27,39 +25,38 @@ from taut.optimise.tolerance import Tolerance
 from taut.step.implicit_euler import ImplicitEuler
 from taut.step.linearly_implicit_euler import LinearlyImplicitEuler
 
-FALL, COUNT = 6, 4  # steps, and the last of them that count
-BENT = 0.03  # height of the waves of the smooth shape [m]
-TIMES = (1, 2, 4)  # of n
-FALLING = Tolerance(relative=5e-5)
-"""For which the residual ratio is below 1e-4 in the fall.
+FALL_STEPS = 6  # before the finest cloth wrinkles
+TIMED_STEPS = 4  # the last steps of the fall; those before are warm-up
+WAVE_HEIGHT = 0.03  # of the smooth shape [m]
+SIZE_FACTORS = (1, 2, 4)  # of n
+# In the fall particles feel little more than their weight, so the same residual ratio takes a
+# tighter tolerance than on a whole trajectory: with this one it is below 1e-4.
+FALL_TOLERANCE = Tolerance(relative=5e-5)
+COMPARISONS = 200  # of a step on one thread with the same step on two
+# Entries of each of the three arrays of the triad that measures memory bandwidth right after: 32
+# MB.
+SMALL_TRIAD_ENTRIES = 4_000_000
 
-Where particles feel little more than their weight.
-"""
-PAIRS = 200  # steps on one thread and on two, in turn
-# numbers of each of three arrays of the triad that measures the memory bandwidth at the same time:
-# 32 MB
-TRIAD = 4_000_000
 
-
-def scaling(bench: Bench) -> list[Row]:
-    """Time of an implicit step at a fixed tolerance against the number of particles."""
+def measure_scaling(bench: Bench) -> list[Row]:
+    """Measure an implicit step at a fixed tolerance against the number of particles."""
     sizes, times, newton, ratios = [], [], [], []
-    for n in (bench.n * factor for factor in TIMES):
+    for n in (bench.n * factor for factor in SIZE_FACTORS):
         net = cloth(n)
-        own = TautStepper(net.system(), ImplicitEuler(tolerance=TOLERANCE[SOFT]))
-        tell = bench.part(f"scaling, {WORDS[SOFT]}, n = {n}", FALL)
+        stepper = TautStepper(net.system(), ImplicitEuler(tolerance=TOLERANCE[SOFT]))
+        show_step = bench.start_task(f"scaling, {STIFFNESS_NAMES[SOFT]}, n = {n}", FALL_STEPS)
         seconds, iterations = [], []
-        for i in range(FALL):
-            before, begun = own.state(), time.perf_counter()
-            own.step()
+        for i in range(FALL_STEPS):
+            before, begun = stepper.state(), time.perf_counter()
+            stepper.step()
             seconds.append(time.perf_counter() - begun)
-            assert own.report is not None
-            ratios.append(residual_ratio(net, own.state()[0], *before, H))
-            iterations.append(own.report.iterations)
-            tell(i + 1, f"{iterations[-1]} Newton iterations")
+            assert stepper.report is not None
+            ratios.append(residual_ratio(net, stepper.state()[0], *before, H))
+            iterations.append(stepper.report.iterations)
+            show_step(i + 1, f"{iterations[-1]} Newton iterations")
         sizes.append(n * n)
-        times.append(float(np.median(seconds[-COUNT:])))
-        newton.append(float(np.median(iterations[-COUNT:])))
+        times.append(float(np.median(seconds[-TIMED_STEPS:])))
+        newton.append(float(np.median(iterations[-TIMED_STEPS:])))
     each = ", ".join(
         f"{size}: {1e3 * s:.0f} ms ({i:.0f} Newton)"
         for size, s, i in zip(sizes, times, newton, strict=True)
@@ -67,11 +64,11 @@ def scaling(bench: Bench) -> list[Row]:
     return [
         Row(
             "scaling",
-            f"growth of an implicit step, {sizes[0]} to {sizes[-1]} particles, before they wrinkle",
-            exponent(sizes, times),
+            f"time of an implicit step, {sizes[0]} to {sizes[-1]} particles, before it wrinkles",
+            fit_exponent(sizes, times),
             "exponent",
             1.15,
-            said=f"{each}; residual ratio at most {max(ratios):.1e}",
+            note=f"{each}; residual ratio at most {max(ratios):.1e}",
             details={
                 "particles": sizes,
                 "ms": [1e3 * s for s in times],
@@ -82,69 +79,67 @@ def scaling(bench: Bench) -> list[Row]:
     ]
 
 
-def iterations(bench: Bench) -> list[Row]:
-    """Iterations of the linear solver in a linearly implicit step from a smooth shape.
-
-    Soft and stiff, by size.
-    """
+def measure_iterations(bench: Bench) -> list[Row]:
+    """Count linear iterations of a step from a smooth shape, by size, for soft and stiff cloth."""
     rows = []
     for stiffness in (SOFT, STIFF):
         counts, solver = {}, ""
-        for n in (bench.n * factor for factor in TIMES):
-            tell = bench.part(f"iterations, {WORDS[stiffness]}, n = {n}", 1)
+        for n in (bench.n * factor for factor in SIZE_FACTORS):
+            show_step = bench.start_task(f"iterations, {STIFFNESS_NAMES[stiffness]}, n = {n}", 1)
             net = cloth(n, stiffness)
-            bent = net.points + BENT * np.outer(
+            bent = net.points + WAVE_HEIGHT * np.outer(
                 np.sin(2 * np.pi * net.points[:, 0]) * np.cos(np.pi * net.points[:, 2]), [0, 1, 0]
             )
             system = net.system()
             euler = LinearlyImplicitEuler(tolerance=LINEAR_TOLERANCE)
             _, report = euler.step(system, system.initial_state().with_(q=bent), H)
             counts[n], solver = report.linear_iterations, report.solver
-            tell(1, "")
+            show_step(1, "")
         rows.append(
             Row(
-                f"iterations-{WORDS[stiffness]}",
-                f"linear iterations on a smooth shape, {WORDS[stiffness]}, largest over smallest",
+                f"iterations-{STIFFNESS_NAMES[stiffness]}",
+                f"linear iterations on a smooth shape, {STIFFNESS_NAMES[stiffness]}, "
+                "largest over smallest",
                 max(counts.values()) / max(min(counts.values()), 1),
                 "×",
                 1.5,
-                said=f"{solver}: " + ", ".join(f"n = {n}: {count}" for n, count in counts.items()),
+                note=f"{solver}: " + ", ".join(f"n = {n}: {count}" for n, count in counts.items()),
                 details={"n": list(counts), "iterations": list(counts.values()), "solver": solver},
             )
         )
     return rows
 
 
-def threads_row(bench: Bench) -> list[Row]:
-    """Two threads over one: the same implicit step, in turn."""
+def measure_threads(bench: Bench) -> list[Row]:
+    """Measure the speed-up of an implicit step by a second thread; the two take turns."""
     what = f"two threads over one, implicit step, n = {bench.n}"
     if len(available_thread_counts()) < 2:
-        return [Row("threads", what, None, "×", 1.5, "≥", said="there is one thread only")]
+        return [Row("threads", what, None, "×", 1.5, "≥", note="only one thread is available")]
     system, best = cloth(bench.n).system(), {1: float("inf"), 2: float("inf")}
-    fallen = TautStepper(system, ImplicitEuler(tolerance=FALLING))
-    for _ in range(FALL):
+    fallen = TautStepper(system, ImplicitEuler(tolerance=FALL_TOLERANCE))
+    for _ in range(FALL_STEPS):
         fallen.step()
     state = fallen.now
-    own = {
-        count: TautStepper(system, ImplicitEuler(tolerance=FALLING), state=state) for count in best
+    steppers = {
+        count: TautStepper(system, ImplicitEuler(tolerance=FALL_TOLERANCE), state=state)
+        for count in best
     }
-    tell = bench.part(what, PAIRS)
-    for i in range(PAIRS + 1):
-        for count, stepper in own.items():
+    show_step = bench.start_task(what, COMPARISONS)
+    for i in range(COMPARISONS + 1):
+        for count, stepper in steppers.items():
             stepper.now = state
             with threads(count):
                 begun = time.perf_counter()
                 stepper.step()
                 seconds = time.perf_counter() - begun
-            best[count] = min(
-                best[count], seconds if i else float("inf")
-            )  # the first analyses the pattern
-        tell(i, "")
-    same = np.array_equal(own[1].now.q, own[2].now.q)
+            if i > 0:  # the first step also analyses the pattern
+                best[count] = min(best[count], seconds)
+        show_step(i, "")
+    same = np.array_equal(steppers[1].now.q, steppers[2].now.q)
     speed = {}
     for count in best:
         with threads(count):
-            speed[count] = bandwidth(TRIAD)
+            speed[count] = measure_bandwidth(SMALL_TRIAD_ENTRIES)
     memory = speed[2] / speed[1]
     return [
         Row(
@@ -155,9 +150,9 @@ def threads_row(bench: Bench) -> list[Row]:
             1.5,
             "≥",
             accurate=same,
-            said=f"{1e3 * best[1]:.0f} ms, {1e3 * best[2]:.0f} ms; "
-            f"{'the same bits' if same else 'the bits differ'}; "
-            f"bandwidth of memory then: {memory:.2f} ×",
+            note=f"{1e3 * best[1]:.0f} ms, {1e3 * best[2]:.0f} ms; "
+            f"{'bit-identical' if same else 'not bit-identical'}; "
+            f"memory bandwidth: {memory:.2f} ×",
             details={
                 "ms": {str(count): 1e3 * s for count, s in best.items()},
                 "n": bench.n,

@@ -1,11 +1,11 @@
-"""The bodies that are timed, as plain arrays that any solver can take.
+"""The bodies that are timed: springs between particles, as plain arrays that any solver can take.
 
-Springs between particles, some of them held.
+The force
 
     f(x) = Σ k (1 - l₀/l) (x_j - x_i) + m g,  l = |x_j - x_i|
 
-is evaluated here with NumPy alone, so that what a solver reaches is measured by something other
-than itself.
+is evaluated here with NumPy alone, so that the accuracy of a solver is not measured by its own
+code.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from taut.errors import ModelError
 from taut.system.system import System
 
 GRAVITY = np.array([0.0, -9.81, 0.0])  # [m/s²]
-STRUCTURAL, SHEAR, BENDING = 1000.0, 300.0, 30.0  # [N/m]: soft
+STRUCTURAL, SHEAR, BENDING = 1000.0, 300.0, 30.0  # [N/m], of the soft cloth
 CLOTH_MASS = 0.2  # [kg]
 
 
@@ -30,9 +30,11 @@ CLOTH_MASS = 0.2  # [kg]
 class Net:
     """Particles joined by springs, under gravity.
 
-    points : rest positions [m], (n, 3); pairs : what springs join, (m, 2); k : stiffness [N/m],
-        (m,)
-    mass : [kg], (n,); fixed : particles that are held
+    points : rest positions [m], (n, 3)
+    pairs : particles that springs join, (m, 2)
+    k : stiffness of the springs [N/m], (m,)
+    mass : [kg], (n,)
+    fixed : indices of the fixed particles
     """
 
     points: Float
@@ -48,22 +50,22 @@ class Net:
 
     @cached_property
     def free(self) -> Mask:
-        """Which particles may move, (n,)."""
+        """Whether each particle is free to move, (n,)."""
         free = np.ones(len(self.points), dtype=bool)
         free[self.fixed] = False
         return free
 
     def system(self) -> System:
-        """The same for taut."""
+        """Return the net as a System of taut."""
         energies: list[Any] = [laws.spring(self.pairs, k=self.k), laws.gravity()]
         return System(self.points, mass=self.mass, fixed=self.fixed, energies=energies)
 
     def lengths(self, x: Float) -> Float:
-        """Lengths of the springs [m], (m,), at positions x (n, 3) [m]."""
+        """Return the lengths of the springs [m], (m,), at positions x [m], (n, 3)."""
         return np.linalg.norm(x[self.pairs[:, 1]] - x[self.pairs[:, 0]], axis=1)
 
     def force(self, x: Float) -> Float:
-        """Forces of springs and gravity [N], (n, 3), at positions x (n, 3) [m]."""
+        """Return the forces of springs and gravity [N], (n, 3), at positions x [m], (n, 3)."""
         i, j = self.pairs.T
         pull = (self.k * (1.0 - self.rest / self.lengths(x)))[:, None] * (x[j] - x[i])
         total = self.mass[:, None] * GRAVITY
@@ -75,7 +77,7 @@ class Net:
 
 
 def cloth(n: int, stiffness: float = 1.0) -> Net:
-    """The hanging cloth of n×n particles.
+    """Return the hanging cloth of n×n particles.
 
     1 m × 1 m, 0.2 kg, flat in the xz plane, held at the corners (0, 0) and (0, n - 1).
 
@@ -86,7 +88,7 @@ def cloth(n: int, stiffness: float = 1.0) -> Net:
     ((10000, 3), (59002, 2), [0, 99], 0.2)
     """
     if n < 4:
-        raise ModelError(f"the cloth has n = {n} particles a side; it needs at least 4")
+        raise ModelError(f"the cloth must have at least 4 particles per side, got n = {n}")
     grid = np.arange(n * n).reshape(n, n)
     along = np.linspace(0.0, 1.0, n)
     points = np.zeros((n, n, 3))

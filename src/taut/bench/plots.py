@@ -1,7 +1,4 @@
-"""Pictures of a run: how a step grows with the mesh.
-
-And the ratios of all rows with their targets.
-"""
+"""Plots of the results: time of a step against mesh size, and all ratios with their targets."""
 
 from __future__ import annotations
 
@@ -24,42 +21,41 @@ STYLE: Any = {
 }
 
 
-def prepare(folder: Path, *, overwrite: bool) -> None:
-    """Make the folder, and refuse what cannot be done before minutes of measuring.
+def prepare_folder(folder: Path, *, overwrite: bool) -> None:
+    """Create the folder; raise now, not after minutes, if the plots could not be written.
 
-    No matplotlib, or pictures that are there.
+    That is if matplotlib is missing, or a plot exists and `overwrite` is not set.
     """
     import_extra("plot", "matplotlib", "pictures")
     make_folder(folder)
-    for name in _painters():
+    for name in _PLOTS:
         check_output_path(folder / name, overwrite=overwrite)
 
 
 def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
-    """Write bench-scaling.svg and bench-ratios.svg, as far as the rows for them were measured.
+    """Write bench-scaling.svg and bench-ratios.svg, if the rows for them were measured.
 
-    The files that were written.
+    Returns the paths of the files that were written.
     """
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     written = []
     with mpl.rc_context(STYLE):
-        for name, paint in _painters().items():
+        for name, plot in _PLOTS.items():
             figure = Figure(figsize=(6.4, 3.6), layout="constrained")
-            if paint(figure.subplots(), rows):
+            if plot(figure.subplots(), rows):
                 with open_output(folder / name, binary=True) as stream:
                     figure.savefig(stream, format="svg", metadata={"Date": None})
                 written.append(folder / name)
     return written
 
 
-def _painters() -> dict[str, Callable[[Any, Sequence[Row]], bool]]:
-    return {"bench-scaling.svg": _scaling, "bench-ratios.svg": _ratios}
+def _plot_scaling(axes: Any, rows: Sequence[Row]) -> bool:
+    """Plot the time of a step against the number of particles, with the slope of the target.
 
-
-def _scaling(axes: Any, rows: Sequence[Row]) -> bool:
-    """Particles against milliseconds a step, both logarithmic, with the slope of the target."""
+    Returns whether there was a row to plot.
+    """
     row = next((row for row in rows if row.name == "scaling" and row.value is not None), None)
     if row is None:
         return False
@@ -71,7 +67,7 @@ def _scaling(axes: Any, rows: Sequence[Row]) -> bool:
         color="tab:blue",
         label=f"implicit Euler, soft: exponent {row.value:.2f}",
     )
-    axes.loglog(sizes, times[0] * sizes / sizes[0], "--", color="0.6", label="in proportion")
+    axes.loglog(sizes, times[0] * sizes / sizes[0], "--", color="0.6", label="proportional")
     axes.loglog(
         sizes,
         times[0] * (sizes / sizes[0]) ** row.target,
@@ -92,16 +88,19 @@ def _scaling(axes: Any, rows: Sequence[Row]) -> bool:
         if 0.7 * low <= s * 10.0**p <= 1.4 * high
     ]
     axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-    axes.set(xlabel="particles", ylabel="ms a step")
+    axes.set(xlabel="particles", ylabel="ms per step")
     axes.legend(frameon=False, loc="upper left")
     axes.grid(alpha=0.3)
     return True
 
 
-def _ratios(axes: Any, rows: Sequence[Row]) -> bool:
-    """A bar for each time that is a ratio to the yardstick, with its target."""
+def _plot_ratios(axes: Any, rows: Sequence[Row]) -> bool:
+    """Plot a bar for each time relative to a baseline, with its target.
+
+    Returns whether there was a row to plot.
+    """
     timed = [
-        row for row in rows if row.unit.endswith(("yardstick", "splu")) and row.value is not None
+        row for row in rows if row.unit.endswith(("baseline", "splu")) and row.value is not None
     ][::-1]
     if not timed:
         return False
@@ -120,5 +119,11 @@ def _ratios(axes: Any, rows: Sequence[Row]) -> bool:
     axes.set_xscale("log")
     axes.set_xlim(0.5 * smallest, 2.0 * max(largest, 1.0))
     axes.axvline(1.0, color="0.5", lw=1)
-    axes.set_xlabel("time a step over the yardstick's (red: target)")
+    axes.set_xlabel("time per step, relative to the baseline (red: target)")
     return True
+
+
+_PLOTS: dict[str, Callable[[Any, Sequence[Row]], bool]] = {
+    "bench-scaling.svg": _plot_scaling,
+    "bench-ratios.svg": _plot_ratios,
+}

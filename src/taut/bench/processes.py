@@ -1,9 +1,7 @@
-"""Rows that need a process of their own.
+"""Rows that need a process of their own: peak memory, and the time from start to the first step.
 
-Peak memory of the largest cloth, and the time from start to the first step.
-
-The memory is what the kernel says of the child's own address space (VmHWM on Linux). The
-`ru_maxrss` of `getrusage` survives the start of a program there, and would count the parent's.
+On Linux the memory is VmHWM, which the kernel counts for the address space of the child alone.
+`ru_maxrss` of `getrusage` would not do: there it is inherited from the parent process.
 """
 
 from __future__ import annotations
@@ -21,8 +19,9 @@ from taut.bench.trajectory import H
 from taut.errors import ModelError
 from taut.step.implicit_euler import ImplicitEuler
 
-LARGE = 4  # times n
-FIRST = {  # whose first step is waited for: in words, and the code that makes it
+MEMORY_SIZE_FACTOR = 4  # particles per side of the cloth for the memory row, in multiples of n
+# What takes its first step: row → description and code.
+FIRST_STEPS = {
     "start": (
         "springs, n = 50",
         "from taut.bench.net import cloth; s = cloth(50).system(); taut.ImplicitEuler().step(s, "
@@ -34,15 +33,15 @@ FIRST = {  # whose first step is waited for: in words, and the code that makes i
         "b.state, b.h)",
     ),
 }
-WARM = 3  # starts, of which the quickest counts
+WARM_STARTS = 3  # the shortest counts
 
 
-def memory(bench: Bench) -> list[Row]:
-    """Peak memory of two implicit steps."""
-    n = LARGE * bench.n
+def measure_memory(bench: Bench) -> list[Row]:
+    """Measure the peak memory of two implicit steps."""
+    n = MEMORY_SIZE_FACTOR * bench.n
     bench.progress.start(f"memory, n = {n}")
-    out, _ = _child(
-        f"from taut.bench.processes import peak_of_steps; print('peak', peak_of_steps({n}))"
+    out, _ = _run_python(
+        f"from taut.bench.processes import measure_peak; print('peak', measure_peak({n}))"
     )
     bench.progress.finish()
     peak = float(out.split("peak ")[1])
@@ -54,27 +53,27 @@ def memory(bench: Bench) -> list[Row]:
             peak if known else None,
             "GB",
             1.5,
-            said="" if known else "this system does not say",
+            note="" if known else "this operating system does not report peak memory",
             details={"n": n},
         )
     ]
 
 
-def start(bench: Bench) -> list[Row]:
-    """Seconds from the start of the process to the end of the first step.
+def measure_start(bench: Bench) -> list[Row]:
+    """Measure the time from the start of a process to the end of its first step.
 
-    With an empty cache and with a full one.
+    Once with an empty kernel cache, and several times with a full one.
     """
     rows = []
-    for name, (what, make) in FIRST.items():
+    for name, (what, code) in FIRST_STEPS.items():
         with tempfile.TemporaryDirectory(prefix="taut-bench-", ignore_cleanup_errors=True) as cache:
             bench.progress.start(f"{what} with an empty cache")
-            cold, said = _first_step(make, cache)
+            cold, messages = _time_first_step(code, cache)
             bench.progress.finish()
             bench.progress.start(f"{what} with a full cache")
-            warm = min(_first_step(make, cache)[0] for _ in range(WARM))
+            warm = min(_time_first_step(code, cache)[0] for _ in range(WARM_STARTS))
             bench.progress.finish()
-        told = "compiling" in said  # whoever waits is told why
+        has_message = "compiling" in messages  # users must see what they wait for
         rows += [
             Row(
                 f"{name}-cold",
@@ -82,17 +81,17 @@ def start(bench: Bench) -> list[Row]:
                 cold,
                 "s",
                 20.0,
-                accurate=told,
+                accurate=has_message,
             ),
             Row(f"{name}-warm", f"start to first step, {what}, warm cache", warm, "s", 1.5),
         ]
     return rows
 
 
-def peak_of_steps(n: int) -> float:
-    """The most memory [GB] this process has had after two implicit steps of the n×n cloth.
+def measure_peak(n: int) -> float:
+    """Take two implicit steps of the n×n cloth; return the peak memory of this process [GB].
 
-    0 where that is not known.
+    0 if it is not known.
     """
     system, integrator = cloth(n).system(), ImplicitEuler(tolerance=TOLERANCE[SOFT])
     state = system.initial_state()
@@ -102,7 +101,7 @@ def peak_of_steps(n: int) -> float:
 
 
 def peak_memory() -> float:
-    """The most memory [GB] this process has had so far; 0 where that is not known.
+    """Return the peak memory of this process so far [GB]; 0 if it is not known.
 
     >>> 0.01 < peak_memory() < 100
     True
@@ -120,14 +119,17 @@ def peak_memory() -> float:
     return 0.0
 
 
-def _first_step(make: str, cache: str) -> tuple[float, str]:
-    """Seconds until the step is made, and what was said meanwhile."""
+def _time_first_step(code: str, cache: str) -> tuple[float, str]:
+    """Return the time until the code has run [s], and its messages on standard error."""
     begun = time.time()
-    out, said = _child(f"import time, taut; {make}; print('at', time.time())", TAUT_CACHE_DIR=cache)
-    return float(out.split("at ")[1]) - begun, said
+    out, messages = _run_python(
+        f"import time, taut; {code}; print('at', time.time())", TAUT_CACHE_DIR=cache
+    )
+    return float(out.split("at ")[1]) - begun, messages
 
 
-def _child(code: str, **environment: str) -> tuple[str, str]:
+def _run_python(code: str, **environment: str) -> tuple[str, str]:
+    """Run code in a new process; return its standard output and standard error."""
     run = subprocess.run(
         [sys.executable, "-P", "-c", code],
         capture_output=True,

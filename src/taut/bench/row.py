@@ -12,7 +12,7 @@ import numpy as np
 
 from taut.bench.baseline import Baseline
 from taut.bench.net import Net
-from taut.bench.trajectory import Look, Stepper, Tell, Trajectory, run_steps
+from taut.bench.trajectory import AfterStep, ShowStep, Stepper, Trajectory, run_steps
 from taut.optimise.tolerance import Tolerance
 from taut.progress import Progress
 from taut.run.results import replace_nonfinite
@@ -22,14 +22,17 @@ from taut.run.results import replace_nonfinite
 class Row:
     """A measured figure and its target.
 
-    name : by which the row is asked for; what : in words; value : the figure, None where it could
-        not be measured
-    unit : of it, such as "× yardstick"; target : what it should be, None for a figure without one;
-        sense : on which side of it
-    accurate : whether the accuracy and the trajectory that go with it hold; said : those in words
-    details : further numbers, for programs
+    name : selects the row on the command line
+    what : description of the figure
+    value : the figure; None if it could not be measured
+    unit : of the figure, such as "× baseline"
+    target : the value to reach; None for a figure without a target
+    sense : whether the figure must be at most (≤) or at least (≥) the target
+    accurate : whether the steps that were timed reached their accuracy
+    note : further results, as text
+    details : further results, as numbers
 
-    >>> Row("linear", "a step", 0.05, "× yardstick", 0.08).verdict
+    >>> Row("linear", "a step", 0.05, "× baseline", 0.08).verdict
     'pass'
     >>> Row("threads", "two", 1.2, "×", 1.5, "≥").verdict
     'miss'
@@ -42,12 +45,12 @@ class Row:
     target: float | None = None
     sense: Literal["≤", "≥"] = "≤"
     accurate: bool = True
-    said: str = ""
+    note: str = ""
     details: dict[str, Any] = field(default_factory=dict)
 
     @property
     def verdict(self) -> Literal["pass", "miss", ""]:
-        """Empty where there is no target, or no figure and nothing that went wrong."""
+        """Whether the row passes; empty without a target, or without a figure and an error."""
         if self.value is None:
             return "" if self.accurate else "miss"
         if self.target is None:
@@ -56,14 +59,16 @@ class Row:
         return "pass" if within and self.accurate else "miss"
 
     def as_json(self) -> dict[str, Any]:
-        """For `json.dumps`."""
-        return {**replace_nonfinite(asdict(self)), "verdict": self.verdict}
+        """Return a dictionary for `json.dumps`."""
+        found = replace_nonfinite(asdict(self))
+        found["said"] = found.pop("note")  # the key in the JSON output, which does not change
+        return {**found, "verdict": self.verdict}
 
 
-def table(rows: Sequence[Row]) -> str:
-    """The rows in words, one or two lines each.
+def format_rows(rows: Sequence[Row]) -> str:
+    """Format the rows as text, one or two lines each.
 
-    >>> print(table([Row("memory", "peak memory", 1.2, "GB", 1.5)]))
+    >>> print(format_rows([Row("memory", "peak memory", 1.2, "GB", 1.5)]))
     memory           1.2 GB             ≤ 1.5   pass  peak memory
     """
     lines = []
@@ -71,36 +76,37 @@ def table(rows: Sequence[Row]) -> str:
         value = "-" if row.value is None else f"{row.value:.3g} {row.unit}"
         target = "" if row.target is None else f"{row.sense} {row.target:g}"
         lines.append(f"{row.name:16} {value:18} {target:7} {row.verdict:5} {row.what}".rstrip())
-        if row.said:
-            lines.append(f"{'':16} {row.said}")
+        if row.note:
+            lines.append(f"{'':16} {row.note}")
     return "\n".join(lines)
 
 
-def exponent(sizes: Sequence[float], times: Sequence[float]) -> float:
-    """The p of time ∝ size^p, fitted to logarithms by least squares.
+def fit_exponent(sizes: Sequence[float], times: Sequence[float]) -> float:
+    """Fit p in time ∝ size^p to the logarithms, by least squares.
 
-    >>> round(exponent([1e4, 4e4, 16e4], [2.0, 16.0, 128.0]), 12)
+    >>> round(fit_exponent([1e4, 4e4, 16e4], [2.0, 16.0, 128.0]), 12)
     1.5
     """
     return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
 
 
-SOFT, STIFF = 1.0, 100.0
-WORDS = {SOFT: "soft", STIFF: "stiff"}
-CONVERGED = 1e-4  # residual ratio of a converged step
+SOFT, STIFF = 1.0, 100.0  # factors on the stiffness of the cloth
+STIFFNESS_NAMES = {SOFT: "soft", STIFF: "stiff"}
+MAX_RESIDUAL_RATIO = 1e-4  # of a converged step
 TOLERANCE = {SOFT: Tolerance(relative=4e-3), STIFF: Tolerance(relative=3e-2)}
-"""For which the median residual ratio is below 1e-4.
+"""Tolerances at which the median residual ratio is below `MAX_RESIDUAL_RATIO`.
 
-The gross force of a particle grows with the stiffness of its springs, what
-is left of it does not, so that the same ratio is another part of it in a stiff cloth."""
+They are relative to the gross force of a particle, which grows with the stiffness of its springs
+while the residual does not. The same ratio is therefore another tolerance in a stiff cloth."""
 
 
 @dataclass
 class Bench:
     """One run of the benchmark.
 
-    n : particles a side of the cloth; steps : of the rows that follow a trajectory; solid : a file
-        of tetrahedra for the solid row
+    n : particles per side of the cloth
+    steps : number of steps of the rows that compute a trajectory
+    solid : a file of tetrahedra for the solid row; None for the bunny
     """
 
     n: int = 100
@@ -109,38 +115,45 @@ class Bench:
     progress: Progress = field(default_factory=lambda: Progress("taut bench"))
 
     @cached_property
-    def yardstick(self) -> Baseline:
-        """Built when first needed."""
-        self.progress.start("building the yardstick")
+    def baseline(self) -> Baseline:
+        """The baseline; its program is built when it is first needed."""
+        self.progress.start("building the baseline")
         made = Baseline()
         self.progress.finish()
         return made
 
     def run_with_baseline(
-        self, n: int, net: Net, stepper: Stepper, steps: int, name: str, look: Look = None
+        self,
+        n: int,
+        net: Net,
+        stepper: Stepper,
+        steps: int,
+        name: str,
+        after_step: AfterStep = None,
     ) -> tuple[Trajectory, float]:
-        """Make so many steps of a net.
+        """Take steps of a net; return their trajectory, and the time of a baseline step at n [s].
 
-        And give what they took with the seconds of the yardstick's step at n, the less of those
-        measured right before and right after."""
+        The baseline is measured right before and right after, and the shorter time counts, because
+        other processes may slow down either measurement.
+        """
         before = self._time_baseline(n)
-        made = run_steps(net, stepper, steps, self.part(name, steps), look)
+        made = run_steps(net, stepper, steps, self.start_task(name, steps), after_step)
         return made, min(before, self._time_baseline(n))
 
     def _time_baseline(self, n: int) -> float:
-        yardstick = self.yardstick
-        self.progress.start(f"yardstick at n = {n}")
-        seconds = yardstick.at(n)
+        baseline = self.baseline
+        self.progress.start(f"baseline at n = {n}")
+        seconds = baseline.measure_step(n)
         self.progress.finish()
         return seconds
 
-    def part(self, name: str, steps: int) -> Tell:
-        """Begin a part of the run; what is returned is told of its steps."""
+    def start_task(self, name: str, steps: int) -> ShowStep:
+        """Start the progress of a task; return the function to call after each of its steps."""
         self.progress.start(name, steps)
 
-        def tell(step: int, text: str) -> None:
+        def show_step(step: int, text: str) -> None:
             self.progress.update(step, text)
             if step == steps:
                 self.progress.finish()
 
-        return tell
+        return show_step

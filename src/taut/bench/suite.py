@@ -1,4 +1,4 @@
-"""All rows of the benchmark by name, and a run of some of them."""
+"""All rows of the benchmark by name; select, measure and report them."""
 
 from __future__ import annotations
 
@@ -8,118 +8,119 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from taut.bench.checkout import import_benchmarks
-from taut.bench.growth import iterations, scaling, threads_row
-from taut.bench.processes import memory, start
-from taut.bench.roofline import roofline
-from taut.bench.row import Bench, Row, table
-from taut.bench.solid import solid
+from taut.bench.growth import measure_iterations, measure_scaling, measure_threads
+from taut.bench.processes import measure_memory, measure_start
+from taut.bench.roofline import measure_roofline
+from taut.bench.row import Bench, Row, format_rows
+from taut.bench.solid import measure_solid
 from taut.bench.step_rows import (
-    implicit_soft,
-    implicit_stiff,
-    linear,
-    linear_large,
-    symplectic,
-    trajectory,
+    measure_implicit_soft,
+    measure_implicit_stiff,
+    measure_linear,
+    measure_linear_large,
+    measure_symplectic,
+    measure_trajectory,
 )
 from taut.errors import ModelError, TautError, did_you_mean
 
 
-def peers(bench: Bench) -> list[Row]:
-    """Other packages on the same cloth, where they are installed."""
-    rows: list[Row] = import_benchmarks("peers").peers(bench)
+def measure_peers(bench: Bench) -> list[Row]:
+    """Measure other packages on the same cloth, if they are installed."""
+    rows: list[Row] = import_benchmarks("peers").measure_peers(bench)
     return rows
 
 
 ROWS: dict[str, Callable[[Bench], list[Row]]] = {
-    "linear": linear,
-    "linear-large": linear_large,
-    "implicit-soft": implicit_soft,
-    "implicit-stiff": implicit_stiff,
-    "symplectic": symplectic,
-    "trajectory": trajectory,
-    "scaling": scaling,
-    "threads": threads_row,
-    "memory": memory,
-    "solid": solid,
-    "iterations": iterations,
-    "start": start,
-    "roofline": roofline,
-    "peers": peers,
+    "linear": measure_linear,
+    "linear-large": measure_linear_large,
+    "implicit-soft": measure_implicit_soft,
+    "implicit-stiff": measure_implicit_stiff,
+    "symplectic": measure_symplectic,
+    "trajectory": measure_trajectory,
+    "scaling": measure_scaling,
+    "threads": measure_threads,
+    "memory": measure_memory,
+    "solid": measure_solid,
+    "iterations": measure_iterations,
+    "start": measure_start,
+    "roofline": measure_roofline,
+    "peers": measure_peers,
 }
 
 
-PARTS = {
+ROW_PREFIXES = {
     "iterations": ("iterations-",),
     "start": ("start-",),
     "roofline": ("bandwidth", "pass-", "assembly-"),
 }
-"""How the rows begin that one name gives, where that is not the name itself."""
+"""For functions that return several rows: how the names of these rows begin."""
 
 
 def select_rows(words: Sequence[str]) -> list[str]:
-    """The names of the rows that contain one of these words, or print a row that is called so.
+    """Return the names in `ROWS` that contain one of the words, or whose rows begin with one.
 
-    All if there are none.
+    All names for no words.
 
     >>> select_rows(["implicit", "memory", "pass-100"])
     ['implicit-soft', 'implicit-stiff', 'memory', 'roofline']
     """
 
-    def meant(word: str, name: str) -> bool:
-        return word in name or word.startswith(PARTS.get(name, ()))
+    def matches(word: str, name: str) -> bool:
+        return word in name or word.startswith(ROW_PREFIXES.get(name, ()))
 
     for word in words:
-        if not any(meant(word, name) for name in ROWS):
+        if not any(matches(word, name) for name in ROWS):
             raise ModelError(
-                f"no row of the benchmark is called '{word}'{did_you_mean(word, ROWS)}; there are "
-                f"{', '.join(ROWS)}"
+                f"no row of the benchmark is called '{word}'{did_you_mean(word, ROWS)}; the rows "
+                f"are {', '.join(ROWS)}"
             )
-    return [name for name in ROWS if not words or any(meant(word, name) for word in words)]
+    return [name for name in ROWS if not words or any(matches(word, name) for word in words)]
 
 
 def run(bench: Bench, words: Sequence[str] = ()) -> Iterator[Row]:
-    """Measure the rows of these words, one after the other.
+    """Measure the rows that `select_rows` returns, one after another.
 
-    One that ends in an error says so and misses.
+    An error makes its row a miss, and the others are still measured.
     """
     for name in select_rows(words):
         try:
             yield from ROWS[name](bench)
         except (TautError, OSError, MemoryError) as error:
             bench.progress.finish()
-            yield Row(name, "ended in an error", None, "", accurate=False, said=str(error))
+            yield Row(name, "ended in an error", None, "", accurate=False, note=str(error))
 
 
 def as_json(bench: Bench, rows: Sequence[Row]) -> dict[str, Any]:
-    """Machine, yardstick and rows, for `json.dumps`."""
-    return {**_where(bench), "rows": [row.as_json() for row in rows]}
+    """Return machine, baseline and rows as a dictionary for `json.dumps`."""
+    return {**_describe_machine(bench), "rows": [row.as_json() for row in rows]}
 
 
 def as_text(bench: Bench, rows: Sequence[Row]) -> str:
-    """The same for people."""
-    where = _where(bench)
+    """Return machine, baseline and rows as text."""
+    where = _describe_machine(bench)
     head = [
         f"taut {where['taut']}, numba {where['numba']} on {where['threads']} threads "
         f"({where['layer']}), {where['machine']}"
     ]
-    yardstick = where["yardstick"]
-    if yardstick:
+    baseline = where["yardstick"]
+    if baseline:
         times = ", ".join(
             f"{1e3 * min(s):.0f} to {1e3 * max(s):.0f} ms at n = {n}"
-            for n, s in yardstick["seconds"].items()
+            for n, s in baseline["seconds"].items()
         )
-        head.append(f"yardstick: {yardstick['name']}, {times}")
+        head.append(f"baseline: {baseline['name']}, {times}")
     counts = [sum(row.verdict == verdict for row in rows) for verdict in ("pass", "miss")]
-    return "\n".join([*head, "", table(rows), "", f"{counts[0]} pass, {counts[1]} miss"])
+    return "\n".join([*head, "", format_rows(rows), "", f"{counts[0]} pass, {counts[1]} miss"])
 
 
-def _where(bench: Bench) -> dict[str, Any]:
+def _describe_machine(bench: Bench) -> dict[str, Any]:
+    """Return versions, machine, options and baseline; the keys are those of the JSON output."""
     import numba
 
     from taut import __version__
     from taut.threads import prepare_threads
 
-    built = bench.__dict__.get("yardstick")  # measured only if a row needed it
+    built = bench.__dict__.get("baseline")  # a cached property: built only if a row needed it
     return {
         "taut": __version__,
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",

@@ -1,4 +1,4 @@
-"""How long something takes at best."""
+"""Time a function, and set the number of threads."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from typing import Any
 
 
-def best(work: Callable[[], object], rounds: int = 10) -> float:
-    """The shortest of several times [s], after one round to warm up.
+def time_best(work: Callable[[], object], rounds: int = 10) -> float:
+    """Return the shortest of several times [s], after one round to warm up.
 
-    >>> best(lambda: None, 3) >= 0.0
+    >>> time_best(lambda: None, 3) >= 0.0
     True
     """
     work()
@@ -23,22 +23,20 @@ def best(work: Callable[[], object], rounds: int = 10) -> float:
     return min(times)
 
 
-# How many threads the compiled loops may take, and a while with fewer.
-
-COUNTS = (1, 2)  # that are compared
+COMPARED_THREAD_COUNTS = (1, 2)
 
 
 def available_thread_counts() -> list[int]:
-    """Which of one and two threads there are here."""
+    """Return the `COMPARED_THREAD_COUNTS` that numba can use on this machine."""
     from numba.core import config as numba_config
 
     config: Any = numba_config
-    return [count for count in COUNTS if count <= config.NUMBA_NUM_THREADS]
+    return [count for count in COMPARED_THREAD_COUNTS if count <= config.NUMBA_NUM_THREADS]
 
 
 @contextmanager
 def threads(count: int) -> Iterator[None]:
-    """So many threads for a while.
+    """Run compiled loops on this number of threads within the block.
 
     >>> import numba
     >>> with threads(1):

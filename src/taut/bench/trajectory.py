@@ -1,6 +1,6 @@
-"""Step something through time, and keep what each step took and reached.
+"""Step a net through time, and record the time and the accuracy of each step.
 
-The same loop for taut and for its peers.
+taut and its peers are timed by the same loop.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from taut.arrays import Float
-from taut.bench.accuracy import residual_ratio, strain
+from taut.bench.accuracy import largest_strain, residual_ratio
 from taut.bench.net import Net
 from taut.step.integrator import Integrator
 from taut.step.report import Report
@@ -21,25 +21,25 @@ from taut.system.state import State
 from taut.system.system import System
 
 H = 0.01  # the step of all rows [s]
-BROKEN = 0.5  # strain beyond which a trajectory is not that of a cloth
-Tell = Callable[[int, str], None]
-"""Called after each step with its number and what to say of it."""
-Look = Callable[[], None] | None
-"""Called after each step, outside of its time."""
+MAX_CLOTH_STRAIN = 0.5  # beyond it the trajectory has broken down: the cloth stretches by 9%
+ShowStep = Callable[[int, str], None]
+"""Called after each step with its number and a text for the progress display."""
+AfterStep = Callable[[], None] | None
+"""Called after each step; its time is not counted."""
 
 
 class Stepper(Protocol):
-    """Something that steps a net by `H` at a time."""
+    """Steps a net, by `H` at a time."""
 
     def step(self) -> None:
-        """Make one step; this is what is timed."""
+        """Take one step; this call is timed."""
 
     def state(self) -> tuple[Float, Float]:
-        """Positions [m] and velocities [m/s] now, both (n, 3), as arrays of their own."""
+        """Return copies of the current positions [m] and velocities [m/s], both (n, 3)."""
 
 
 class TautStepper:
-    """taut as a Stepper: an integrator, in as many substeps as it is to make."""
+    """A Stepper of taut: an integrator that divides each step into substeps."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class TautStepper:
 
 @dataclass
 class Trajectory:
-    """What a number of steps took and reached, step by step."""
+    """Time [s], residual ratio and largest strain of each step."""
 
     seconds: list[float] = field(default_factory=list)
     ratios: list[float] = field(default_factory=list)
@@ -72,22 +72,22 @@ class Trajectory:
 
     @property
     def window(self) -> slice:
-        """The steps that count: the first fifth is warm-up."""
+        """The steps that are evaluated: the first fifth is warm-up."""
         return slice(len(self.seconds) // 5, None)
 
     @property
     def mean(self) -> float:
         """The mean time of a step [s].
 
-        The yardstick's is a mean too, and a few steps may cost as much as many.
+        Not the median, because a few expensive steps may take most of the time.
         """
         return float(np.mean(self.seconds[self.window]))
 
     @property
     def quickest(self) -> float:
-        """The least time of a step [s], where all of them do the same work.
+        """The shortest time of a step [s], for methods whose steps all do the same work.
 
-        What is longer is the machine's other business.
+        Longer ones were slowed down by other processes.
         """
         return min(self.seconds[self.window])
 
@@ -98,19 +98,19 @@ class Trajectory:
 
     @property
     def sane(self) -> bool:
-        """Whether no spring was strained beyond 50%."""
-        return max(self.strains) < BROKEN
+        """Whether no spring was ever strained beyond `MAX_CLOTH_STRAIN`."""
+        return max(self.strains) < MAX_CLOTH_STRAIN
 
     def __str__(self) -> str:
         broken = "" if self.sane else ", trajectory broken"
         return (
             f"residual ratio {self.ratio:.1e}, lowest {self.lowest:.3f} m, strain "
-            f"{100 * max(self.strains):.2g}% on the way, "
+            f"at most {100 * max(self.strains):.2g}%, "
             f"{100 * self.strains[-1]:.2g}% at the end{broken}"
         )
 
     def details(self) -> dict[str, float]:
-        """The numbers of it, by name."""
+        """Return the results by name."""
         return {
             "ms": 1e3 * self.mean,
             "ms_median": 1e3 * float(np.median(self.seconds[self.window])),
@@ -122,8 +122,10 @@ class Trajectory:
         }
 
 
-def run_steps(net: Net, stepper: Stepper, steps: int, tell: Tell, look: Look = None) -> Trajectory:
-    """Make so many steps."""
+def run_steps(
+    net: Net, stepper: Stepper, steps: int, show_step: ShowStep, after_step: AfterStep = None
+) -> Trajectory:
+    """Take steps of a net, and record the time and accuracy of each."""
     made = Trajectory()
     for i in range(steps):
         x, v = stepper.state()
@@ -131,11 +133,11 @@ def run_steps(net: Net, stepper: Stepper, steps: int, tell: Tell, look: Look = N
         stepper.step()
         made.seconds.append(time.perf_counter() - begun)
         y = stepper.state()[0]
-        with np.errstate(all="ignore"):  # a peer may explode: its strain says so
+        with np.errstate(all="ignore"):  # a peer may diverge; its strain shows it
             made.ratios.append(residual_ratio(net, y, x, v, H))
-            made.strains.append(float(np.nan_to_num(strain(net, y), nan=np.inf)))
+            made.strains.append(float(np.nan_to_num(largest_strain(net, y), nan=np.inf)))
         made.lowest = float(y[:, 1].min())
-        if look is not None:
-            look()
-        tell(i + 1, f"residual ratio {made.ratios[-1]:.1e}")
+        if after_step is not None:
+            after_step()
+        show_step(i + 1, f"residual ratio {made.ratios[-1]:.1e}")
     return made

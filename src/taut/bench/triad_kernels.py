@@ -1,7 +1,4 @@
-"""The triad a = b + s c, by which memory bandwidth is measured.
-
-Three numbers moved for two operations.
-"""
+"""The triad a = b + s c, which measures memory bandwidth: two operations move three numbers."""
 
 from numba import njit, prange
 

@@ -5,7 +5,7 @@
 - `_output`: render, plot, export; `_validate`: validate; `_bench`: bench; `_info`: info
 - `_options`: options that commands share; `_help`: examples and exit codes of `--help`
 
-Heavy imports are inside of the commands, so that `taut --help` answers at once.
+Heavy imports are inside the commands, so that `taut --help` answers at once.
 """
 
 from taut.cli.main import main

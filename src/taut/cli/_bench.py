@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from taut.cli import _options as options
-from taut.cli._help import MISSED
+from taut.cli._help import CHECK_FAILED
 
 
 def bench(
@@ -53,10 +53,10 @@ def bench(
     import json
 
     if reliability:
-        _reliability(rows or [], as_json=as_json, quick=quick, write=write)
+        _run_reliability(rows or [], as_json=as_json, quick=quick, write=write)
         return
 
-    from taut.bench.plots import draw, prepare
+    from taut.bench.plots import draw, prepare_folder
     from taut.bench.row import Bench, Row
     from taut.bench.suite import as_json as report
     from taut.bench.suite import as_text, run, select_rows
@@ -66,19 +66,20 @@ def bench(
         raise ModelError("--quick and --write require --reliability")
     select_rows(rows or [])
     if plot is not None:
-        prepare(plot, overwrite=overwrite)
+        prepare_folder(plot, overwrite=overwrite)
     made = Bench(n=n, steps=steps, solid=solid)
     found: list[Row] = []
     try:
         for row in run(made, rows or []):
             found.append(row)
-    finally:  # an interrupt does not lose what was measured
+    finally:  # also after an interrupt, so that the rows measured so far are not lost
         print(json.dumps(report(made, found), indent=1) if as_json else as_text(made, found))
-    for path in draw(found, plot) if plot is not None else []:
-        print(f"taut bench: wrote {path}", file=sys.stderr)
+    if plot is not None:
+        for path in draw(found, plot):
+            print(f"taut bench: wrote {path}", file=sys.stderr)
 
 
-def _reliability(words: list[str], *, as_json: bool, quick: bool, write: Path | None) -> None:
+def _run_reliability(words: list[str], *, as_json: bool, quick: bool, write: Path | None) -> None:
     """Run the campaigns whose names contain one of the words."""
     import json
 
@@ -86,20 +87,18 @@ def _reliability(words: list[str], *, as_json: bool, quick: bool, write: Path | 
 
     reliability = import_benchmarks("reliability.run")
     table = import_benchmarks("reliability.table")
-    reliability.chosen(words)
+    # Bad words and pages raise here, before the campaigns.
+    reliability.select_campaigns(words)
     page = None
     if write is not None:
-        page = import_benchmarks("reliability.page").Page(
-            write
-        )  # raises before the work, if at all
+        page = import_benchmarks("reliability.page").Page(write)
     records = list(reliability.run(words, quick=quick))
-    print(
-        json.dumps(reliability.as_json(records), indent=1, ensure_ascii=False)
-        if as_json
-        else table.as_text(records)
-    )
+    if as_json:
+        print(json.dumps(reliability.as_json(records), indent=1, ensure_ascii=False))
+    else:
+        print(table.as_text(records))
     if page is not None:
         page.write(records)
         print(f"taut bench: wrote {write}", file=sys.stderr)
     if any(record.verdict == "fail" for record in records):
-        raise typer.Exit(MISSED)
+        raise typer.Exit(CHECK_FAILED)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 DONE = 0
-MISSED = 1
+CHECK_FAILED = 1
 BAD_INPUT = 2
 NOT_CONVERGED = 3
-STORAGE = 4
-INTERRUPTED = 130  # 128 + the number of SIGINT, as shells have it
+STORAGE_ERROR = 4
+INTERRUPTED = 130  # 128 + the number of SIGINT, as in shells
 MEANINGS = {
     DONE: "done",
-    MISSED: "a validation case or a reliability campaign failed",
+    CHECK_FAILED: "a validation case or a reliability campaign failed",
     BAD_INPUT: "bad input",
     NOT_CONVERGED: "a step did not converge",
-    STORAGE: "a file cannot be written, read or trusted",
+    STORAGE_ERROR: "a file cannot be written, read or trusted",
     INTERRUPTED: "interrupted",
 }
 
@@ -52,22 +52,22 @@ EXAMPLES = {
     "bench": ("taut bench", "taut bench implicit --json", "taut bench --reliability --quick"),
     "info": ("taut info", "taut info --clear-cache"),
 }
-_RUN_CODES = (DONE, BAD_INPUT, NOT_CONVERGED, STORAGE, INTERRUPTED)
-_FILE_CODES = (DONE, BAD_INPUT, STORAGE, INTERRUPTED)
+_RUN_CODES = (DONE, BAD_INPUT, NOT_CONVERGED, STORAGE_ERROR, INTERRUPTED)
+_FILE_CODES = (DONE, BAD_INPUT, STORAGE_ERROR, INTERRUPTED)
 CODES = {
     "run": _RUN_CODES,
     "resume": _RUN_CODES,
-    "scenes": (DONE, STORAGE),
-    "new": (DONE, BAD_INPUT, STORAGE),
+    "scenes": (DONE, STORAGE_ERROR),
+    "new": (DONE, BAD_INPUT, STORAGE_ERROR),
     "check": _FILE_CODES,
-    "schema": (DONE, STORAGE),
-    "view": (DONE, BAD_INPUT, STORAGE),
+    "schema": (DONE, STORAGE_ERROR),
+    "view": (DONE, BAD_INPUT, STORAGE_ERROR),
     "render": _FILE_CODES,
     "plot": _FILE_CODES,
     "export": _FILE_CODES,
-    "validate": (DONE, MISSED, BAD_INPUT, STORAGE, INTERRUPTED),
-    "bench": (DONE, MISSED, BAD_INPUT, STORAGE, INTERRUPTED),
-    "info": (DONE, BAD_INPUT, STORAGE),
+    "validate": (DONE, CHECK_FAILED, BAD_INPUT, STORAGE_ERROR, INTERRUPTED),
+    "bench": (DONE, CHECK_FAILED, BAD_INPUT, STORAGE_ERROR, INTERRUPTED),
+    "info": (DONE, BAD_INPUT, STORAGE_ERROR),
 }
 
 

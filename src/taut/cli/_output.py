@@ -1,4 +1,4 @@
-"""`taut render`, `plot` and `export`: a run into pictures, videos, and files for other programs."""
+"""`taut render`, `plot` and `export`: pictures, videos, and files for other programs."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def render(
         float, typer.Option(metavar="DEGREES", help="For a video: angle that the camera turns by.")
     ] = 0.0,
     follow: Annotated[
-        bool, typer.Option("--follow", help="The camera moves along with the bodies.")
+        bool, typer.Option("--follow", help="Let the camera follow the bodies.")
     ] = False,
     size: Annotated[
         str | None,
-        typer.Option(metavar="WxH", help="Pixels (default: 1280x720, of a GIF 640x360)."),
+        typer.Option(metavar="WxH", help="Pixels (default: 1280x720; 640x360 for a GIF)."),
     ] = None,
     fps: Annotated[
-        float | None, typer.Option(help="Pictures per second (default: 30, of a GIF 20).")
+        float | None, typer.Option(help="Pictures per second (default: 30; 20 for a GIF).")
     ] = None,
     speed: Annotated[
         float | None, typer.Option(help="For a video: simulated seconds per second (default: 1).")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from taut.run.summary import RunResult, StepProgress
     from taut.scene import Built, Scene
 
-_RUNS = Path("runs")  # the folder of runs whose own folder is not named
+_RUNS_FOLDER = Path("runs")  # where runs go if the user names no folder
 
 
 @options.with_mesh_options
@@ -85,7 +85,7 @@ def resume(
             _report_finished(opened, quiet=quiet, as_json=as_json)
             return
         text = opened.scene
-        check_inputs_unchanged(folder, opened.inputs)  # before any of them is read or run
+        check_inputs_unchanged(folder, opened.inputs)  # before any of the files is read or run
     built = read_text(text, folder=folder, path=folder / SCENE, allow_code=allow_code).build()
     with _show_progress("taut resume", folder, quiet=quiet) as (tell, stop):
         result = resume_run(
@@ -95,7 +95,7 @@ def resume(
 
 
 def _check_folder(folder: Path, *, overwrite: bool) -> None:
-    """Raise SceneError if the folder has a run, unless it may be replaced, or other files."""
+    """Raise SceneError if the folder has a run (unless overwrite is set) or other files."""
     from taut.errors import SceneError
     from taut.run.run_folder import FILE, RUN_FILES
 
@@ -112,8 +112,8 @@ def _check_folder(folder: Path, *, overwrite: bool) -> None:
         if (folder / name).exists():
             raise SceneError(
                 [
-                    f"the folder {folder} contains {name}, but no run, and is not changed; "
-                    "name another folder"
+                    f"the folder {folder} contains {name} but no run, so it is not changed; "
+                    "choose another folder"
                 ]
             )
 
@@ -122,9 +122,9 @@ def _find_free_folder(scene: str) -> Path:
     """Return the first of runs/NAME-1, runs/NAME-2 … that does not exist."""
     stem = Path(scene).stem
     number = 1
-    while (_RUNS / f"{stem}-{number}").exists():
+    while (_RUNS_FOLDER / f"{stem}-{number}").exists():
         number += 1
-    return _RUNS / f"{stem}-{number}"
+    return _RUNS_FOLDER / f"{stem}-{number}"
 
 
 def _save_scene(scene: Scene, path: Path) -> None:
@@ -132,7 +132,9 @@ def _save_scene(scene: Scene, path: Path) -> None:
     from taut.errors import SceneError
 
     if path.exists():
-        raise SceneError(["the file exists already, and is not changed"], path=path)
+        raise SceneError(
+            ["the file already exists and is not changed; choose a new name"], path=path
+        )
     try:
         for name, data in scene.inputs().items():
             target = path.parent / name
@@ -214,7 +216,7 @@ def _report_finished(run: Run, *, quiet: bool, as_json: bool) -> None:
 
 
 def _conclude(result: RunResult, folder: Path, *, quiet: bool, as_json: bool) -> None:
-    """Print the result, and exit with a code of its own after an interrupt."""
+    """Print the result; after an interrupt, exit with `INTERRUPTED`."""
     t = result.state.t
     if as_json:
         _print_json(folder, result.outcome, result.step, result.steps, t)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from taut.cli import _options as options
-from taut.cli._help import MISSED
+from taut.cli._help import CHECK_FAILED
 
 
 def validate(
@@ -44,7 +44,7 @@ def validate(
     cases = select_cases(words or [])
     page = None
     if plot is not None:
-        page = Page(plot, cases, overwrite=overwrite)  # raises before the work, if at all
+        page = Page(plot, cases, overwrite=overwrite)  # raises now, before the cases run
     progress = None
     if not quiet:
         progress = Progress("taut validate", every=options.PROGRESS_SECONDS)
@@ -59,4 +59,4 @@ def validate(
     elif not quiet or missed:
         print(format_table(results))
     if missed:
-        raise typer.Exit(MISSED)
+        raise typer.Exit(CHECK_FAILED)

@@ -42,7 +42,7 @@ def view(
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser.")] = False,
     save: Annotated[
         Path | None,
-        typer.Option(help="For a run: write it to an HTML file that plays by itself, and exit."),
+        typer.Option(help="For a run: write it to a self-contained HTML animation, and exit."),
     ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the file that --save names.")

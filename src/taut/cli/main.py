@@ -9,7 +9,7 @@ import sys
 import typer
 
 from taut.cli._bench import bench
-from taut.cli._help import BAD_INPUT, NOT_CONVERGED, STORAGE, format_epilog, format_overview
+from taut.cli._help import BAD_INPUT, NOT_CONVERGED, STORAGE_ERROR, format_epilog, format_overview
 from taut.cli._info import info
 from taut.cli._output import export, plot, render
 from taut.cli._run import resume, run
@@ -68,7 +68,7 @@ def main() -> None:
         lines = [escape_unprintable(line) for line in str(error).split("\n")]
         print("taut: " + "\n".join(lines), file=sys.stderr)
         if isinstance(error, RunError):
-            sys.exit(STORAGE)
+            sys.exit(STORAGE_ERROR)
         if isinstance(error, NotConverged):
             sys.exit(NOT_CONVERGED)
         sys.exit(BAD_INPUT)
@@ -79,7 +79,7 @@ def main() -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if not isinstance(error, BrokenPipeError):
             print(f"taut: {escape_unprintable(str(file))}: {error.strerror}", file=sys.stderr)
-        sys.exit(STORAGE)
+        sys.exit(STORAGE_ERROR)
 
 
 def _report_interrupt(exit_: SystemExit) -> None:

@@ -61,6 +61,6 @@ def _to_direction(value: ArrayLike, what: str) -> Float:
     d = np.zeros(3)
     given = to_numbers(value, what)
     if given.shape not in ((2,), (3,)) or not np.isfinite(given).all() or not np.any(given):
-        raise ModelError(f"{what} must be a vector other than zero, got {value!r}")
+        raise ModelError(f"{what} must be three finite numbers, not all zero, got {value!r}")
     d[: len(given)] = given / np.linalg.norm(given)
     return d

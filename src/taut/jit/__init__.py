@@ -4,5 +4,5 @@ compile             source modules, generated or of the package, compiled or loa
 background_compile  another process compiles what will be needed soon
 kernel_cache        the folder of the cache, and the checks before code in it is run
 runtime             what generated source imports: safe primitives, stack arrays, the batch's type
-numba_patches       all changes inside of Numba
+_numba_patches      all changes inside of Numba
 """

@@ -7,7 +7,7 @@ from numba import float64, int32, int64, prange, types
 
 from taut.linalg._atomics import bind, pointers
 from taut.linalg._multigrid_arrays import Coarsening
-from taut.linalg._smoother import LEVELS, choose_damping
+from taut.linalg._smoother import LEVELS, choose_relaxation
 from taut.linalg._worksharing import (
     POOL,
     Pool,
@@ -75,7 +75,7 @@ def _invert_block(i, values, at, scale, inverse):
 
 
 @compiled
-def _lower_precision_rows(first, last, levels, values, offset, scale):
+def _copy_and_invert_rows(first, last, levels, values, offset, scale):
     """Copy A to single precision, and invert its diagonal blocks.
 
     Returns how many are not positive definite.
@@ -141,7 +141,7 @@ def _factor_coarsest(levels, values, offset, scale):
 
 
 @compiled
-def _factor(_first, _last, levels, coarsening, keep_damping, pool):
+def _factor(_first, _last, levels, coarsening, keep_relaxation, pool):
     """Compute all levels; returns whether A may be positive definite, as a number."""
     rows, blocks, ap_first = levels.rows, levels.blocks, coarsening.ap_first
     # block k of the level at hand is at values[9k - offset]
@@ -154,7 +154,7 @@ def _factor(_first, _last, levels, coarsening, keep_damping, pool):
     # a power of two loses no digits, and keeps single precision from overflow
     scale = 0.5 ** frexp(largest)[1]
     for level in range(levels.depth):
-        lower = bind(_lower_precision_rows, (levels, values, offset, scale))
+        lower = bind(_copy_and_invert_rows, (levels, values, offset, scale))
         if parallel_sum(pool, rows[level], rows[level + 1], lower)[0] > 0.0:
             return 0.0, 0.0
         if level < levels.depth - 1:
@@ -165,8 +165,8 @@ def _factor(_first, _last, levels, coarsening, keep_damping, pool):
             parallel_for_blocks(pool, blocks[level + 2] - blocks[level + 1], pap)
     if not _factor_coarsest(levels, values, offset, scale):
         return 0.0, 0.0
-    if not keep_damping:
-        choose_damping(levels, pool)
+    if not keep_relaxation:
+        choose_relaxation(levels, pool)
     return 1.0, 0.0
 
 
@@ -179,10 +179,10 @@ def _run(threads, pool, function, arguments):
 
 
 @entry_point(types.void(int64, POOL, LEVELS, COARSENING, types.boolean))
-def factor(threads, pool, levels, coarsening, keep_damping):
+def factor(threads, pool, levels, coarsening, keep_relaxation):
     """Compute all levels from the blocks of A; pool.result[0] is 0 if A is not positive definite.
 
-    keep_damping : keep the ω of a similar matrix
+    keep_relaxation : keep the ω of a similar matrix
     """
-    arguments = (pointers(levels), pointers(coarsening), keep_damping, pointers(pool))
+    arguments = (pointers(levels), pointers(coarsening), keep_relaxation, pointers(pool))
     _run(threads, pool, *bind(_factor, arguments))

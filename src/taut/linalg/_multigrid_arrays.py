@@ -32,7 +32,7 @@ class Levels(NamedTuple):
     indices: Any  # i4, column of each block
     data: Any  # f4, the blocks of A, times a power of two
     inverse: Any  # f4, inverses of the diagonal blocks of A
-    omega: Any  # f4, two damping factors of the smoother for each level
+    omega: Any  # f4, two relaxation factors of the smoother for each level
     p_indptr: Any  # i4, interpolation P: for each row of a finer level…
     p_indices: Any  # i4, … rows of the next coarser level
     p_weights: Any  # f4

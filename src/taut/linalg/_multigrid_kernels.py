@@ -10,7 +10,13 @@ from numba import float64, int64, prange, types
 
 from taut.linalg._atomics import bind, pointers
 from taut.linalg._multigrid_arrays import Iteration
-from taut.linalg._smoother import LEVELS, smooth_rows, smooth_rows_and_dot, start_row, start_rows
+from taut.linalg._smoother import (
+    LEVELS,
+    smooth_row_from_zero,
+    smooth_rows,
+    smooth_rows_and_dot,
+    smooth_rows_from_zero,
+)
 from taut.linalg._worksharing import (
     POOL,
     Pool,
@@ -106,7 +112,7 @@ def _smooth_down(level, levels, pool):
     )
     first_omega, second_omega = levels.omega[2 * level], levels.omega[2 * level + 1]
     if levels.visits[level] == 0:
-        parallel_for(pool, first, last, bind(start_rows, (levels, first_omega, work)))
+        parallel_for(pool, first, last, bind(smooth_rows_from_zero, (levels, first_omega, work)))
     else:
         smooth = bind(smooth_rows, (levels, first_omega, solution, work))
         parallel_for(pool, first, last, smooth)
@@ -221,7 +227,7 @@ def _advance_rows(first, last, levels, cg, length, scale, omega):
             cg.residual[k] = left
             square += left * left
             levels.b[k] = scale * left
-        start_row(i, levels, omega, levels.x)
+        smooth_row_from_zero(i, levels, omega, levels.x)
         largest = max(largest, square)
         if square > cg.squared_targets[i]:
             missed += 1.0
@@ -262,7 +268,7 @@ def _iterate(_first, _last, levels, cg, limit, pool):
     """Iterate until each |residual|² is at most its target, `limit` times at most.
 
     Returns the number of iterations, and whether pᵀA p stayed positive, as numbers. A residual that
-    is not a number ends the iteration too, and is judged by the caller. In the end `residual` is
+    is not a number ends the iteration too, and is judged by the caller. At the end `residual` is
     computed from x.
 
     β = -(A p)·z/(pᵀA p), with z the preconditioned residual, keeps directions conjugate although

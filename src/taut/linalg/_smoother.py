@@ -2,14 +2,17 @@
 
 D has the diagonal blocks of A.
 
-To change the smoother, change `smooth_row`, and `start_row` for the step from x = 0. Both write
-row i of `out` and read x and b of other rows only, so that rows can be done in any order, by any
-thread; a Gauss-Seidel smoother would need colours. The smoother must be symmetric for conjugate
-gradients: `_multigrid_kernels` smooths after a coarse correction in the reverse order of before.
+To change the smoother, change `smooth_row`, and `smooth_row_from_zero` for the step from x = 0.
+Both write only row i of `out`, so that rows can be done in any order, by any thread. The first may
+read x of every row and b of row i; the second only b of row i, because conjugate gradients are
+still writing b of other rows when they call it. A Gauss-Seidel smoother would need colours. The
+smoother must be symmetric for conjugate gradients: after a coarse correction `_multigrid_kernels`
+smooths in the reverse order of before.
 
 The finest level is smoothed once before and once after the coarser ones, with ω = 1.5/λ. Work on
-the others is cheap: each is smoothed twice, with the two ω that are best together. λ, the largest
-eigenvalue of D⁻¹A, is estimated by `choose_damping` (Lanczos' method in the inner product of D).
+the others is cheap: each is smoothed twice, with the two ω of a Chebyshev polynomial of degree 2.
+λ, the largest eigenvalue of D⁻¹A, is estimated by `choose_relaxation` (Lanczos' method in the inner
+product of D).
 """
 
 import numpy as np
@@ -27,10 +30,10 @@ from taut.linalg._worksharing import (
 from taut.linalg.simd import multiply_row
 
 _LAMBDA_MARGIN = 1.2  # Lanczos' method approaches the largest eigenvalue from below
-_ONCE = 1.5  # ω·λ where a level is smoothed once; from 2 on the smoother diverges
+_JACOBI_WEIGHT = 1.5  # ω·λ where a level is smoothed once; from 2 on the smoother diverges
 # ω·λ where a level is smoothed twice: the reciprocal roots of Chebyshev's polynomial on the upper
 # 7/8 of the spectrum
-_TWICE = (1.15, 3.95)
+_CHEBYSHEV_WEIGHTS = (1.15, 3.95)
 
 LEVELS = array_types(
     Levels,
@@ -71,7 +74,7 @@ def apply_inverse(i, levels, omega, u, v, w, out):
 
 
 @compiled_inline
-def start_row(i, levels, omega, out):
+def smooth_row_from_zero(i, levels, omega, out):
     """Smooth from x = 0: out = ω D⁻¹b in row i."""
     b = levels.b
     apply_inverse(i, levels, omega, b[3 * i], b[3 * i + 1], b[3 * i + 2], out)
@@ -88,9 +91,9 @@ def smooth_row(i, levels, omega, x, out):
 
 
 @compiled
-def start_rows(first, last, levels, omega, out):
+def smooth_rows_from_zero(first, last, levels, omega, out):
     for i in range(first, last):
-        start_row(i, levels, omega, out)
+        smooth_row_from_zero(i, levels, omega, out)
 
 
 @compiled
@@ -162,7 +165,7 @@ def _orthogonalise_rows(first, last, levels, alpha):
     for i in range(first, last):
         for k in range(3 * i, 3 * i + 3):
             b[k] -= alpha * z[k]
-        start_row(i, levels, np.float32(1.0), x)
+        apply_inverse(i, levels, np.float32(1.0), b[3 * i], b[3 * i + 1], b[3 * i + 2], x)
         for k in range(3 * i, 3 * i + 3):
             s += x[k] * b[k]
     return s, 0.0
@@ -229,14 +232,14 @@ def _estimate_lambda(level, levels, pool):
 
 
 @compiled
-def choose_damping(levels, pool):
+def choose_relaxation(levels, pool):
     """Set both ω of each level but the coarsest, which is solved directly."""
     for level in range(levels.depth - 1):
         largest = _estimate_lambda(level, levels, pool)
         for k in range(2):
-            product = _TWICE[k]
+            product = _CHEBYSHEV_WEIGHTS[k]
             if level == 0:
-                product = _ONCE
+                product = _JACOBI_WEIGHT
             omega = 0.0
             if largest > 0.0:
                 omega = product / (_LAMBDA_MARGIN * largest)

@@ -83,7 +83,8 @@ class Pool(NamedTuple):
 def array_types(kind: Any, **numbers: Any) -> Any:
     """The numba type of a NamedTuple whose fields are arrays of these numbers, or numbers.
 
-    Names of numbers are numba's: `f4` for an array of them in one dimension, `int` for one integer.
+    `float32` and other types of numba stand for an array of them in one dimension, `int` for one
+    integer.
     """
     fields = [types.int64 if n is int else types.Array(n, 1, "C") for n in numbers.values()]
     assert tuple(numbers) == kind._fields

@@ -27,7 +27,7 @@ class Multigrid:
         self.max_iterations = max_iterations
         self._pattern: Pattern | None = None
         self._matrix: BlockMatrix | None = None
-        self._has_damping = False  # whether the smoother's ω are those of a similar matrix
+        self._has_relaxation = False  # whether the smoother's ω are those of a similar matrix
 
     def __reduce__(self) -> tuple[type[Multigrid], tuple[int | None]]:
         # A copy starts empty. The arrays are many times the matrix, and are rebuilt from it.
@@ -43,24 +43,24 @@ class Multigrid:
         self._hierarchy, self._levels, self._coarsening = hierarchy, levels, coarsening
         self._sums = np.zeros(_count_sums(hierarchy))
         self._direction, self._product = np.zeros(3 * (pattern.n + 1)), np.zeros(3 * pattern.n)
-        self._pattern, self._matrix, self._has_damping = pattern, None, False
+        self._pattern, self._matrix, self._has_relaxation = pattern, None, False
 
     def factor(self, matrix: BlockMatrix, *, similar: bool = False) -> bool:
         self.analyse(matrix.pattern)
         # The smoother's ω outlive a similar matrix that fails, such as an indefinite Hessian within
         # a step. They do not outlive a fresh start: a resumed run has not seen what came before.
-        keep_damping = similar and self._has_damping
-        self._matrix, self._has_damping = None, keep_damping
+        keep_relaxation = similar and self._has_relaxation
+        self._matrix, self._has_relaxation = None, keep_relaxation
         from taut.linalg._worksharing import Pool
 
         pool = Pool.create(self._sums)
         coarsening = self._coarsening._replace(fine_data=matrix.data.reshape(-1))
         kernels("taut.linalg._coarsening_kernels").factor(
-            _count_threads(matrix), pool, self._levels, coarsening, keep_damping
+            _count_threads(matrix), pool, self._levels, coarsening, keep_relaxation
         )
         if not pool.result[0]:
             return False
-        self._matrix, self._has_damping = matrix, True
+        self._matrix, self._has_relaxation = matrix, True
         return True
 
     def _iterate(

@@ -1,4 +1,4 @@
-"""The arguments of `springs`, `moduli` and `bending`, checked: each error names its keyword."""
+"""Check the arguments of `springs`, `moduli` and `bending`; each error names its keyword."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CELL_NAMES = {1: "lines", 2: "a sheet", 3: "solids"}
 
 
 class Specification(NamedTuple):
-    """The material that springs shall represent, per volume, area or length of the cells.
+    """The material that springs must represent, per volume, area or length of the cells.
 
     stiffness : E of solids [Pa], E·t of a sheet [N/m], E·A of lines [N]; two numbers for warp and
         weft
@@ -44,7 +44,7 @@ class Specification(NamedTuple):
 
     @property
     def is_isotropic(self) -> bool:
-        """Whether all directions shall be alike."""
+        """Whether the material is the same in all directions."""
         return len(self.stiffness) == 1 and self.shear is None
 
     def tensor(self, d: int) -> Float:

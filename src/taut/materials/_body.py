@@ -25,10 +25,10 @@ from taut.materials.moduli import Moduli, describe_body, describe_patches
 from taut.mesh.mesh import Mesh
 
 _ISOTROPIC_C_NNNN = {2: 9 / 8, 3: 6 / 5}  # of isotropic springs with E = 1
-# Diagonals through hexes are tried where the fit without them has a larger error than the first,
-# and kept where they lower it below the second part: they are many.
+# Body diagonals of hexes are tried if the fit without them has a larger error than the first
+# number, and kept if they lower the error below this fraction of it: they add many springs.
 _MAX_ERROR_WITHOUT_DIAGONALS = 1e-3
-_WORTHWHILE_ERROR = 0.9
+_MAX_ERROR_RATIO_WITH_DIAGONALS = 0.9
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Body:
         C_nnnn along a spring takes the place of the isotropic one.
         """
         q = dyads(self._directions())
-        along = np.einsum("ma,mab,mb->m", q, self._cell_tensors(tensor)[self._some_cell()], q)
+        along = np.einsum("ma,mab,mb->m", q, self._cell_tensors(tensor)[self._pick_cell()], q)
         return self.lattice.guess * along / _ISOTROPIC_C_NNNN[self.cells.dimension]
 
     def fit(self, tensor: Float) -> tuple[Body, FitResult]:
@@ -78,7 +78,7 @@ class Body:
         lattice = build_lattice(self.mesh, self.cells, body_diagonals=True)
         extended = replace(self, lattice=lattice)
         better = extended._fit(tensor)
-        if better.error < _WORTHWHILE_ERROR * fitted.error:
+        if better.error < _MAX_ERROR_RATIO_WITH_DIAGONALS * fitted.error:
             return extended, better
         return self, fitted
 
@@ -136,7 +136,7 @@ class Body:
             return np.broadcast_to(tensor, (self.cells.total, *tensor.shape))
         return embed(tensor, self.faces)
 
-    def _some_cell(self) -> Int:
+    def _pick_cell(self) -> Int:
         """Return a cell of each spring, (m,)."""
         by_spring = self.lattice.share.tocsc()
         return by_spring.indices[by_spring.indptr[:-1]].astype(np.int64)

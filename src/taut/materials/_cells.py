@@ -74,7 +74,7 @@ def collect_cells(mesh: Mesh) -> Cells:
 
 
 def _measure(mesh: Mesh, kind: Kind, cells: Int) -> Float:
-    """Return the volumes of cells of one kind; raise if one is flat, inverted or pushed in."""
+    """Return the volumes of cells of one kind; raise if one is flat, inverted or concave."""
     volume = mesh.measure(kind.name)
     x = mesh.positions
     longest = np.max(
@@ -93,12 +93,12 @@ def _measure(mesh: Mesh, kind: Kind, cells: Int) -> Float:
             element=f"{kind.name} {i}",
         )
     if kind.dimension == 3 or kind.name == "quad":
-        _reject_pushed_in_corners(x, kind, cells)
+        _reject_concave_corners(x, kind, cells)
     return volume
 
 
-def _reject_pushed_in_corners(x: Float, kind: Kind, cells: Int) -> None:
-    """Raise if the edges at a corner span the outside of the cell.
+def _reject_concave_corners(x: Float, kind: Kind, cells: Int) -> None:
+    """Raise for a concave corner: one whose edges span the outside of the cell.
 
     Tested at each corner where three faces meet, and at those of a quad.
     """
@@ -112,7 +112,7 @@ def _reject_pushed_in_corners(x: Float, kind: Kind, cells: Int) -> None:
         if len(wrong):
             i = int(wrong[0])
             raise MeshError(
-                f"its corner {corner} (point {cells[i, corner]}) is pushed in",
+                f"it must be convex, but corner {corner} (point {cells[i, corner]}) is concave",
                 element=f"{kind.name} {i}",
             )
 
@@ -212,7 +212,7 @@ def find_plane(mesh: Mesh, cells: Cells, warp: Float | None = None) -> Float | N
 
 
 def _reject_folds(mesh: Mesh, cells: Cells, upward: Float) -> None:
-    """Raise if a face of a flat sheet shows another side than most.
+    """Raise if a face of a flat sheet is turned over.
 
     Only where the sheet has a boundary and its faces are oriented consistently.
     """
@@ -229,7 +229,7 @@ def _reject_folds(mesh: Mesh, cells: Cells, upward: Float) -> None:
     folded = np.flatnonzero(upward < 0 if is_mostly_up else upward > 0)
     if len(folded):
         raise MeshError(
-            "it is folded over: it shows another side than most of this flat sheet",
+            "it is folded over: it faces the other way than most of this flat sheet",
             element=cells.describe(int(folded[0])),
         )
 

@@ -41,13 +41,13 @@ _WEAK_REGULARISATION = 0.01  # λ of the last attempt
 _ROUNDS = 4  # of tensors and strains
 # More rounds only while the error falls, as it does where an exact solution exists.
 _MAX_ROUNDS = 40
-_FALLING = 0.8  # error of a round over the best one before
+_MAX_ERROR_RATIO = 0.8  # of a round, over the best error before: the error still falls
 _GRADIENT_STEPS = 40  # for the tensors in a round
 _MANY_GRADIENT_STEPS = 500  # for the tensors where they are fitted once
 # Residual over load of the stretch tests on the way; a tenth of the error once that is smaller
 _LOOSE_TOLERANCE = 1e-2
-_EXACT = 1e-10  # error of the strains at which the rounds stop
-_GOOD = 0.05  # error of the whole body beyond which the last attempt is made
+_CONVERGED_ERROR = 1e-10  # error of the strains at which the rounds stop
+_MAX_GOOD_ERROR = 0.05  # error of the whole body beyond which the last attempt is made
 _NEIGHBOURHOOD_WIDTH = 4  # averages from points to cells and back
 # Bounds of x: a spring that vanishes may leave a point loose, and one far stiffer than all others
 # improves nothing.
@@ -186,7 +186,7 @@ def fit_stiffness(
     best = _alternate(problem, at_points, guess, trial)
     assert best.u is not None
     whole_body = trial.stretch.compliance(best.u)[None]
-    if _strain_error(whole_body, trial.tensor, np.ones((1, 1))) > _GOOD:
+    if _strain_error(whole_body, trial.tensor, np.ones((1, 1))) > _MAX_GOOD_ERROR:
         weak = _WEAK_REGULARISATION**2 * size
         k = guess * problem.solve(at_points, x, _MANY_GRADIENT_STEPS, weak)
         start = trial.stretch.affine_displacements(invert(trial.tensor))
@@ -208,10 +208,10 @@ def _alternate(problem: TensorFit, targets: Float, guess: Float, trial: StretchT
         u = trial.stretch.relax(guess * x, u, min(_LOOSE_TOLERANCE, best.error / 10))
         strain = _mean_strains(u, trial, average)
         error = _strain_error(strain, trial.tensor, average.root)
-        goes_on = turn <= _ROUNDS or error < _FALLING * best.error
+        is_improving = turn <= _ROUNDS or error < _MAX_ERROR_RATIO * best.error
         if error < best.error:
             best = FitResult(guess * x, u, error)
-        if best.error < _EXACT or not goes_on:
+        if best.error < _CONVERGED_ERROR or not is_improving:
             break
         if turn > 0:  # the first round fits the material's own tensors
             excess = matmul(matmul(trial.tensor, strain - ideal), trial.tensor)

@@ -5,9 +5,9 @@ the point. It is projected onto the plane across that normal, which leaves the m
 unchanged to second order in the angle. The points at its rim are held, those inside find their
 balance, and its inner rings, the core, where the rim is hardly felt, are measured.
 
-Every inner point of the surface has its patch, so that nothing depends on the order of faces. Of
-more than `_MAX_PATCHES` points every second (third, …) is taken, sorted by the area around them: a
-rule of the geometry alone.
+Every inner point of the surface has its patch, so that nothing depends on the order of faces. If
+there are more than `_MAX_PATCHES` points, every second (third, …) is taken, sorted by the area
+around them: a rule that depends on the geometry only.
 
 For the compliance, the rim is moved as a strain would move it, for the three strains B_a of a
 basis. In the core the mean strain is E_p and the mean stress Σ_p, the sum of k e l n⊗n over the

@@ -1,4 +1,4 @@
-"""What was asked for, what was reached, and what springs cannot reach, in words."""
+"""Describe in words what was asked for, what was reached, and what springs cannot reach."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from taut.materials._tensors import poisson_of_springs
 from taut.materials.bending import HingeFit
 from taut.materials.moduli import Moduli
 
-# Differences that are not worth a sentence
-_SAME = 0.02  # between a modulus or a Poisson ratio that was asked for and that of the springs
-_UNEVEN = 0.04  # between directions; between a Poisson ratio and that of isotropic springs
-_BOUNDARY_GAP = (
-    0.03  # between the moduli with a pulled and with a held boundary; of a shear modulus
-)
-_UNEVEN_BENDING = 0.1  # between the rigidities of strips in different directions
+# Smaller differences are not worth a sentence:
+# - between a modulus or a Poisson ratio that was asked for and that of the springs
+_MAX_DEVIATION = 0.02
+# - between directions; between a Poisson ratio and that of isotropic springs
+_MAX_ANISOTROPY = 0.04
+# - between the moduli with a pulled and with a held boundary; of a shear modulus
+_MAX_BOUNDARY_GAP = 0.03
+# - between the rigidities of strips in different directions
+_MAX_BENDING_ANISOTROPY = 0.1
 _POISSON_OF_SPRINGS = {2: "ν = 1/3 in a sheet", 3: "ν = 1/4 in a solid"}
 
 
@@ -22,27 +24,27 @@ def list_limits(asked: Specification, reached: Moduli, hinges: HingeFit | None) 
     own_poisson = poisson_of_springs(reached.dimension)
     own = _POISSON_OF_SPRINGS[reached.dimension]
     limits = []
-    if asked.poisson is not None and abs(asked.poisson - own_poisson) > _SAME:
+    if asked.poisson is not None and abs(asked.poisson - own_poisson) > _MAX_DEVIATION:
         limits.append(f"ν = {asked.poisson:g}: isotropic springs that strain evenly have {own}")
     if not asked.is_isotropic:
         limits += _list_woven_limits(asked, reached)
-    elif abs(reached.poisson - own_poisson) > _UNEVEN:
+    elif abs(reached.poisson - own_poisson) > _MAX_ANISOTROPY:
         limits.append(
             f"on this mesh springs have ν = {reached.poisson:.2f}; "
             f"those that strain evenly have {own}"
         )
-    if asked.is_isotropic and reached.anisotropy > _UNEVEN:
+    if asked.is_isotropic and reached.anisotropy > _MAX_ANISOTROPY:
         low, high = reached.softest / reached.young, reached.stiffest / reached.young
         limits.append(
             f"on this mesh the modulus is {low:.3g} to {high:.3g} of its mean, "
             "depending on the direction"
         )
-    if reached.held is not None and reached.held / reached.young > 1 + _BOUNDARY_GAP:
+    if reached.held is not None and reached.held / reached.young > 1 + _MAX_BOUNDARY_GAP:
         limits.append(
             f"with its boundary held the body is {reached.held / reached.young:.3g} times as stiff "
             "as with its boundary free"
         )
-    if hinges is not None and hinges.stiffest - hinges.softest > _UNEVEN_BENDING:
+    if hinges is not None and hinges.stiffest - hinges.softest > _MAX_BENDING_ANISOTROPY:
         limits.append(
             f"on this mesh strips bend with {hinges.softest:.3g} to {hinges.stiffest:.3g} "
             "of the mean rigidity, depending on their direction"
@@ -59,11 +61,11 @@ def _list_woven_limits(asked: Specification, reached: Moduli) -> list[str]:
         ("warp", asked.stiffness[0], reached.warp),
         ("weft", asked.stiffness[-1], reached.weft),
     ):
-        if abs(found / wanted - 1) > _SAME:
+        if abs(found / wanted - 1) > _MAX_DEVIATION:
             limits.append(
                 f"along the {name} this mesh reaches {found / wanted:.3g} of the modulus asked for"
             )
-    if asked.shear is not None and abs(reached.shear / asked.shear - 1) > _BOUNDARY_GAP:
+    if asked.shear is not None and abs(reached.shear / asked.shear - 1) > _MAX_BOUNDARY_GAP:
         limits.append(
             f"in shear this mesh reaches {reached.shear / asked.shear:.3g} of the modulus asked for"
         )

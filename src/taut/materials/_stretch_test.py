@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 TIGHT_TOLERANCE = 1e-6  # residual over load, for results that are reported
-_INSIDE = 1e-9  # of the largest pull: points with less are inside
+_MAX_INNER_PULL = 1e-9  # relative to the largest pull: points with less are inside
 # Iterations of conjugate gradients: in exact arithmetic one for each unknown is enough; slender
 # bodies need the most, small bodies need a few more.
 _ITERATIONS_PER_UNKNOWN = 10
 _ADDED_ITERATIONS = 1000
-_DIVERGED = 1e20  # growth of the squared residual
+_MAX_RESIDUAL_GROWTH = 1e20  # of the squared residual; beyond it the iteration has diverged
 # Matching warp and weft by Newton's method
-_MATCHED = 1e-7  # relative error of the moduli
+_MATCHING_TOLERANCE = 1e-7  # relative error of the moduli
 _MAX_MATCHING_STEPS = 30
 _MAX_EXPONENT = 1.0  # of α and β in one step
 _MIN_DETERMINANT = 1e-9  # of the derivatives: below, warp and weft cannot be told apart
@@ -58,7 +58,7 @@ class StretchTest:
         centred = x - x.mean(axis=0)  # far coordinates would cost digits
         self._affine = np.stack([matmul(centred, b).ravel() for b in basis(self.d)], axis=1)
         size = (pull**2).sum(axis=1)
-        self._on_boundary = np.repeat(size > _INSIDE**2 * size.max(), self.d)  # (n·d,)
+        self._on_boundary = np.repeat(size > _MAX_INNER_PULL**2 * size.max(), self.d)  # (n·d,)
 
     def affine_displacements(self, compliance: Float) -> Float:
         """Return the displacements x ↦ εx of a continuum under each stress, (n·d, s)."""
@@ -123,7 +123,7 @@ def solve_balance(
     r = force - stiffness @ x
     p = z = scale * r
     rz = float((r * z).sum())
-    diverged = _DIVERGED * rz
+    diverged = _MAX_RESIDUAL_GROWTH * rz
     converged = tolerance**2 * float((force * scale * force).sum())
     for _ in range(_ITERATIONS_PER_UNKNOWN * len(force) + _ADDED_ITERATIONS):
         if rz <= converged:
@@ -165,7 +165,7 @@ def match_warp_and_weft(
         error = float(np.abs(miss).max())
         if error < least:
             best, least = k, error
-        if error < _MATCHED:
+        if error < _MATCHING_TOLERANCE:
             break
         energy = k[:, None] * (test.elongation @ u[:, :2]) ** 2 / (test.volume * s)
         slope = -np.array([[(energy[:, a] * part[:, i]).sum() for i in range(2)] for a in range(2)])

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _MIN_EIGENVALUE_RATIO = 1e-6
 # EI/b over the rigidity of a rolled sheet, on equilateral triangles. Nothing else is known of a
 # single hinge.
-_FREE_STRIP = 8 / 9
+_FREE_STRIP_RATIO = 8 / 9
 
 
 class HingeFit(NamedTuple):
@@ -79,7 +79,7 @@ def calibrate_hinges(mesh: Mesh, rigidity: float) -> HingeFit:
     if (values[:, 0] < _MIN_EIGENVALUE_RATIO * values[:, 2]).any():
         trace = np.einsum("aii->a", basis(2))
         rolled = (np.einsum("a,pab,b->p", trace, d, trace) + 2 * np.einsum("paa->p", d)) / 8
-        return HingeFit(rigidity / (_FREE_STRIP * float((part * rolled).sum())), 1.0, 1.0)
+        return HingeFit(rigidity / (_FREE_STRIP_RATIO * float((part * rolled).sum())), 1.0, 1.0)
     s = invert(d)
     mean = float((part * mean_compliance(s)).sum())
     least, most = extreme_moduli(s)

@@ -75,7 +75,8 @@ def springs(
 ) -> Springs:
     """Make springs and masses that represent a material on a mesh.
 
-    On its solids; on its faces if it has none; on its lines if it has neither.
+    The springs are on its solids, or on its faces if it has none, or on its lines if it has
+    neither.
 
     young : Young's modulus [Pa]; of a sheet also a pair, along the warp and along the weft
     thickness : of a sheet [m]

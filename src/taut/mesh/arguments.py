@@ -19,7 +19,7 @@ PLANES = {
 MAX_POINTS = 50_000_000  # of a generated mesh; a larger count is taken for a mistake
 
 
-def count(value: Any, name: str, least: int = 1) -> int:
+def check_count(value: Any, name: str, least: int = 1) -> int:
     """Return an integer that is at least `least`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise MeshError(f"{name} must be an integer of at least {least}, got {value!r}")
@@ -33,7 +33,7 @@ def check_point_count(points: int) -> None:
         raise MeshError(f"a generated mesh must have at most {MAX_POINTS:,} points, got {points:,}")
 
 
-def length(value: Any, name: str) -> float:
+def check_length(value: Any, name: str) -> float:
     """Return a positive, finite length [m]."""
     if (
         isinstance(value, bool)
@@ -44,15 +44,15 @@ def length(value: Any, name: str) -> float:
     return float(value)
 
 
-def lengths(value: Any, name: str, dimensions: int) -> Float:
+def check_lengths(value: Any, name: str, dimensions: int) -> Float:
     """Return one positive length [m] for each dimension; a single value counts for all."""
     given = [value] * dimensions if np.ndim(value) == 0 else list(value)
     if len(given) != dimensions:
         raise MeshError(f"{name} must be one length [m] or {dimensions} of them, got {value!r}")
-    return np.array([length(v, name) for v in given])
+    return np.array([check_length(v, name) for v in given])
 
 
-def point(value: ArrayLike, name: str) -> Float:
+def check_point(value: ArrayLike, name: str) -> Float:
     """Return a point [m], shape (3,)."""
     try:
         found = np.array(value, dtype=np.float64)
@@ -63,7 +63,7 @@ def point(value: ArrayLike, name: str) -> Float:
     return found
 
 
-def choice(value: Any, name: str, among: tuple[str, ...]) -> str:
+def check_choice(value: Any, name: str, among: tuple[str, ...]) -> str:
     """Return one of the allowed words."""
     if not isinstance(value, str) or value not in among:
         raise MeshError(
@@ -75,4 +75,4 @@ def choice(value: Any, name: str, among: tuple[str, ...]) -> str:
 
 def place_in_plane(points: Float, plane: str) -> Float:
     """Place points (n, 2) in a coordinate plane of space, (n, 3); "xz" is horizontal."""
-    return points @ PLANES[choice(plane, "plane", tuple(PLANES))]
+    return points @ PLANES[check_choice(plane, "plane", tuple(PLANES))]

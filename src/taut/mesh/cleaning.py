@@ -81,7 +81,7 @@ def clean(
         new = _merge_close_points(mesh, weld)
         mesh, counts["welded"] = _renumber(mesh, new), int(mesh.n - (new.max(initial=-1) + 1))
     if degenerate:
-        keep = {k.name: ~_degenerate(mesh, k.name, c) for k, c in mesh.blocks()}
+        keep = {k.name: ~_find_degenerate(mesh, k.name, c) for k, c in mesh.blocks()}
         counts["degenerate"] = sum(int((~k).sum()) for k in keep.values())
         mesh = _keep_cells(mesh, keep)
     if inverted:
@@ -104,9 +104,9 @@ def clean(
 
 
 def _merge_close_points(mesh: Mesh, distance: float) -> Int:
-    """The new number of each point when points within the distance merge.
+    """Return the new number of each point when points within the distance merge.
 
-    Ordered by first point.
+    Clusters are numbered in the order of their first points.
     """
     if (
         isinstance(distance, bool)
@@ -142,8 +142,8 @@ def _merge_close_points(mesh: Mesh, distance: float) -> Int:
     return np.argsort(np.argsort(lead))[label]
 
 
-def _degenerate(mesh: Mesh, name: str, cells: Int) -> Mask:
-    """Mask of the cells whose measure is negligible for their size."""
+def _find_degenerate(mesh: Mesh, name: str, cells: Int) -> Mask:
+    """Return which cells have a negligible measure for their size."""
     p = mesh.positions[cells]
     side = np.linalg.norm(p - p[:, :1], axis=2).max(axis=1)
     return np.abs(mesh.measure(name)) <= DEGENERATE_TOLERANCE * side ** sort_key(name)[0]
@@ -156,7 +156,7 @@ def _renumber(mesh: Mesh, new: Int) -> Mesh:
     old = kept[first]
     groups = {
         name: by_kind
-        | ({"point": _surviving_points(new[by_kind["point"]])} if "point" in by_kind else {})
+        | ({"point": _find_surviving_points(new[by_kind["point"]])} if "point" in by_kind else {})
         for name, by_kind in mesh.groups.items()
     }
     return mesh.with_(
@@ -167,7 +167,7 @@ def _renumber(mesh: Mesh, new: Int) -> Mesh:
     )
 
 
-def _surviving_points(new: Int) -> Int:
+def _find_surviving_points(new: Int) -> Int:
     return np.unique(new[new >= 0])
 
 

@@ -34,14 +34,14 @@ def along(mesh: Mesh | ArrayLike, edges: ArrayLike, *, direction: ArrayLike) -> 
     [0.5, 0.5]
     """
     points = (
-        mesh.points if isinstance(mesh, Mesh) else _numbers(mesh, "points must be positions [m]")
+        mesh.points if isinstance(mesh, Mesh) else _to_numbers(mesh, "points must be positions [m]")
     )
     if points.ndim != 2 or points.shape[1] not in (2, 3) or not np.isfinite(points).all():
         raise MeshError(
             f"points must be finite, of shape (n, 3) or (n, 2) [m], got shape {points.shape}"
         )
-    pairs = _pairs(edges, len(points))
-    given = _numbers(direction, "direction must be a vector")
+    pairs = _check_pairs(edges, len(points))
+    given = _to_numbers(direction, "direction must be a vector")
     dimension = points.shape[1]
     if given.shape not in ((dimension,), (len(pairs), dimension)):
         raise MeshError(
@@ -49,22 +49,22 @@ def along(mesh: Mesh | ArrayLike, edges: ArrayLike, *, direction: ArrayLike) -> 
             f"({len(pairs)}, {dimension}), got {given.shape}"
         )
     unit = np.broadcast_to(
-        _unit(given.reshape(-1, dimension), "direction"), (len(pairs), dimension)
+        _normalise(given.reshape(-1, dimension), "direction"), (len(pairs), dimension)
     )
-    run = _unit(points[pairs[:, 1]] - points[pairs[:, 0]], "edge", pairs)
+    run = _normalise(points[pairs[:, 1]] - points[pairs[:, 0]], "edge", pairs)
     cosine = np.einsum("ij,ij->i", run, unit)
     # Clipped, so that rounding never makes an edge stiffer than the warp.
     return np.minimum(cosine * cosine, 1.0)
 
 
-def _numbers(values: ArrayLike, what: str) -> Float:
+def _to_numbers(values: ArrayLike, what: str) -> Float:
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise MeshError(f"{what}, got {values!r}") from error
 
 
-def _pairs(edges: ArrayLike, n: int) -> Int:
+def _check_pairs(edges: ArrayLike, n: int) -> Int:
     """Return edges as an array (k, 2) of valid point indices."""
     try:
         found = np.asarray(edges)
@@ -88,7 +88,7 @@ def _pairs(edges: ArrayLike, n: int) -> Int:
     return found.astype(np.int64)
 
 
-def _unit(vectors: Float, what: str, pairs: Int | None = None) -> Float:
+def _normalise(vectors: Float, what: str, pairs: Int | None = None) -> Float:
     """Normalise vectors (k, d); raise for the first one without a direction."""
     largest = np.abs(vectors).max(axis=1, keepdims=True)
     off = np.flatnonzero(~((largest > 0) & np.isfinite(largest)))

@@ -1,4 +1,4 @@
-"""Calls in a child interpreter, so that a crash there is an error here.
+"""Call functions in a child interpreter, so that a crash there becomes an error here.
 
 Third-party libraries may abort, exhaust memory or never return. Their calls run in a fresh Python
 process. Arrays and options are exchanged through files that cannot hold code (no pickle); what the
@@ -33,7 +33,7 @@ _ARRAYS, _FACTS, _CALL, _ERRORS, _DONE = (
 )
 
 
-def isolated(
+def call_isolated(
     function: str,
     arrays: Mapping[str, NDArray[Any]],
     options: Mapping[str, Any],
@@ -50,12 +50,12 @@ def isolated(
     what : the action, which begins the error message
     timeout : seconds after which the child is killed
 
-    A crash, an error, a timeout or a missing result is a `MeshError`. The child works in a folder
-    of its own, which is removed, so paths among the options must be absolute. Where the operating
+    A crash, an error, a timeout or a missing result is a `MeshError`. The child works in a
+    temporary folder, so paths among the options must be absolute. Where the operating
     system allows it, its address space is limited to the memory of the machine.
 
     >>> arrays = {"x": np.arange(3)}
-    >>> isolated("taut.mesh.isolated:echo", arrays, {"unit": "m"}, what="an echo", timeout=60)
+    >>> call_isolated("taut.mesh.isolated:echo", arrays, {"unit": "m"}, what="an echo", timeout=60)
     ({'x': array([0, 1, 2])}, {'unit': 'm'})
     """
     with TemporaryDirectory(prefix="taut-") as name:
@@ -64,9 +64,8 @@ def isolated(
         (folder / "out").mkdir()
         _save(folder / "in", arrays, dict(options))
         (folder / _CALL).write_text(json.dumps(function))
-        path = os.pathsep.join(
-            os.path.abspath(entry) for entry in sys.path
-        )  # the child finds what we find
+        # the child finds the same modules as this process
+        path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path)
         command = [
             sys.executable,
             "-P",
@@ -91,12 +90,14 @@ def isolated(
             except OSError as error:
                 raise MeshError(f"{what}: cannot start a child interpreter ({error})") from None
         if run.returncode != 0 or not (folder / _DONE).exists():
-            raise MeshError(f"{what}: {_why(run.returncode, _last_line(folder / _ERRORS))}")
+            raise MeshError(
+                f"{what}: {_describe_exit(run.returncode, _last_line(folder / _ERRORS))}"
+            )
         return _load(folder / "out")
 
 
 def echo(arrays: Arrays, **options: Any) -> tuple[Arrays, dict[str, Any]]:
-    """Return the arguments: for tests of `isolated`.
+    """Return the arguments: for tests of `call_isolated`.
 
     >>> echo({}, a=1)
     ({}, {'a': 1})
@@ -157,11 +158,11 @@ def _last_line(path: Path) -> str:
     return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
-def _why(code: int, last_line: str) -> str:
-    said = f": {last_line}" if last_line else ""
+def _describe_exit(code: int, last_line: str) -> str:
+    detail = f": {last_line}" if last_line else ""
     if code < 0:
         known = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
-        return f"the child crashed with {known}{said}"
+        return f"the child crashed with {known}{detail}"
     if code:
-        return f"the child ended with exit code {code}{said}"
+        return f"the child ended with exit code {code}{detail}"
     return "the child ended without a result"

@@ -87,8 +87,8 @@ NAMES = (*_FIXED, "polygon5, polygon6, …")
 
 # Bounded, because a hostile file may name any number of polygon sizes.
 @lru_cache(maxsize=64)
-def kind(name: str) -> Kind | None:
-    """The kind with this name, or None."""
+def find_kind(name: str) -> Kind | None:
+    """Return the kind with this name, or None."""
     if name in _FIXED:
         return _FIXED[name]
     many = re.fullmatch(r"polygon([1-9]\d{0,5})", name)
@@ -96,18 +96,18 @@ def kind(name: str) -> Kind | None:
 
 
 def get_kind(name: str) -> Kind:
-    """The kind with a name that is known to be valid.
+    """Return the kind with a name that is known to be valid.
 
     >>> get_kind("wedge").size, get_kind("wedge").dimension
     (6, 3)
     """
-    found = kind(name)
+    found = find_kind(name)
     assert found is not None
     return found
 
 
 def face_name(size: int) -> str:
-    """The name of the kind of face with `size` corners.
+    """Return the name of the kind of face with `size` corners.
 
     >>> face_name(3), face_name(4), face_name(7)
     ('triangle', 'quad', 'polygon7')

@@ -95,7 +95,7 @@ class Mesh:
         return f"Mesh({', '.join([points, *counts])})"
 
     def _repr_html_(self) -> str:
-        """The mesh in a notebook: what there is of it, and a drawing."""
+        """Show the mesh in a notebook: counts, groups and a drawing."""
         size = " × ".join(f"{side:.4g}" for side in np.ptp(self.points, axis=0)) if self.n else "0"
         facts: list[tuple[str, object]] = [
             ("points", f"{self.n:,}"),
@@ -233,10 +233,7 @@ class Mesh:
 
     @cached_property
     def rod_hinges(self) -> Int:
-        """Successive lines (a, v, b), shape (k, 3).
-
-        For each point v where exactly two lines meet.
-        """
+        """Successive lines (a, v, b), shape (k, 3), at each v where exactly two lines meet."""
         return _freeze(topology.rod_hinges(self._cells("line", 2), self.n))
 
     @cached_property
@@ -301,10 +298,7 @@ class Mesh:
         return select(self, what)
 
     def corners(self, side: str | None = None) -> Int:
-        """The points nearest to the corners of the bounding box, of one side ("top".
-
-        "left"…) or all.
-        """
+        """The points nearest to the corners of the bounding box; side : "top", "left"… or None."""
         return corners(self, side)
 
     def measure(self, name: str) -> Float:

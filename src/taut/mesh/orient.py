@@ -32,7 +32,7 @@ def oriented(mesh: Mesh) -> Mesh:
     flips: dict[str, Mask] = {k.name: mesh.measure(k.name) < 0 for k, _ in mesh.blocks(3)}
     faces = mesh.blocks(2)
     if faces:
-        flip, piece, closed = _sides(mesh)
+        flip, piece, closed = _choose_sides(mesh)
         flip ^= (closed & (_volumes(mesh, flip, piece) < 0))[piece]
         ends = np.cumsum([len(c) for _, c in faces])
         flips |= {
@@ -55,7 +55,7 @@ def flip_cells(mesh: Mesh, flips: dict[str, Mask]) -> Mesh:
     return mesh.with_(cells=turn(mesh.cells), uv=uv)
 
 
-def _sides(mesh: Mesh) -> tuple[Mask, Int, Mask]:
+def _choose_sides(mesh: Mesh) -> tuple[Mask, Int, Mask]:
     """Which faces to flip, the connected piece of each face, and which pieces are closed.
 
     Faces are numbered in the order of `Mesh.blocks(2)`.
@@ -87,7 +87,7 @@ def _sides(mesh: Mesh) -> tuple[Mask, Int, Mask]:
     if len(one_sided):
         raise MeshError(
             "the surface has one side only (a Möbius strip): it cannot be oriented",
-            element=_name(mesh, int(one_sided[0])),
+            element=_name_face(mesh, int(one_sided[0])),
         )
     _, lead, piece = np.unique(np.minimum(front, back), return_index=True, return_inverse=True)
     flip = front != front[lead][piece]
@@ -113,7 +113,7 @@ def _half_edges(mesh: Mesh) -> tuple[Int, Int, Int]:
     return tail[real], head[real], owner[real]
 
 
-def _name(mesh: Mesh, face: int) -> str:
+def _name_face(mesh: Mesh, face: int) -> str:
     """The kind and number of a face, from its number over all kinds."""
     for k, c in mesh.blocks(2):
         if face < len(c):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from taut.arrays import Float, Int
 from taut.errors import MeshError, did_you_mean
-from taut.mesh.kinds import NAMES, kind, sort_key
+from taut.mesh.kinds import NAMES, find_kind, sort_key
 
 Cells = dict[str, Int]
 Groups = dict[str, dict[str, Int]]
@@ -67,7 +67,7 @@ def check_cells(cells: Mapping[str, ArrayLike], n: int) -> Cells:
         raise MeshError('cells must be a dictionary by kind, such as {"triangle": [[0, 1, 2]]}')
     found: Cells = {}
     for name, value in cells.items():
-        known = kind(str(name))
+        known = find_kind(str(name))
         if known is None:
             raise MeshError(
                 f"kind of cell must be one of {', '.join(NAMES)}, got '{name}'"
@@ -133,7 +133,7 @@ def check_cell_data(
     found: dict[str, dict[str, NDArray[Any]]] = {}
     for name, by_kind in check_mapping(data, "cell_data").items():
         for what in check_mapping(by_kind, f"cell_data '{name}'"):
-            if kind(str(what)) is None:
+            if find_kind(str(what)) is None:
                 raise MeshError(
                     f"cell_data '{name}': unknown kind of cell '{what}'"
                     f"{did_you_mean(str(what), NAMES)}"

@@ -82,14 +82,14 @@ def sketch(
     )[:, 0]
     flat = project(np.where(finite[:, None], x, 0.0))
     at = _fit_to_frame(flat, finite)
-    body = [_faces(x, at, triangles), _lines(at, pairs)]
+    body = [_draw_faces(x, at, triangles), _draw_lines(at, pairs)]
     if not len(triangles) and not len(pairs):
-        body += _dots(
+        body += _draw_dots(
             at[_thin_out(np.flatnonzero(finite)[:, None], MAX_POINTS)[:, 0]],
             2.0,
             "rgb({},{},{})".format(*BODY_COLOUR),
         )
-    body += _dots(at[held], 3.0, MARK_COLOUR)
+    body += _draw_dots(at[held], 3.0, MARK_COLOUR)
     frame = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {frame}>{"".join(body)}</svg>'
 
@@ -126,19 +126,19 @@ def card(title: str, facts: Iterable[tuple[str, object]], pictures: Sequence[str
     False
     """
     rows = "".join(
-        f'<tr><td style="text-align:left">{_text(name)}</td>'
-        f'<td style="text-align:left">{_text(value)}</td></tr>'
+        f'<tr><td style="text-align:left">{_escape(name)}</td>'
+        f'<td style="text-align:left">{_escape(value)}</td></tr>'
         for name, value in facts
     )
     drawn = "".join(f"<div>{picture}</div>" for picture in pictures)
     return (
         '<div style="display:flex;gap:1em;align-items:flex-start"><div>'
-        f'<div style="font-weight:600">{_text(title)}</div>'
+        f'<div style="font-weight:600">{_escape(title)}</div>'
         f"<table>{rows}</table></div><div>{drawn}</div></div>"
     )
 
 
-def _text(value: object) -> str:
+def _escape(value: object) -> str:
     return escape(escape_unprintable(str(value)))
 
 
@@ -165,7 +165,7 @@ def _fit_to_frame(flat: Float, finite: Mask) -> Float:
     return np.clip(at * [1, -1] + np.array([WIDTH, HEIGHT]) / 2, 0, [WIDTH, HEIGHT])
 
 
-def _faces(x: Float, at: Float, triangles: Int) -> str:
+def _draw_faces(x: Float, at: Float, triangles: Int) -> str:
     kept = _simplify(x, triangles)
     facing = np.abs(unit_normals(x, kept) @ LIGHT)
     order = np.argsort(x[kept].sum(axis=1) @ TOWARDS, kind="stable")
@@ -204,7 +204,7 @@ def _simplify(x: Float, triangles: Int) -> Int:
     return kept
 
 
-def _lines(at: Float, pairs: Int) -> str:
+def _draw_lines(at: Float, pairs: Int) -> str:
     if not len(pairs):
         return ""
     places = at[_thin_out(pairs, MAX_LINES)]
@@ -212,5 +212,5 @@ def _lines(at: Float, pairs: Int) -> str:
     return f'<path d="{path}" fill="none" stroke="{LINE_COLOUR}" stroke-width="1"/>'
 
 
-def _dots(at: Float, r: float, colour: str) -> list[str]:
+def _draw_dots(at: Float, r: float, colour: str) -> list[str]:
     return [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="{r:g}" fill="{colour}"/>' for a, b in at]

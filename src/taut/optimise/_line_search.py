@@ -17,7 +17,7 @@ import numpy as np
 from taut.arrays import EPS, Float
 from taut.linalg.blocks import dot, row_norms
 from taut.optimise.descent import Descent, Objective, Point
-from taut.optimise.tolerance import Tolerance
+from taut.optimise.tolerance import Tolerance, all_within
 
 _ARMIJO = 1e-4  # part of the decrease that the slope promises, which a step must achieve
 _STEEP = 0.5  # part of the slope that, left at the end of a step, makes it worth lengthening
@@ -113,8 +113,9 @@ class Stagnation:
 
     Progress is a visible fall of the objective, in one step or in several together, or a worst
     residual that is smaller by a tenth. After `patience` iterations without progress, and again
-    after four times as many, the rounding floor is tested; it costs two evaluations and a Hessian
-    and is not tested more often. After sixteen times as many the descent ends in any case.
+    after four times as many, the rounding floor is tested; that costs a few evaluations and
+    Hessians, so it is not tested more often. After sixteen times as many the descent ends in any
+    case.
 
     >>> Stagnation(4, Tolerance()).idle
     0
@@ -138,9 +139,11 @@ class Stagnation:
             self._restart(min(worst, self._least))
         if self.idle not in (self.patience, 4 * self.patience, 16 * self.patience):
             return False
-        if descent.is_within(descent.targets):
+        if all_within(descent.point.residuals, descent.targets):
             return False  # the minimiser itself reports convergence
-        descent.certify(objective, "neither the objective nor the residual falls any further")
+        descent.end_without_progress(
+            objective, "neither the objective nor the residual falls any further"
+        )
         if descent.outcome == "rounding floor" or self.idle == 16 * self.patience:
             return True
         descent.reason, descent.rounding_floors = "", np.zeros(0)

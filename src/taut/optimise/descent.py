@@ -1,7 +1,8 @@
 """The objective, a point of it, and the record of a minimisation.
 
 `Descent` is the record that a minimiser fills in: where it is, what it has cost, how it ended.
-`Descent.certify` decides whether a descent that found nothing better is at the rounding floor.
+`Descent.end_without_progress` decides whether a descent that found nothing better is at the
+rounding floor.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from taut.arrays import EPS, Float
 from taut.errors import SingularState
 from taut.linalg.blocks import BlockMatrix, row_norms
-from taut.optimise.tolerance import ROUNDING_UNITS, Tolerance, relative_residuals
+from taut.optimise.tolerance import ROUNDING_UNITS, Tolerance, all_within, relative_residuals
 
 Outcome = Literal["converged", "rounding floor", "not converged"]
 
@@ -177,15 +178,7 @@ class Descent:
     def meets(self, tolerance: Tolerance) -> bool:
         """Whether each particle's residual is within the tolerance at the present point."""
         self.targets = tolerance.targets(self.point.gross)
-        return self.is_within(self.targets)
-
-    def is_within(self, limits: Float) -> bool:
-        """Whether each particle's residual is within its limit [N], (n,).
-
-        A limit that is not finite allows nothing: an infinite residual must not pass for converged
-        because the forces it is compared with have overflowed too.
-        """
-        return bool((self.point.residuals <= limits).all() and np.isfinite(limits).all())
+        return all_within(self.point.residuals, self.targets)
 
     def worst_relative_residual(self, residuals: Float) -> float:
         """Return the largest residual in units of its target, or of rounding where that is larger.
@@ -229,7 +222,7 @@ class Descent:
             self.reason = "the forces at the start overflow"
         return True
 
-    def certify(self, objective: Objective, reason: str) -> Descent:
+    def end_without_progress(self, objective: Objective, reason: str) -> Descent:
         """End a descent that found nothing better: at the rounding floor, or stuck for `reason`.
 
         The floors are the largest of three points: here, and where rounding of the coordinates may
@@ -249,7 +242,7 @@ class Descent:
         meaningless = np.isinf(floors)
         floors[meaningless] = 0.0
         self.rounding_floors = floors
-        if self.is_within(np.maximum(self.targets, floors)):
+        if all_within(residuals, np.maximum(self.targets, floors)):
             self.outcome = "rounding floor"
             return self
         self.reason = reason

@@ -26,7 +26,7 @@ MAX_ITERATIONS = 10_000  # a minimisation that needs more is reported as not con
 _MEMORY = 8  # steps that are remembered
 _MIN_CURVATURE = 1e-8  # least s·g/(|s||g|) of a step to remember
 _SOLVE_ACCURACY = 1e-2  # of the solves with A₀, relative to the largest entry
-_PATIENCE = 16  # iterations without progress after which the rounding floor is tested
+_MAX_IDLE_ITERATIONS = 16  # iterations without progress after which the rounding floor is tested
 _ADVICE = "; try minimiser='newton'"
 
 
@@ -47,7 +47,7 @@ def minimise_lbfgs(
     """
     descent = Descent.start(objective, start, tolerance)
     memory: deque[_Pair] = deque(maxlen=_MEMORY)
-    stagnation = Stagnation(_PATIENCE, tolerance)
+    stagnation = Stagnation(_MAX_IDLE_ITERATIONS, tolerance)
     restarted = False
     while True:
         if descent.meets(tolerance):
@@ -68,7 +68,7 @@ def minimise_lbfgs(
             continue
         if step is None:
             reason = f"no step along the direction of L-BFGS lowers the objective{_ADVICE}"
-            return descent.certify(objective, reason)
+            return descent.end_without_progress(objective, reason)
         _remember(
             memory, step.point.y - descent.point.y, step.point.gradient - descent.point.gradient
         )
@@ -80,7 +80,7 @@ def minimise_lbfgs(
             descent.reason += _ADVICE
             return descent
         # The first stall may be the fault of the memory too: begin again from A₀, once.
-        restarted, stagnation = True, Stagnation(_PATIENCE, tolerance)
+        restarted, stagnation = True, Stagnation(_MAX_IDLE_ITERATIONS, tolerance)
         memory.clear()
         descent.reason, descent.rounding_floors = "", np.zeros(0)
 

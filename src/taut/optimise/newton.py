@@ -41,7 +41,7 @@ from taut.optimise.tolerance import Tolerance, relative_residuals
 
 MAX_ITERATIONS = 1000  # a minimisation that needs more is reported as not converged
 _FORCING = 0.1  # largest part of the residual that a linear solve may leave
-_PATIENCE = 4  # iterations without progress after which the rounding floor is tested
+_MAX_IDLE_ITERATIONS = 4  # iterations without progress after which the rounding floor is tested
 _MAX_HESSIAN_PAUSE = 16  # iterations without trying the true Hessian
 _MAX_WATCHDOG_PAUSE = 64  # iterations without trying a rejected full step
 
@@ -54,9 +54,9 @@ def minimise(
     The outcome of the returned `Descent` tells which; "not converged" comes with a reason.
     """
     descent = Descent.start(objective, start, tolerance)
-    newton = _NewtonStep(objective, solver, descent)
+    newton = _StepFinder(objective, solver, descent)
     watchdog = _Watchdog()
-    stagnation = Stagnation(_PATIENCE, tolerance)
+    stagnation = Stagnation(_MAX_IDLE_ITERATIONS, tolerance)
     while True:
         if descent.meets(tolerance):
             descent.outcome = "converged"
@@ -70,7 +70,7 @@ def minimise(
         step = newton.find_step()
         if step is None:
             reason = "no step along the Newton direction lowers the objective"
-            return descent.certify(objective, reason)
+            return descent.end_without_progress(objective, reason)
         full_step = watchdog.pick_full_step(step)
         if full_step is not None:
             # Leave the valley sideways, then judge this step and the next one together.
@@ -89,8 +89,8 @@ def minimise(
 class _Watchdog:
     """Decides when a rejected full step is taken all the same, and whether it paid.
 
-    A trial that fails costs an iteration, so after each failure the next trial waits longer: 0, 1,
-    3, 7, … up to 64 iterations. A success ends the waiting.
+    A trial that fails costs an iteration, so after each failure the next one waits longer: 0, 0, 2,
+    6, 14, 30, … up to 63 iterations. A success ends the waiting.
     """
 
     def __init__(self) -> None:
@@ -114,7 +114,7 @@ class _Watchdog:
         return first
 
 
-class _NewtonStep:
+class _StepFinder:
     """Finds steps down from the present point of a descent, and remembers which Hessian worked.
 
     An iterative solver notices only after some iterations that the true Hessian is not positive
@@ -144,7 +144,7 @@ class _NewtonStep:
         direction = find_descent_direction(self._objective, self._solver, targets, self._descent)
         step = self._search_along(direction)
         if step is None:
-            step = self._root_step(targets)
+            step = self._saddle_step(targets)
         return step
 
     def _units(self) -> Float:
@@ -187,7 +187,7 @@ class _NewtonStep:
             return None
         return solution.x
 
-    def _root_step(self, targets: Float) -> Step | None:
+    def _saddle_step(self, targets: Float) -> Step | None:
         """Return a step to a zero of the gradient where the objective is flat to rounding.
 
         A symmetric body under compression may rest on a saddle. Directions that lead down only

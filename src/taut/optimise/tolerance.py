@@ -88,6 +88,20 @@ def estimate_rounding_floors(gross: Float, stiffness: BlockMatrix, x: Float) -> 
     return ROUNDING_UNITS * EPS * sums
 
 
+def all_within(residuals: Float, limits: Float) -> bool:
+    """Whether each particle's residual is within its limit [N], both (n,): the certificate.
+
+    A limit that is not finite allows nothing: an infinite residual must not pass for converged
+    because the forces it is compared with have overflowed too.
+
+    >>> all_within(np.array([1.0, 2.0]), np.array([1.0, 3.0]))
+    True
+    >>> all_within(np.array([np.inf]), np.array([np.inf]))
+    False
+    """
+    return bool((residuals <= limits).all() and np.isfinite(limits).all())
+
+
 def relative_residuals(residuals: Float, limits: Float) -> Float:
     """Return residual/limit of each particle, (n,).
 

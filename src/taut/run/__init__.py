@@ -1,4 +1,4 @@
-"""Run a system through time: in memory, or recorded in a folder and resumed with the same bits.
+"""Run a system through time: in memory, or recorded in a folder and resumed bit-identically.
 
 simulate.py          `taut.simulate` and the division of time into steps
 summary.py           totals of a run, progress, and how it ended

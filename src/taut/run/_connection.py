@@ -1,6 +1,6 @@
-"""Connect to run.sqlite, which a killed process may have left, or somebody else may have sent.
+"""Connect to run.sqlite, which may come from a killed process or from an untrusted source.
 
-A killed writer leaves a write-ahead log (`-wal`), which SQLite reads along, or, if it was killed
+A killed writer leaves a write-ahead log (`-wal`), which SQLite reads as well, or, if it was killed
 while switching to or from that log, a rollback journal (`-journal`), which must be played back
 before anything can be read. Both need write access to the folder.
 """
@@ -40,7 +40,7 @@ def connect(folder: Path, mode: Literal["ro", "rw"]) -> sqlite3.Connection:
     except sqlite3.OperationalError as error:
         if mode == "rw" or not str(error.sqlite_errorname).startswith("SQLITE_READONLY"):
             raise
-    _open(folder, "rw").close()  # plays the journal back
+    _open(folder, "rw").close()  # SQLite plays the journal back
     return _open(folder, mode)
 
 
@@ -83,8 +83,8 @@ def _size(path: Path) -> int:
 def _reject_irregular_files(folder: Path) -> None:
     """Raise RunError unless the database and its journals are regular files.
 
-    Opening a pipe could wait for ever. A link is rejected too: SQLite follows it, and takes the
-    journals beside its target, which were not checked here, for those of the run.
+    Opening a pipe could wait for ever. A link is rejected too: SQLite follows it, and would use the
+    journals next to its target, which were not checked here.
     """
     if not stat.S_ISDIR(os.stat(folder).st_mode):
         raise RunError("it is not a folder")

@@ -1,6 +1,6 @@
 """Read run.sqlite as an untrusted file: every error is a RunError with the folder and the task.
 
-Nothing in the file is executed: its tables must be those of `taut.run._tables`, word for word,
+Nothing in the file is executed: its tables must be exactly those of `taut.run._tables`,
 without triggers, and SQLite may call no function in them. Every row that is read must have the
 right checksum.
 """
@@ -101,7 +101,7 @@ class Database:
             raise RunError("it has triggers, which a run of taut never has")
 
     def read_metadata(self) -> Metadata:
-        """Return what the run is."""
+        """Return the metadata of the run."""
         with self.report_errors("read what the run is"):
             rows: dict[str, Any] = {}
             for key, value, check in self.execute("SELECT key, value, checksum FROM meta"):

@@ -44,7 +44,7 @@ LEDGER_COLUMNS = {f.name: "REAL" for f in fields(LedgerEntry) if f.name not in G
 
 
 def quote_names(columns: dict[str, str]) -> str:
-    """Return names of columns for a statement, quoted: `between` is a word of SQL."""
+    """Return names of columns for a statement, quoted: `between` is an SQL keyword."""
     return ", ".join(f'"{name}"' for name in columns)
 
 

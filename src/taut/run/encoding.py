@@ -21,7 +21,7 @@ A State is
 all little-endian, and nothing after it. Decoding runs no code and rejects what does not fit.
 
 The checksum is BLAKE2b, 16 bytes, of the name of the table and the row's values, each preceded by
-its type and length. It detects damage; it is no signature.
+its type and length. It detects damage; it does not authenticate.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ from taut.system.system import System
 from taut.system.terms import Inputs
 from taut.system.workspace import Workspace, workspace_for
 
-_RAYLEIGH = "rayleigh"  # the name under which Rayleigh damping is booked
+_RAYLEIGH = "rayleigh"  # the name of Rayleigh damping in the ledger
 
 
 def balance_energy(system: System, step: StepResult) -> LedgerEntry:

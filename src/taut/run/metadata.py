@@ -1,4 +1,4 @@
-"""What a run is: the rows of `meta` in run.sqlite, written once, when the run begins.
+"""The metadata of a run: the rows of `meta` in run.sqlite, written once, when the run begins.
 
 format                      of the file (`taut.run._tables.FORMAT`)
 versions                    of taut, Python, numpy, scipy, numba, SQLite and the platform: JSON
@@ -85,11 +85,11 @@ class Metadata:
         return min(frame * self.every, self.steps)
 
     def is_frame(self, step: int) -> bool:
-        """Tell whether a step has a frame."""
+        """Return whether a step has a frame."""
         return step % self.every == 0 or step == self.steps
 
     def is_checkpoint(self, step: int) -> bool:
-        """Tell whether a step has a checkpoint; interruptions add others."""
+        """Return whether a step has a checkpoint; interruptions add others."""
         return step % self.checkpoint_every == 0 or step == self.steps
 
     def to_rows(self) -> dict[str, Any]:

@@ -1,12 +1,12 @@
-"""Run a system into a folder, and continue after an interruption with the same bits.
+"""Run a system into a folder, and continue bit-identically after an interruption.
 
 Frames, reports, ledger and checkpoints are written as the steps are taken (`taut.run.writer`), so
 that memory does not grow with the run; the results at the end are computed from the file
 (`taut.run.results`).
 
 A checkpoint is the whole State, and the steps of a run were fixed at its start. So a run that was
-stopped or killed ends in the same bits as one that was not: frames after the last undamaged
-checkpoint are computed again, and must equal those on the disk.
+stopped or killed ends bit-identical to one that was not: frames after the last undamaged checkpoint
+are computed again, and must equal those on the disk.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def resume(
     tell: Tell | None = None,
     stop: Stop | None = None,
 ) -> RunResult:
-    """Continue a run from its last undamaged checkpoint, to the same bits as without interruption.
+    """Continue a run from its last undamaged checkpoint; the results are bit-identical.
 
     system, integrator : must be those of the run
     scene : the text from which the system was built, if any; must be that of the run
@@ -216,15 +216,15 @@ class _Recording:
         try:
             step, state, is_stopped = self._take_steps(step, state)
             if is_stopped:
-                return self._result("interrupted", step, state)
+                return self._make_result("interrupted", step, state)
             notes = write_results(self.writer, state)
             self.writer.finish()
-            return self._result("finished", step, state, notes)
+            return self._make_result("finished", step, state, notes)
         finally:
             self.writer.close()
 
     def _take_steps(self, step: int, state: State) -> tuple[int, State, bool]:
-        """Take steps to the end or until stopped; return the last one, its state, and whether."""
+        """Take steps; return the last one, its state, and whether `stop` ended the run early."""
         metadata, time_steps = self.writer.metadata, self.writer.metadata.time_steps
         rows: list[StepRow] = []
         last_checkpoint = step
@@ -252,19 +252,19 @@ class _Recording:
             if checkpoint:
                 last_checkpoint = step
             if self.tell is not None:
-                self.tell(self._progress(step, state.t, done.report, *clock.read(step)))
+                self.tell(self._make_progress(step, state.t, done.report, *clock.read(step)))
             if is_stopped:
                 return step, state, True
         return step, state, False
 
-    def _progress(
+    def _make_progress(
         self, step: int, t: float, report: Report, elapsed: float, left: float
     ) -> StepProgress:
         metadata, durable = self.writer.metadata, self.writer.durable
         is_frame = metadata.is_frame(step)
         return StepProgress(step, metadata.steps, t, report, durable, is_frame, elapsed, left)
 
-    def _result(
+    def _make_result(
         self,
         outcome: Literal["finished", "interrupted"],
         step: int,
@@ -284,10 +284,10 @@ class _Clock:
         self.start = self.second = time.perf_counter()
 
     def read(self, step: int) -> tuple[float, float]:
-        """Return the seconds so far and those left; nan while only the first step is taken."""
+        """Return the seconds so far and those left (nan after the first step)."""
         now = time.perf_counter()
-        if step == self.first + 1:  # it may have compiled: the pace is that of the later steps
+        if step == self.first + 1:  # left out of the estimate: it may have compiled
             self.second = now
             return now - self.start, math.nan
-        pace = (now - self.second) / (step - self.first - 1)
-        return now - self.start, pace * (self.steps - step)
+        seconds_per_step = (now - self.second) / (step - self.first - 1)
+        return now - self.start, seconds_per_step * (self.steps - step)

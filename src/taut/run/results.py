@@ -3,8 +3,8 @@
 They are computed from run.sqlite row by row, so that memory does not grow with the run, and a
 resumed run has the same files as one that was not interrupted, apart from wall-clock times.
 
-The picture shows T and V of each law at the end of each step above, and below what has come in and
-gone out so far, summed over the steps. With E = T + ΣV,
+The picture shows, above, T and V of each law at the end of each step, and below, the sums of the
+flows of energy so far. With E = T + ΣV,
 
     E - E₀ = work + scripted - dissipated - numerical - torn + residual
 
@@ -126,9 +126,9 @@ def _write_picture(writer: RunWriter) -> list[str]:
 
 
 def energy_curves(entries: Iterable[LedgerEntry], count: int) -> tuple[list[float], Curves, Curves]:
-    """Return times [s], and there the energies and the sums of flows so far [J], by label.
+    """Return times [s], and by label the energies and the sums of flows [J] at these times.
 
-    Of `count` entries at most 2000 become points.
+    At most 2000 of the `count` entries become points.
 
     >>> entry = LedgerEntry(0.1, 0.1, 2.0, 0.5, {"spring": 1.5}, dissipated={"drag": 0.25})
     >>> times, energies, flows = energy_curves([entry], 1)

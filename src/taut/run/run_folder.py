@@ -31,7 +31,7 @@ RUN_FILES = (SUMMARY, LEDGER, PICTURE, FILE, *JOURNALS, SCENE)
 
 
 def describe_error(error: Exception) -> str:
-    """Return the message of an error; of one of the system, its reason alone."""
+    """Return the message of an error; for an OSError, only its reason."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror[0].lower() + error.strerror[1:]
     return str(error)
@@ -97,7 +97,7 @@ def lock_run(folder: Path) -> Iterator[None]:
 
 
 def absolute_folder(folder: Any) -> Path:
-    """Return the absolute path of a run folder: it must not change with the working directory.
+    """Return the absolute path of a run folder, which does not change with the working directory.
 
     >>> absolute_folder(3)
     Traceback (most recent call last):
@@ -135,7 +135,7 @@ def clear_folder(folder: Path, files: Mapping[str, bytes], *, overwrite: bool) -
 def _reject_existing(folder: Path, existing: list[str], files: Mapping[str, bytes]) -> None:
     if FILE in existing:
         raise RunError(f"{folder}: a run exists here; pass overwrite=True to replace it")
-    # A run that was killed as it began leaves its scene, which is no obstacle if it is the same.
+    # A run that was killed at its start leaves a scene, which is no obstacle if it is the same.
     in_the_way = [name for name in existing if name != SCENE]
     new = {**files, SCENE: files.get(SCENE)}
     in_the_way += [name for name, data in new.items() if _differs(folder / name, data)]
@@ -162,7 +162,7 @@ def write_inputs(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def check_input_names(folder: Path, inputs: Mapping[str, bytes]) -> None:
-    """Raise RunError for inputs outside the folder, or in place of the run's own files."""
+    """Raise RunError for inputs outside the folder, or with names of the run's own files."""
     for name, data in inputs.items():
         path = _relative_path(folder, name)
         if path.parts[0].lower() in (*RUN_FILES, LOCK):

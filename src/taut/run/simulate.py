@@ -4,7 +4,7 @@ The number of steps between two times is
 
     steps = (until - t) / h,
 
-and where that is not a whole number, one more that is shorter. It is decided once, at the start,
+and, if that is not a whole number, one more step that is shorter. It is decided once, at the start,
 and the length of a step follows from its index, so that a resumed run takes the same steps.
 """
 
@@ -24,8 +24,8 @@ from taut.step.report import Report
 from taut.system.state import State
 from taut.system.system import System
 
-MAX_STEPS = 2**53  # beyond it a float cannot count them
-_SLACK = 1e-6  # a remainder below this fraction of h is rounding, not a step
+MAX_STEPS = 2**53  # beyond this a float cannot count them
+_MIN_LAST_STEP = 1e-6  # relative to h: a shorter remainder is rounding, not a step
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class TimeSteps:
         count = (until - t) / h
         whole = round(count)
         # adding h to t `whole` times loses up to whole²·eps steps; the factor 4 is a margin
-        slack = _SLACK + 4.0 * np.finfo(np.float64).eps * whole * whole
+        slack = _MIN_LAST_STEP + 4.0 * np.finfo(np.float64).eps * whole * whole
         if count <= slack:
             return TimeSteps(0, h, h)
         if abs(count - whole) <= slack:
@@ -59,7 +59,7 @@ class TimeSteps:
         return TimeSteps(floor + 1, h, (count - floor) * h)
 
     def length(self, index: int) -> float:
-        """Return the length of the step after `index` others [s].
+        """Return the length of the step with this index, from 0 [s].
 
         >>> TimeSteps.between(0.0, 0.5, 1.25).length(2)
         0.25
@@ -68,7 +68,7 @@ class TimeSteps:
 
 
 class Simulation(Iterator[tuple[State, Report]]):
-    """The steps of a run, each taken when it is asked for.
+    """The steps of a run; each is taken when the iterator advances.
 
     summary : totals so far (see `taut.run.summary.Summary`)
     ledger : the energy ledger, or None

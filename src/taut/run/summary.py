@@ -9,7 +9,7 @@ from typing import Literal
 from taut.step.report import Report
 from taut.system.state import State
 
-_ADDED = (  # fields of a Summary that are sums of the same fields of the reports
+_SUMMED_FIELDS = (  # fields of a Summary that are sums of the same fields of the reports
     "substeps",
     "retries",
     "iterations",
@@ -63,7 +63,7 @@ class Summary:
         (1, 3)
         """
         self.steps += 1
-        for name in _ADDED:
+        for name in _SUMMED_FIELDS:
             setattr(self, name, getattr(self, name) + getattr(report, name))
         self.floors += report.outcome == "rounding floor"
         if report.outcome == "explicit":
@@ -86,7 +86,7 @@ class Summary:
         if self.torn:
             lines.append(f"{self.torn} elements torn")
         if self.worst is None:
-            lines.append("explicit: nothing was solved")
+            lines.append("explicit: no equations were solved")
         else:
             lines.append(
                 f"worst residual {self.worst.residual:.2e} N of {self.worst.limit:.2e} N allowed, "

@@ -1,8 +1,8 @@
 """Write a run: one transaction per frame, with the reports and ledger entries since the last one.
 
 SQLite keeps a write-ahead log and waits for the disk at the end of each transaction (synchronous =
-FULL): what `save` has returned from survives a loss of power, and a process that is killed loses
-only the transaction that it was in. A new file is written under another name and renamed when the
+FULL): once `save` has returned, its data survive a loss of power, and a process that is killed
+loses only its current transaction. A new file is written under another name and renamed when the
 first frame is in it, so that a run.sqlite always holds a run.
 """
 
@@ -83,7 +83,7 @@ class RunWriter:
                 (folder / name).unlink(missing_ok=True)
             try:
                 _create_file(new, metadata, state)
-                for name in JOURNALS:  # SQLite would take an old log for that of the new file
+                for name in JOURNALS:  # otherwise SQLite would apply an old log to the new file
                     (folder / name).unlink(missing_ok=True)
                 os.replace(new, folder / FILE)
                 sync_folder(folder)
@@ -109,18 +109,18 @@ class RunWriter:
             if checkpoint:
                 self._save_checkpoint(step, state)
             durable = max(self.durable, step)
-            self.database.execute(_SET_PROGRESS, _progress_row(durable, status))
+            self.database.execute(_SET_PROGRESS, _make_progress_row(durable, status))
         self.durable, self.status = durable, status
 
     def finish(self) -> None:
         """Set the status to finished."""
         with self._report_errors("that the run is finished"), self._transaction():
-            self.database.execute(_SET_PROGRESS, _progress_row(self.durable, "finished"))
+            self.database.execute(_SET_PROGRESS, _make_progress_row(self.durable, "finished"))
         self.status = "finished"
 
     def close(self) -> None:
         """Close the file and remove its log, so that it can be read without write access."""
-        # fails while somebody reads, or on a full disk: then the log stays and is as good
+        # Fails while the file is read, or on a full disk; the log then stays, and nothing is lost.
         with suppress(sqlite3.Error):
             self.database.execute("PRAGMA busy_timeout = 0")
             self.database.execute("PRAGMA journal_mode = DELETE")
@@ -129,17 +129,17 @@ class RunWriter:
 
     @property
     def safe(self) -> str:
-        """A sentence for errors: what is on the disk whatever happens now."""
+        """A clause for errors about what is already on the disk."""
         return f"everything up to step {self.durable} is safe"
 
     def _save_frame(self, step: int, state: State) -> None:
-        row = _frame_row(step, state)
+        row = _make_frame_row(step, state)
         if step <= self._durable_at_start and self._has_same_frame(step, row[2]):
             return
         self.database.execute(_insert("frames", 6), row)
 
     def _has_same_frame(self, step: int, check: bytes) -> bool:
-        """Tell whether a frame that is computed again after a resume is on the disk undamaged.
+        """Return whether a frame that is computed again after a resume is on the disk undamaged.
 
         RunError if it differs: frames of two different runs must not be mixed.
         """
@@ -167,7 +167,7 @@ class RunWriter:
 
     def _save_checkpoint(self, step: int, state: State) -> None:
         execute = self.database.execute
-        execute(_insert("checkpoints", 4), _checkpoint_row(step, state))
+        execute(_insert("checkpoints", 4), _make_checkpoint_row(step, state))
         kept = "SELECT step FROM checkpoints WHERE step <= ? ORDER BY step DESC LIMIT ?"
         execute(
             f"DELETE FROM checkpoints WHERE step > 0 AND step NOT IN ({kept})",
@@ -207,7 +207,7 @@ def _page_size(n: int) -> int:
 
 
 def _set_durability(execute: Any, page_size: int) -> None:
-    """Let every transaction be on the disk when it ends."""
+    """Make SQLite write every transaction to the disk before it ends."""
     execute("PRAGMA synchronous = FULL")
     execute("PRAGMA fullfsync = ON")  # on macOS fsync alone does not reach the disk
     execute("PRAGMA checkpoint_fullfsync = ON")
@@ -233,24 +233,24 @@ def _create_file(path: Path, metadata: Metadata, state: State) -> None:
             execute(sql)
         for key, value in {"format": FORMAT, **metadata.to_rows()}.items():
             execute(_insert("meta", 3), (key, value, checksum("meta", key, value)))
-        execute(_insert("frames", 6), _frame_row(0, state))
-        execute(_insert("checkpoints", 4), _checkpoint_row(0, state))
-        execute(_SET_PROGRESS, _progress_row(0, "running"))
+        execute(_insert("frames", 6), _make_frame_row(0, state))
+        execute(_insert("checkpoints", 4), _make_checkpoint_row(0, state))
+        execute(_SET_PROGRESS, _make_progress_row(0, "running"))
         execute("COMMIT")
     finally:
         connection.close()
 
 
-def _frame_row(step: int, state: State) -> tuple[Any, ...]:
+def _make_frame_row(step: int, state: State) -> tuple[Any, ...]:
     t, q, v = to_sql_real(state.t), vectors_to_bytes(state.q), vectors_to_bytes(state.v)
     active = masks_to_bytes(state.active)
     return step, t, checksum("frames", step, t, q, v, active), q, v, active
 
 
-def _checkpoint_row(step: int, state: State) -> tuple[Any, ...]:
+def _make_checkpoint_row(step: int, state: State) -> tuple[Any, ...]:
     t, data = to_sql_real(state.t), state_to_bytes(state)
     return step, t, checksum("checkpoints", step, t, data), data
 
 
-def _progress_row(step: int, status: str) -> tuple[Any, ...]:
+def _make_progress_row(step: int, status: str) -> tuple[Any, ...]:
     return 1, step, status, checksum("progress", 1, step, status)

@@ -32,12 +32,12 @@ _BODY_KIND = {
     3: "a solid of its cells",
 }
 _DENSITY = {1: 1000.0, 2: 300.0, 3: 1000.0}  # [kg/m³]
-_YOUNG = {1: 1e4, 2: 300.0, 3: 10.0}  # of ρ g L: soft, so that the body moves visibly
+_YOUNG = {1: 1e4, 2: 300.0, 3: 10.0}  # in multiples of ρ g L: soft, so that the body moves visibly
 
-_THICKNESS = 1e-2  # of L; a shell of L/1000 collapses like a bag
-_DIAMETER = 5e-3  # of lines, of L
+_THICKNESS = 1e-2  # relative to L; a shell of L/1000 collapses like a bag
+_DIAMETER = 5e-3  # of lines, relative to L
 _GRAVITY = 9.81  # [m/s²], the default of laws.gravity
-_DAMPING = 5e-3  # [s]: of springs, c = _DAMPING × k
+_DAMPING = 5e-3  # [s]: springs have c = _DAMPING × k
 _MAX_FITTED_POINTS = 20_000  # larger meshes take Van Gelder's formula, which needs no fit
 
 
@@ -84,7 +84,7 @@ def of_mesh(
     dimension = next((d for d in (3, 2, 1) if mesh.blocks(d)), 0)
     size = _diagonal(mesh)
     if not dimension or not size:
-        raise SceneError(["the mesh has no cells, or no extent"], path=file)
+        raise SceneError([f"the mesh must have cells and an extent, got {mesh!r}"], path=file)
     notes = [f"{file.name}: {mesh!r}, {size:.3g} m across, as {_BODY_KIND[dimension]}"]
     given = {
         "young": young,
@@ -94,10 +94,10 @@ def of_mesh(
         "density": density,
     }
     material = _choose_material(file, mesh, dimension, size, given, notes)
-    hold = _default_hold(mesh) if fix is None else fix
+    hold = _choose_hold(mesh) if fix is None else fix
     if fix is None:
         notes.append(f"held points: {hold} (default; --fix sets them)")
-    notes += _note_falling_parts(mesh, dimension, hold)
+    notes += _describe_falling_components(mesh, dimension, hold)
     mesh_table = {
         "file": file.name,
         "scale": float(scale),
@@ -195,8 +195,8 @@ def _find_used_points(mesh: Mesh, dimension: int) -> Mask:
     return is_used
 
 
-def _note_falling_parts(mesh: Mesh, dimension: int, hold: str) -> list[str]:
-    """Return a note if components of the mesh are not held: eyes in a head, buttons on a shirt."""
+def _describe_falling_components(mesh: Mesh, dimension: int, hold: str) -> list[str]:
+    """Return a note if components of the mesh are not held, such as eyes or buttons."""
     try:
         held = mesh.select(hold)
     except MeshError:  # reported when the scene is built
@@ -205,10 +205,10 @@ def _note_falling_parts(mesh: Mesh, dimension: int, hold: str) -> list[str]:
     loose = np.setdiff1d(components, mesh.components[held]).size
     if not loose:
         return []
-    return [f"{loose} of {components.size} components are not held, and fall"]
+    return [f"{loose} of {components.size} components are not held, and will fall"]
 
 
-def _default_hold(mesh: Mesh) -> str:
+def _choose_hold(mesh: Mesh) -> str:
     """Return a selection of the top 5% of the height; of the corners if there is no height."""
     height = np.ptp(mesh.positions[:, 1])
     if height <= 1e-9 * _diagonal(mesh):

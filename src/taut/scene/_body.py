@@ -174,7 +174,7 @@ def build_start_values(
     folder: SceneFolder,
     errors: ErrorCollector,
 ) -> StartValues:
-    """Compute the start values of body number i; where there is an error, a default stands in."""
+    """Compute the start values of body number i, with a default in place of each that fails."""
     mass = material_mass
     if body.mass is not None or body.density is not None:
         with errors.collect("body", i, "density" if body.mass is None else "mass"):

@@ -9,7 +9,7 @@ from pydantic import PlainValidator, WithJsonSchema
 
 from taut.arrays import Int
 from taut.errors import SceneError, did_you_mean
-from taut.mesh.kinds import kind
+from taut.mesh.kinds import find_kind
 from taut.mesh.mesh import Mesh
 from taut.mesh.selection.select import EmptySelection
 from taut.scene._limits import MAX_ENTRIES, MAX_PARTICLES, MAX_ROW, MAX_TEXT, show_value
@@ -142,7 +142,7 @@ def _name_elements(on: Any, mesh: Mesh, springs: Int | None) -> Int:
         return springs
     if on == "boundary_triangles":
         return _boundary_triangles(mesh)
-    is_kind = kind(on) is not None
+    is_kind = find_kind(on) is not None
     if is_kind and on in mesh.cells:
         return mesh.cells[on]
     if on not in _MESH_ATTRIBUTES:

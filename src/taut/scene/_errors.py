@@ -1,7 +1,7 @@
-"""Errors of a scene: collected, worded, and reported together.
+"""Errors of a scene: collect them, word them, and raise them together.
 
 Checking the tables (pydantic) and building them find different errors. `drop_invalid` removes the
-tables that failed the first, so that the rest can be built in the same go.
+tables that failed the first check, so that the rest can be built in the same pass.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MESSAGES = {  # by pydantic's type of error
     "finite_number": "must be finite",
     "string_pattern_mismatch": "must not contain control characters",
 }
-# What stands in for a required table that is invalid, while the rest of the scene is checked.
+# Placeholders for required tables that are invalid, so that the rest of the scene can be checked.
 _REPLACEMENTS: dict[str, Any] = {"time": {"h": 0.01, "duration": 1.0}}
 _OPTIONAL_BODY_KEYS = ("render", "pose", "velocity")
 
@@ -116,20 +116,20 @@ def list_errors(error: ValidationError, root: type[BaseModel]) -> list[tuple[Key
     errors = []
     for entry in error.errors(include_url=False):
         path, model = _find_path(entry["loc"], root)
-        errors.append(_word_error(entry, path, model))
+        errors.append(_describe_error(entry, path, model))
     return errors
 
 
 def _find_path(
     location: tuple[Any, ...], root: type[BaseModel]
 ) -> tuple[KeyPath, type[BaseModel] | None]:
-    """Return pydantic's location without its own marks, and the model of the innermost table."""
+    """Return pydantic's location without its tags, and the model of the innermost table."""
     model: type[BaseModel] | None = root
     path: list[str | int] = []
     for i, key in enumerate(location):
         if key in _MODELS_BY_TAG:
             model = _MODELS_BY_TAG[key]
-        elif key != "[key]":  # which marks that the key itself, named before, is invalid
+        elif key != "[key]":  # pydantic's tag for an invalid key; the key itself comes before it
             path.append(key)
             if i < len(location) - 1 and isinstance(key, str) and model is not None:
                 field = model.model_fields.get(key)
@@ -146,7 +146,9 @@ def _find_model(annotation: Any) -> type[BaseModel] | None:
     return models[0] if len(models) == 1 else None
 
 
-def _word_error(entry: Any, path: KeyPath, model: type[BaseModel] | None) -> tuple[KeyPath, str]:
+def _describe_error(
+    entry: Any, path: KeyPath, model: type[BaseModel] | None
+) -> tuple[KeyPath, str]:
     """Return the path and message of one error of pydantic."""
     kind, context, value = entry["type"], entry.get("ctx", {}), entry["input"]
     if kind == "missing":
@@ -185,7 +187,7 @@ def _word_error(entry: Any, path: KeyPath, model: type[BaseModel] | None) -> tup
             f"must have at least {context['min_length']} items, got {context['actual_length']}",
         )
     text = _MESSAGES.get(kind)
-    if text is None:  # pydantic's own words, such as "Input should be greater than 0"
+    if text is None:  # pydantic's own wording, such as "Input should be greater than 0"
         text = str(entry["msg"]).replace("Input should", "must").replace("String should", "must")
         text = f"{text[:1].lower()}{text[1:]}"
     return path, f"{text}, got {show_value(value)}"

@@ -1,9 +1,10 @@
 """The cost of a run before it starts: particles and elements, and rough memory, time and disk.
 
 Seconds are those of one core of a recent laptop, from the number of matrix blocks b and elements m:
-an implicit step takes about `_NEWTON_ITERATIONS` × (`_ASSEMBLE` m + `_SOLVE` b), an explicit one
-`_EVALUATE` m for each evaluation of the forces. For the built-in scenes this is right within a
-factor of about four. Stiff scenes may take longer, and the first use of a law adds its compilation.
+an implicit step takes about `_NEWTON_ITERATIONS` × (`_ASSEMBLE_SECONDS` m + `_SOLVE_SECONDS` b), an
+explicit one `_EVALUATE_SECONDS` m for each evaluation of the forces. For the built-in scenes this
+is right within a factor of about four. Stiff scenes may take longer, and the first use of a law
+adds its compilation.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from taut.step.explicit import Explicit
 from taut.step.tr_bdf2 import TRBDF2
 from taut.system.system import System
 
-_STEP = 2e-3  # [s] overhead of an implicit step, at any size
+_STEP_SECONDS = 2e-3  # [s] overhead of an implicit step, at any size
 _NEWTON_ITERATIONS = 4.0
-_ASSEMBLE = 4e-7  # [s] per iteration and element of two particles
-_SOLVE = 1.2e-6  # [s] per iteration and matrix block
-_EVALUATE = 1e-7  # [s] per force evaluation and element of two particles
+_ASSEMBLE_SECONDS = 4e-7  # [s] per iteration and element of two particles
+_SOLVE_SECONDS = 1.2e-6  # [s] per iteration and matrix block
+_EVALUATE_SECONDS = 1e-7  # [s] per force evaluation and element of two particles
 _BLOCK_BYTES = 400.0  # matrix, multigrid levels or factors, and copies
 _PARTICLE_BYTES = 1000.0
 _BASE_BYTES = 2.5e8  # Python, numpy, numba and compiled laws
@@ -83,11 +84,11 @@ def estimate(scene: Scene | Built) -> Estimate:
     if isinstance(method, Adaptive):
         method = method.integrator
     if isinstance(method, Explicit):
-        per_step = _STEP / 4 + _EVALUATE * work * len(method.weights)
+        per_step = _STEP_SECONDS / 4 + _EVALUATE_SECONDS * work * len(method.weights)
     else:
         stages = 2 if isinstance(method, TRBDF2) else 1
-        per_iteration = _ASSEMBLE * work + _SOLVE * blocks
-        per_step = stages * (_STEP + _NEWTON_ITERATIONS * per_iteration)
+        per_iteration = _ASSEMBLE_SECONDS * work + _SOLVE_SECONDS * blocks
+        per_step = stages * (_STEP_SECONDS + _NEWTON_ITERATIONS * per_iteration)
     element_bytes = 8.0 * 9 * 4 * work  # a 3×3 block of doubles for each pair of particles
     return Estimate(
         particles=system.n,

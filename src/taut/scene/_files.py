@@ -1,4 +1,4 @@
-"""Files that a scene names: found inside its folder, read, and renamed for copies elsewhere."""
+"""The files that a scene names: find them in its folder, read them, and rename their copies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from taut.regular_file import read_regular_file
 from taut.scene._limits import MAX_TABLE_FILE_BYTES
 from taut.scene._source_lines import KeyPath
 
-_COPIES = "inputs"  # the folder of the copies
+_COPY_FOLDER = "inputs"  # the folder of the copies
 # TetGen writes one mesh as several files; the reader opens those with the same stem too.
 _COMPANIONS = {".node": (".ele", ".face", ".edge"), ".ele": (".node", ".face", ".edge")}
 
@@ -196,12 +196,12 @@ def rename_files(tables: Any, new_name: Callable[[str], str]) -> Any:
     return tables
 
 
-def copy_names(names: Iterable[str]) -> dict[str, str]:
+def name_copies(names: Iterable[str]) -> dict[str, str]:
     """Return the name of the copy of each file: in the folder "inputs", all different.
 
     A file in that folder already keeps its name: a resolved scene resolves to the same text.
 
-    >>> copy_names(["a.obj", "b/c.csv", "inputs/d.obj"])
+    >>> name_copies(["a.obj", "b/c.csv", "inputs/d.obj"])
     {'a.obj': 'inputs/a.obj', 'b/c.csv': 'inputs/b/c.csv', 'inputs/d.obj': 'inputs/d.obj'}
     """
     paths = {name: PurePosixPath(name) for name in names}
@@ -209,14 +209,16 @@ def copy_names(names: Iterable[str]) -> dict[str, str]:
         name: not path.is_absolute() and ".." not in path.parts and "~" not in name
         for name, path in paths.items()
     }
-    copies = {name for name, path in paths.items() if inside[name] and path.parts[:1] == (_COPIES,)}
+    copies = {
+        name for name, path in paths.items() if inside[name] and path.parts[:1] == (_COPY_FOLDER,)
+    }
     # Suffixes are ignored: the files of one TetGen mesh must keep a common stem.
     taken = {paths[name].with_suffix("") for name in copies}
     found = {}
     for name, path in paths.items():
-        copy = path if name in copies else PurePosixPath(_COPIES) / path
+        copy = path if name in copies else PurePosixPath(_COPY_FOLDER) / path
         if not inside[name] or (name not in copies and copy.with_suffix("") in taken):
             digest = sha256(str(path.parent).encode()).hexdigest()[:8]
-            copy = PurePosixPath(_COPIES) / f"{digest}-{path.name}"
+            copy = PurePosixPath(_COPY_FOLDER) / f"{digest}-{path.name}"
         found[name] = str(copy)
     return found

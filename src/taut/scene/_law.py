@@ -16,7 +16,7 @@ from taut.errors import SceneError, TautError, did_you_mean
 from taut.mesh.mesh import Mesh
 from taut.scene._elements import Elements, Selection, find_elements
 from taut.scene._files import SceneFolder
-from taut.scene._limits import MAX_ELEMENTS, Name, SceneTable, Text, tagged_union
+from taut.scene._limits import MAX_ELEMENTS, Name, SceneTable, Text, create_tagged_union
 from taut.scene._parameter import Parameter, check_parameter, evaluate
 from taut.scene._source_lines import KeyPath
 
@@ -62,7 +62,7 @@ class OwnLaw(LawTable):
     law: Text = Field(description="file.py:name", json_schema_extra={"pattern": r"\.py:\w+$"})
 
 
-def _parameter_defaults(law: Any) -> dict[str, Any]:
+def _list_parameter_defaults(law: Any) -> dict[str, Any]:
     """Return the default of each parameter; ... if it is required, None if taut measures it."""
     if not isinstance(law, Law):
         return {p.name: p.default for p in inspect.signature(law).parameters.values()}
@@ -80,7 +80,7 @@ def _create_models() -> dict[str, type[LawTable]]:
         summary = (inspect.getdoc(law) or "").split("\n")[0]
         docs = read_parameter_docs(law.__doc__)
         fields: dict[str, Any] = {"law": (Literal[name], Field(description=summary))}
-        for parameter, default in _parameter_defaults(law).items():
+        for parameter, default in _list_parameter_defaults(law).items():
             type_ = Parameter if default is not None else Parameter | None
             fields[parameter] = (type_, Field(default, description=docs.get(parameter, "")))
         model: Any = create_model(
@@ -108,7 +108,7 @@ def _find_tag(value: Any) -> str | None:
 if TYPE_CHECKING:
     AnyLawTable = LawTable
 else:
-    AnyLawTable = tagged_union(LAW_MODELS, _find_tag)
+    AnyLawTable = create_tagged_union(LAW_MODELS, _find_tag)
 
 
 class LawCollector:
@@ -170,11 +170,11 @@ def build_law(
     springs: Int | None,
     name: str,
 ) -> Any:
-    """Bind a law to elements of a mesh.
+    """Bind the law of a table to elements of a mesh.
 
     start : index of the mesh's first particle in the system; None: the mesh is the whole system
     springs : point indices of the springs of the material, shape (m, 2), or None
-    name : what the law is called unless the table has a name
+    name : the default name of the law
     """
     if isinstance(table, OwnLaw):
         law = _load_own_law(table.law, folder, allow_code=allow_code)

@@ -1,7 +1,7 @@
 """Limits of a scene, and the base class and field types of its tables, which enforce them.
 
-A scene may come from an untrusted source: it must not make taut compute without end or fill the
-memory, whatever numbers it contains.
+A scene may come from an untrusted source: whatever numbers it contains, it must not make taut run
+for ever or fill the memory.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ class SceneTable(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, defer_build=True)
 
 
-def tagged_union(models: Mapping[str, type[BaseModel]], find_tag: Callable[[Any], Any]) -> Any:
+def create_tagged_union(
+    models: Mapping[str, type[BaseModel]], find_tag: Callable[[Any], Any]
+) -> Any:
     """Return the type of a table that has one of several models, chosen by its tag.
 
     models : by tag
@@ -105,7 +107,7 @@ class PointBudget:
         self._used = 0.0
 
     def charge(self, points: float) -> None:
-        """Count a mesh of about so many points; raise MeshError if it exceeds the budget."""
+        """Charge a mesh of about `points` points; raise MeshError if it exceeds the budget."""
         self.check(points)
         self._used += points
         if self._used > self._FACTOR * self.limit:

@@ -1,4 +1,4 @@
-"""Load a scene by what the user names: a built-in scene, a scene file, or a mesh file."""
+"""Load the scene that a user names: a built-in scene, a scene file, or a mesh file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from taut.scene._scene import Scene, read_text
 from taut.scene.toml import apply_overrides, format_toml, read_file
 
 _BUILTIN = Path(__file__).parent / "builtin"
-_ORDER = (  # from the simplest on
+_ORDER = (  # the simplest first
     "spring",
     "pendulum",
     "chain",
@@ -41,7 +41,7 @@ _ORDER = (  # from the simplest on
 
 @cache
 def names() -> tuple[str, ...]:
-    """Return the names of the built-in scenes, from the simplest on.
+    """Return the names of the built-in scenes, the simplest first.
 
     >>> names()[:3]
     ('spring', 'pendulum', 'chain')

@@ -30,7 +30,7 @@ from taut.scene._limits import (
     SceneTable,
     Text,
     Vector,
-    tagged_union,
+    create_tagged_union,
 )
 from taut.scene._parameter import Components, FewNumbers, evaluate
 
@@ -116,7 +116,7 @@ class InlineMesh(MeshTable):
     )
 
 
-def _argument_field(argument: inspect.Parameter, description: str) -> tuple[Any, Any]:
+def _create_argument_field(argument: inspect.Parameter, description: str) -> tuple[Any, Any]:
     """Return the type and field of an argument of a generator."""
     types: dict[str, Any] = {
         "int": Annotated[int, Field(ge=1, le=MAX_PARTICLES)],
@@ -140,7 +140,7 @@ def _create_models() -> dict[str, type[MeshTable]]:
         docs = read_parameter_docs(generator.__doc__)
         fields: dict[str, Any] = {"shape": (Literal[name], Field(description=summary))}
         for argument in inspect.signature(generator).parameters.values():
-            fields[argument.name] = _argument_field(argument, docs.get(argument.name, ""))
+            fields[argument.name] = _create_argument_field(argument, docs.get(argument.name, ""))
         model: Any = create_model(
             f"{name.capitalize()}Mesh", __base__=MeshTable, __doc__=summary, **fields
         )
@@ -168,7 +168,7 @@ def _find_tag(value: Any) -> str | None:
 if TYPE_CHECKING:
     AnyMeshTable = MeshTable
 else:
-    AnyMeshTable = tagged_union(MESH_MODELS, _find_tag)
+    AnyMeshTable = create_tagged_union(MESH_MODELS, _find_tag)
 
 
 def build_mesh(table: MeshTable, folder: SceneFolder, budget: PointBudget) -> Mesh:

@@ -1,4 +1,4 @@
-"""Scenes: read from text, checked, written out in full, built and recorded."""
+"""Scenes: read and check them, write them out in full, build and record them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from taut.errors import SceneError
 from taut.mesh.mesh import Mesh
 from taut.scene._body import Part, build_parts
 from taut.scene._errors import ErrorCollector, drop_invalid, list_errors
-from taut.scene._files import MeshKey, SceneFolder, copy_names, find_file_names, rename_files
+from taut.scene._files import MeshKey, SceneFolder, find_file_names, name_copies, rename_files
 from taut.scene._limits import LISTS_OF_TABLES, MAX_PARTICLES
 from taut.scene._scene_file import Built, SceneFile, build
 from taut.scene._source_lines import KeyPath, SourceLines
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from taut.run.record import Stop, Tell
     from taut.run.summary import RunResult
 
-_FIRST_KEYS = ("shape", "file", "points", "law")  # they say what a table is
+_FIRST_KEYS = ("shape", "file", "points", "law")  # these keys determine what a table is
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Scene:
     allow_outside : whether files outside of the folder may be read
     allow_code : whether laws in Python files may be run
     most : maximum number of particles
-    text : the text it was read from, for line numbers in errors; None if no user has seen it
+    text : the text it was read from, for line numbers in errors; None if taut generated it
     notes : choices that were made, in words
     changed : paths of overridden values
     meshes : mesh files that were read already, by name, scale and up axis
@@ -153,7 +153,7 @@ class Scene:
 
     def resolved(self) -> str:
         """Return the scene as TOML with every default; its files have the names of `inputs`."""
-        names = copy_names(name for _, name in find_file_names(self.tables))
+        names = name_copies(name for _, name in find_file_names(self.tables))
         return format_toml(rename_files(copy.deepcopy(self.tables), names.__getitem__))
 
     def inputs(self) -> dict[str, bytes]:
@@ -171,7 +171,7 @@ class Scene:
             with errors.collect(*path):
                 folder.find(name)
         errors.raise_errors()
-        names = copy_names(list(folder.used))
+        names = name_copies(list(folder.used))
         return {copied: folder.read_bytes(name) for name, copied in names.items()}
 
 
@@ -204,7 +204,7 @@ def read_text(
     folder : where its files are
     path : the file of the text, for error messages
     overrides : values to change before anything is checked
-    lines : whether errors name lines of the text; False for text that no user has seen
+    lines : whether errors name lines of the text; False for text that taut generated
     notes, options : further fields of the `Scene`
 
     >>> read_text("[time]\\nh = 0.1\\nduration = 1\\n[[bdy]]\\nname = 'a'")
@@ -234,7 +234,7 @@ def read_text(
     errors = ErrorCollector(SourceLines(text, changed) if lines else None, path)
     for key_path, message in invalid:
         errors.add(key_path, message)
-    # The user sees what building finds in the valid tables in the same go.
+    # Building the valid tables finds further errors, which are reported together with these.
     rest, errors.restore_path = drop_invalid(tables, (key_path for key_path, _ in invalid))
     with suppress(ValidationError):  # nothing is left that could be built
         create_scene(rest)._collect_errors(errors)

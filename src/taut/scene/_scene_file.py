@@ -223,7 +223,7 @@ class _SceneBuilder:
         for i, part in self.parts.items():
             try:
                 self._build_law(table, part.mesh, part.start, self.springs[i], name, path)
-            except MissingElements as error:  # wind on triangles does not act on a rope
+            except MissingElements as error:  # such as wind on triangles for a rope
                 missing.append(error)
         if len(missing) == len(self.parts):
             raise missing[-1]
@@ -285,7 +285,7 @@ class _SceneBuilder:
                         raise SceneError([message]) from error
 
     def check_over_time(self, system: System) -> None:
-        """Evaluate what depends on time throughout the run: it must not fail after hours."""
+        """Evaluate parameters that depend on time, so that a run does not fail after hours."""
         times = np.linspace(0.0, self.file.time.duration, _TIME_SAMPLES).tolist()
         for group in (system.placed_energies, system.placed_damping, system.placed_loads):
             for law in group.values():

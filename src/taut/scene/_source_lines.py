@@ -1,7 +1,7 @@
 """Line numbers of the values of a TOML text, for error messages.
 
 `tomllib` does not report where a value was written. This scanner does; it relies on the text being
-valid TOML, which `tomllib` has checked before.
+valid TOML, which `tomllib` has already checked.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _PLAIN_VALUE = re.compile(r"[^,\]}\n#]*")
 _BLANK = re.compile(r"[ \t]*")
 _NUMBERS = re.compile(r"(?:(?:[-+\d.eE_]++|\[[-+\d.eE_,\s]*+\])\s*+,\s*+)++")
 # Lists of numbers may have 100,000 entries. The lines of the first hundred entries are recorded one
-# by one; the numbers after them are skipped by one regular expression, because nobody needs them
-# and a Python loop over them would dominate the time to read a scene.
+# by one; later ones are skipped by one regular expression, because a Python loop over them would
+# dominate the time to read a scene.
 _RECORDED_ENTRIES = 100
 
 
@@ -53,7 +53,7 @@ class SourceLines:
         return None
 
     def is_overridden(self, path: KeyPath) -> bool:
-        """Whether the value, or a table around it, is not the one of the text."""
+        """Whether the value, or a table around it, was changed after the text was read."""
         return any(path[:end] in self.overridden for end in range(1, len(path) + 1))
 
     def _record(self, path: KeyPath, position: int) -> None:
@@ -94,7 +94,7 @@ class SourceLines:
         start = self._position
         path = (*table, *self._scan_key())
         self._record(path, start)
-        self._position += 1  # the sign =
+        self._position += 1  # the equals sign
         self._scan_value(path)
 
     def _scan_key(self) -> list[str]:

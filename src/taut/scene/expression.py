@@ -16,7 +16,7 @@ import numpy as np
 from taut.arrays import Float
 from taut.errors import MeshError
 from taut.mesh.mesh import Mesh
-from taut.mesh.selection.language import Call, Name, Node, parse, walk
+from taut.mesh.selection.language import Call, Name, Node, iterate_nodes, parse
 from taut.mesh.selection.numbers import Numbers
 from taut.scene._limits import MAX_TEXT
 
@@ -57,7 +57,7 @@ class Expression:
         self._evaluator = _Evaluator(mesh, text)
         has_t = any(
             isinstance(node, Name) and node.text == "t" and not node.quoted
-            for node in walk(self._tree)
+            for node in iterate_nodes(self._tree)
         )
         # Per-vertex data named t hides the time.
         self.depends_on_time = has_t and "t" not in mesh.point_data
@@ -67,7 +67,7 @@ class Expression:
         """Return the values at time t [s], shape () or (n,)."""
         self._evaluator.t = t
         with np.errstate(all="ignore"):  # what is not finite is reported below
-            values = self._evaluator.values(self._tree)
+            values = self._evaluator.evaluate(self._tree)
         bad = np.flatnonzero(~np.isfinite(values))
         if len(bad):
             where = f" at point {bad[0]}" if values.ndim else ""
@@ -80,21 +80,21 @@ class _Evaluator(Numbers):
 
     t = 0.0
 
-    def values(self, node: Node, of: Float | None = None) -> Float:
+    def evaluate(self, node: Node, of: Float | None = None) -> Float:
         if isinstance(node, Name) and not node.quoted and node.text not in self.mesh.point_data:
             if node.text == "t":
                 return np.array(self.t)
             if node.text == "pi":
                 return np.array(np.pi)
             if node.text in ("u", "v"):
-                return self._texture("uv".index(node.text), node)
+                return self._evaluate_texture("uv".index(node.text), node)
         if isinstance(node, Call) and node.word in _FUNCTIONS:
             if len(node.arguments) != 1:
                 raise self.error(node, f"{node.word} takes 1 argument, got {len(node.arguments)}")
-            return np.asarray(_FUNCTIONS[node.word](self.values(node.arguments[0], of)))
-        return super().values(node, of)
+            return np.asarray(_FUNCTIONS[node.word](self.evaluate(node.arguments[0], of)))
+        return super().evaluate(node, of)
 
-    def _texture(self, axis: int, node: Node) -> Float:
+    def _evaluate_texture(self, axis: int, node: Node) -> Float:
         """Return u (axis 0) or v (axis 1) of each point, shape (n,); nan where there is none."""
         if self.mesh.uv is None:
             raise self.error(node, "the mesh has no texture coordinates")

@@ -1,7 +1,7 @@
 """TOML text to tables and back, and overrides of single values.
 
-Reading is bounded: the size of the text, the nesting and the length of dotted keys are limited, so
-that a hostile file is rejected after little work.
+The size of the text, the nesting and the length of dotted keys are limited, so that a hostile file
+is rejected quickly.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def parse(text: str, path: Any = None) -> dict[str, Any]:
         raise SceneError([_put_line_first(error)], path=path) from None
     except RecursionError:
         raise SceneError([too_deep], path=path) from None
-    except ValueError as error:  # an integer of thousands of digits, a date that does not exist
+    except ValueError as error:  # an integer of thousands of digits, or an impossible date
         raise SceneError([str(error)], path=path) from None
     if _is_nested_too_deep(tables):
         raise SceneError([too_deep], path=path)

@@ -1,1 +1,1 @@
-"""What there is to see: the browser, pictures, plots, and files for other programs."""
+"""Show results: in the browser, as pictures and plots, and as files for other programs."""

@@ -10,10 +10,24 @@ import numpy as np
 
 from taut.arrays import Bytes, Float
 
-BODIES = ("#5a92cb", "#d0803c", "#5b9a68", "#b5576e", "#8069a8", "#a08a4f")  # one after the other
-BACKS = ("#c9a77a", "#8aa3bd", "#b9a58c", "#9fb0a3", "#b8b391", "#a3a0bb")  # their other sides
+BODIES = (
+    "#5a92cb",
+    "#d0803c",
+    "#5b9a68",
+    "#b5576e",
+    "#8069a8",
+    "#a08a4f",
+)  # of the first, second… body
+BACKS = (
+    "#c9a77a",
+    "#8aa3bd",
+    "#b9a58c",
+    "#9fb0a3",
+    "#b8b391",
+    "#a3a0bb",
+)  # of the back sides of the same bodies
 HELD = "#b3261e"
-UNKNOWN = "#9a9a9a"  # of points that have no value
+UNKNOWN = "#9a9a9a"  # of points without a value
 
 _SEQUENTIAL = ("#392c76", "#2f4a8a", "#28788f", "#2fa084", "#79c263", "#d3dc4a", "#fdf3a0")
 _DIVERGING = ("#1f4e9c", "#4f86c6", "#a3c4e0", "#dcdad5", "#efb49a", "#d8604d", "#9c1c2b")
@@ -28,12 +42,12 @@ def parse_colour(colour: str) -> Bytes:
     return np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)], dtype=np.uint8)
 
 
-def table(*, signed: bool, n: int = 256) -> Bytes:
+def colour_table(*, signed: bool, n: int = 256) -> Bytes:
     """Return n colours from the least value to the greatest, (n, 3).
 
     signed : the diverging table, lightest in the middle
 
-    >>> table(signed=True, n=3).tolist()
+    >>> colour_table(signed=True, n=3).tolist()
     [[31, 78, 156], [220, 218, 213], [156, 28, 43]]
     """
     anchors = np.array(
@@ -45,18 +59,18 @@ def table(*, signed: bool, n: int = 256) -> Bytes:
     return np.rint(np.column_stack(mixed)).astype(np.uint8)
 
 
-def coloured(values: Float, low: float, high: float, *, signed: bool) -> Bytes:
+def map_to_colours(values: Float, low: float, high: float, *, signed: bool) -> Bytes:
     """Return the colours of values, (n, 3); nan is grey.
 
     Values beyond the range have the colours of its ends.
 
-    >>> coloured(np.array([-1.0, 0.0, 1.0, 5.0, np.nan]), -1.0, 1.0, signed=True).tolist()
+    >>> map_to_colours(np.array([-1.0, 0.0, 1.0, 5.0, np.nan]), -1.0, 1.0, signed=True).tolist()
     [[31, 78, 156], [220, 218, 213], [156, 28, 43], [156, 28, 43], [154, 154, 154]]
     """
     known = np.isfinite(values)
     width = high - low
     place = (np.where(known, values, low) - low) / width if width > 0 else np.full(len(values), 0.5)
     at = np.clip(place, 0, 1) * 256
-    found = table(signed=signed, n=257)[np.rint(at).astype(np.int64)]
+    found = colour_table(signed=signed, n=257)[np.rint(at).astype(np.int64)]
     found[~known] = parse_colour(UNKNOWN)
     return found

@@ -23,7 +23,7 @@ from taut.run.run_folder import SCENE, check_inputs_unchanged
 from taut.scene import Built, Part, Scene, read_text
 from taut.system.system import System
 
-_SAME_TIME = 1e-9  # seconds: a constraint that ends at the time of a frame has ended
+_TIME_TOLERANCE = 1e-9  # seconds: a constraint that ends at the time of a frame has ended
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,16 +104,16 @@ class VisualModel:
     until: Float | None = None
 
     def held_at(self, t: float) -> Mask:
-        """Tell which of `held` are constrained at a time t [s], (h,)."""
+        """Return which of `held` are constrained at a time t [s], (h,)."""
         if self.until is None:
             return np.ones(len(self.held), dtype=bool)
-        return self.until > t + _SAME_TIME
+        return self.until > t + _TIME_TOLERANCE
 
     def active_masks(self, frame: Frame) -> dict[str, Mask]:
         """Return the masks of the elements that are active in a frame, law → (m,).
 
-        Empty if all elements are active, or if the laws are not known (see `system`): then nobody
-        can say which particles a torn element joined. RunError if a mask does not fit its law.
+        Empty if all elements are active, or if the laws are not known (see `system`): then it is
+        not known which particles a torn element joined. RunError if a mask does not fit its law.
         """
         if not frame.active:
             return {}
@@ -238,7 +238,7 @@ def _visual_body(part: Part) -> VisualBody:
 
 
 def has_no_torn_side(sides: Int, torn: Int, n: int) -> Mask:
-    """Tell which shapes have no torn side, (k,).
+    """Return which shapes have no torn side, (k,).
 
     sides : pairs of points 0 to n - 1 for each shape, (k, s, 2)
     torn : pairs, (m, 2), which may name points of other bodies too

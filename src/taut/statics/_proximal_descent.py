@@ -25,7 +25,7 @@ from taut.linalg.eigen import all_eigenvalues_exceed
 from taut.linalg.linear import LinearSolver
 from taut.optimise.descent import Descent, Point
 from taut.optimise.newton import minimise
-from taut.optimise.tolerance import Tolerance, relative_residuals
+from taut.optimise.tolerance import Tolerance, all_within, relative_residuals
 from taut.statics._static_objective import StaticObjective
 from taut.statics.stability import estimate_stiffness_rounding
 from taut.system.reduction import Reduction
@@ -58,12 +58,14 @@ def minimise_proximal(
         descent = Descent.start(objective, q, tolerance)
         if stage is not None:
             descent.add_work(stage)
-        if descent.is_within(descent.targets):
+        if all_within(descent.point.residuals, descent.targets):
             descent.outcome = "converged"
             return descent
         residual = float(relative_residuals(descent.point.residuals, descent.point.gross).max())
         if stall.lasts(residual, descent.point):
-            return descent.certify(objective, "neither the energy nor the residual falls any more")
+            return descent.end_without_progress(
+                objective, "neither the energy nor the residual falls any more"
+            )
         if _is_positive_definite(objective, q, free):
             objective.set_proximal_term(0.0, q)
             last = minimise(objective, q, solver, tolerance)
@@ -83,7 +85,7 @@ def minimise_proximal(
             factor = 30 if iterations <= _FEW_ITERATIONS else 5
             sigma = max(_MIN_SIGMA, sigma / factor)
         elif sigma == _MAX_SIGMA:
-            return descent.certify(objective, stage.reason)
+            return descent.end_without_progress(objective, stage.reason)
         else:
             sigma = min(_MAX_SIGMA, 100 * sigma)
         _reject_runaway(q, start, extent)

@@ -23,7 +23,7 @@ from taut.optimise.lbfgs import minimise_lbfgs
 from taut.optimise.newton import minimise
 from taut.optimise.tolerance import Tolerance
 from taut.step._objective import ImplicitObjective, Prediction, constant_stiffness
-from taut.step.integrator import Integrator, break_elements, certify
+from taut.step.integrator import Integrator, break_elements, raise_unless_converged
 from taut.step.report import Report, combine_reports, report_descent
 from taut.step.step_result import StepResult
 from taut.system.state import State
@@ -32,7 +32,8 @@ from taut.system.workspace import Workspace, workspace_for
 
 MinimiserName = Literal["newton", "lbfgs"]
 MINIMISERS = get_args(MinimiserName)
-# Lengths of stage whose factors L-BFGS keeps: whole and half steps, and the last one of a run.
+# Number of stage lengths whose factorisations L-BFGS keeps: whole and half steps, and the last
+# step of a run.
 _MAX_FACTORS = 4
 
 
@@ -161,9 +162,10 @@ class Implicit(LinearImplicit):
             start = self.predict(loaded, state, h, solved)
             # Minimise: inertia, energies and dissipation, from there or from the old positions.
             minimum = self._minimise(loaded, state, start)
-            # Certify: the unbalanced force on every particle is below its tolerance.
+            # Certify: the unbalanced force on every particle is within its tolerance or, where
+            # nothing improves it any more, within what rounding can cause.
             report = self._report(minimum, state, h)
-            certify(report, state, minimum.descent.reason)
+            raise_unless_converged(report, state, minimum.descent.reason)
             end = minimum.descent.point
             solved.append(SolvedStage(start, end.y, end.gradient, report))
         # Book: the new state, and the stages from which the ledger accounts for every joule.

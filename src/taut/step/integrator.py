@@ -90,7 +90,7 @@ class Integrator(ABC):
         system.projector.check(state.q, state.t)
 
 
-def certify(report: Report, state: State, reason: str) -> None:
+def raise_unless_converged(report: Report, state: State, reason: str) -> None:
     """Raise NotConverged unless the report says that the step was solved.
 
     state : the one before the step; reason : why it was not solved

@@ -15,7 +15,7 @@ from taut.optimise.descent import Outcome
 from taut.optimise.tolerance import estimate_rounding_floors
 from taut.step._objective import Prediction, extrapolate
 from taut.step.implicit import LinearImplicit
-from taut.step.integrator import Kind, break_elements, certify
+from taut.step.integrator import Kind, break_elements, raise_unless_converged
 from taut.step.report import Report, report_worst
 from taut.step.step_result import Linearisation, Stage, StepResult
 from taut.system.state import State
@@ -77,7 +77,7 @@ class LinearlyImplicitEuler(LinearImplicit):
         prediction = extrapolate(loaded.system, state.t + h, q, v, h)
         step = self._solve(loaded, state, prediction)
         y, report = self._report(step, self.solver(loaded), loaded.system, prediction, started)
-        certify(report, state, "the linear solver stopped short of the tolerance")
+        raise_unless_converged(report, state, "the linear solver stopped short of the tolerance")
         result = self._book(loaded.system, state, prediction, y, step, report)
         if loads:
             result = replace(result, loads=loads)

@@ -7,7 +7,7 @@ steps. All of it can be computed again from the System, so none of it belongs to
 share Systems and never share Workspaces.
 
 `workspace_for(system)` returns the workspace of the calling thread; `System.V`, `System.K` and
-`Integrator.step` call it once and pass the workspace on.
+`Implicit.advance` call it once and pass the workspace on.
 """
 
 from __future__ import annotations
@@ -184,7 +184,10 @@ class Workspace:
         return solver
 
     def memory(self, owner: object, create: Callable[[], Kept]) -> Kept:
-        """Return what an integrator keeps between steps of this very system, created at first."""
+        """Return what an integrator keeps between steps of exactly this system.
+
+        It is created on first use.
+        """
         if owner not in self._memories:
             self._memories[owner] = create()
         memory: Kept = self._memories[owner]

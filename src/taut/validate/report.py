@@ -23,7 +23,7 @@ from taut.extras import import_extra
 from taut.progress import Progress
 from taut.validate.cases import Case, Curve, Result
 
-_ROUNDING = 1e-9  # smaller errors depend on the machine, and would change the page
+_MAX_ROUNDING_ERROR = 1e-9  # smaller errors depend on the machine, and would change the page
 _HEAD = """# Validation
 
 Written by `taut validate --plot docs --overwrite`. Run `taut validate` to check the physics on
@@ -174,7 +174,7 @@ def _format_row(result: Result) -> str:
     case = result.case
     unit, error_unit = _units(case)
     error = f"{result.error:.1e}{error_unit}"
-    if result.error < _ROUNDING:
+    if result.error < _MAX_ROUNDING_ERROR:
         error = "rounding"
     expected, got = format_numbers(case.expected) + unit, format_numbers(result.got) + unit
     tolerance = f"{case.tolerance:.1e}{error_unit}"
@@ -187,7 +187,7 @@ def _join_cells(cells: Iterable[str]) -> str:
 
 def format_numbers(values: Float) -> str:
     """Format up to three numbers one by one, more by their range."""
-    rounded = [f"{0.0 if abs(value) < _ROUNDING else value:.6g}" for value in values]
+    rounded = [f"{0.0 if abs(value) < _MAX_ROUNDING_ERROR else value:.6g}" for value in values]
     if len(set(rounded)) == 1:
         return rounded[0]
     if len(rounded) <= 3:

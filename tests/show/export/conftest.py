@@ -1,14 +1,14 @@
-"""The run that all formats are tried on."""
+"""The run that all export formats are tested with."""
 
 import pytest
 
-from tests.show.export.scenes import positions, recorded
+from tests.show.export.scenes import positions, record_scene
 
 
 @pytest.fixture(scope="session")
 def run(tmp_path_factory):
-    """The folder of a run with five bodies and six frames; only to be read."""
-    return recorded(tmp_path_factory.mktemp("export") / "run")
+    """The folder of a run with five bodies and six frames; read-only."""
+    return record_scene(tmp_path_factory.mktemp("export") / "run")
 
 
 @pytest.fixture(scope="session")

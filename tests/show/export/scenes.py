@@ -1,6 +1,6 @@
-"""A run with all there is to export.
+"""A run with all features that can be exported.
 
-Faces with texture coordinates and a seam, a rod, tetrahedra, dust, a render mesh.
+Faces with texture coordinates and a seam, a rod, tetrahedra, loose points, a render mesh.
 """
 
 import numpy as np
@@ -54,7 +54,7 @@ PLAIN = ["cloth", "___rod", "Jelly_cube", "dust", "jelly_cube_2"]
 
 
 def cloth():
-    """Two quads and a pentagon, with a texture that is cut between the quads."""
+    """Two quads and a pentagon, with a texture seam between the quads."""
     points = [[0, 0, 0], [1, 0, 0], [2, 0, 0.1], [0, 1, 0], [1, 1, 0.2], [2, 1, 0], [0.5, 2, 0.1]]
     cells = {"quad": [[0, 1, 4, 3], [1, 2, 5, 4]], "polygon5": [[3, 4, 5, 6, 0]]}
     coordinates = [
@@ -76,10 +76,7 @@ def cloth():
 
 
 def jelly():
-    """Four tetrahedra around a point inside of a larger one, whose point is the first.
-
-    No face has it.
-    """
+    """Four tetrahedra around an inner point, which is the first point and belongs to no face."""
     corners = np.array([[0.3, 0.3, 0.3], [0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]) + np.array(
         [0, 0, 5]
     )
@@ -87,7 +84,7 @@ def jelly():
 
 
 def fine():
-    """A finer sheet above the one that is simulated, with texture coordinates."""
+    """A finer sheet than the simulated one, with texture coordinates."""
     sheet = taut.mesh.sheet(3, 3, size=0.5)
     return Mesh(
         sheet.positions + np.array([0, 0, 0.05]),
@@ -96,8 +93,8 @@ def fine():
     )
 
 
-def recorded(folder, bodies=BODIES):
-    """The folder of a run of this scene, six frames."""
+def record_scene(folder, bodies=BODIES):
+    """The folder of a run of this scene with six frames."""
     source = folder.with_name(f"{folder.name}-source")
     source.mkdir()
     for name, mesh in (("cloth.obj", cloth()), ("jelly.vtk", jelly()), ("fine.obj", fine())):
@@ -108,10 +105,7 @@ def recorded(folder, bodies=BODIES):
 
 
 def positions(folder):
-    """Where the points of each body are in each frame [m], by the run itself.
-
-    A list of frames of lists of bodies.
-    """
+    """Positions of the points of each body in each frame [m], as nested lists."""
     with taut.open_run(folder) as run:
         pieces = model_from_run(run).pieces
         return [[piece.positions(frame.q) for piece in pieces] for frame in run.frames]

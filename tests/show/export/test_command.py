@@ -1,9 +1,9 @@
-"""`taut export` as a user meets it."""
+"""The command `taut export`."""
 
 import pytest
 
 
-def test_a_file(command, run, tmp_path):
+def test_export_to_a_file(command, run, tmp_path):
     code, out, err = command("export", run, "-o", "x.glb", "--every", 2)
     assert code == 0, err
     assert out == "x.glb: 3 of 6 frames, t = 0 s to 0.08 s\n"
@@ -14,7 +14,7 @@ def test_a_file(command, run, tmp_path):
     assert command("export", run, "-o", "x.glb", "--overwrite", "--quiet") == (0, "", "")
 
 
-def test_a_sequence(command, run):
+def test_export_to_a_sequence(command, run):
     code, out, err = command(
         "export", run, "-o", "all/x.obj", "--start", 0.02, "--stop", 0.08, "--frames", 2
     )
@@ -23,7 +23,7 @@ def test_a_sequence(command, run):
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         (["nowhere", "-o", "x.glb"], 2, "nowhere"),
         (["RUN", "-o", "x.gbl"], 2, "did you mean '.glb'?"),
@@ -31,7 +31,7 @@ def test_a_sequence(command, run):
         (["RUN", "-o", "x.glb", "--every", "0"], 2, "--every"),
     ],
 )
-def test_bad_input(command, run, words, code, said):
+def test_bad_input_exits_with_code_and_message(command, run, words, code, message):
     found, out, err = command("export", *(run if word == "RUN" else word for word in words))
     assert (found, out) == (code, "")
-    assert said in err
+    assert message in err

@@ -1,4 +1,4 @@
-"""What is the same for all formats: which frames, refusals, and nothing half-written."""
+"""Export of all formats: selection of frames, rejected input, and atomic writes."""
 
 import sqlite3
 import subprocess
@@ -41,7 +41,7 @@ def opened(run):
         ({"limit": 100}, [0, 1, 2, 3, 4, 5]),
     ],
 )
-def test_frames(opened, options, numbers):
+def test_select_frames(opened, options, numbers):
     clip = select_frames(opened, model_from_run(opened).pieces, **options)
     assert clip.numbers.tolist() == numbers
     assert [frame.t for frame in clip] == pytest.approx(clip.times.tolist(), abs=1e-15)
@@ -52,7 +52,7 @@ def test_thinning_is_even_and_keeps_both_ends(tmp_path):
     record(tmp_path / "run", ball, taut.SymplecticEuler(), h=0.01, until=2.5)
     done = export(tmp_path / "run", tmp_path / "x.glb")
     assert (done.frames, done.recorded, done.thinned) == (100, 251, True)
-    assert done.times == pytest.approx((0.0, 2.5), abs=1e-12)  # the run adds h up
+    assert done.times == pytest.approx((0.0, 2.5), abs=1e-12)  # times are sums of h
     with taut.open_run(tmp_path / "run") as opened:
         gaps = np.diff(select_frames(opened, model_from_run(opened).pieces, limit=100).numbers)
         every = select_frames(opened, model_from_run(opened).pieces)
@@ -62,7 +62,7 @@ def test_thinning_is_even_and_keeps_both_ends(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("path", "options", "said"),
+    ("path", "options", "message"),
     [
         ("x.usdx", {}, "did you mean '.usd"),
         ("x.gltf", {}, "did you mean '.glb'"),
@@ -78,19 +78,19 @@ def test_thinning_is_even_and_keeps_both_ends(tmp_path):
         (7, {}, "must be a path, got 7"),
     ],
 )
-def test_refused(run, tmp_path, path, options, said):
+def test_reject_bad_arguments(run, tmp_path, path, options, message):
     with pytest.raises(ModelError) as caught:
         export(run, tmp_path / path if isinstance(path, str) else path, **options)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_no_run(tmp_path):
+def test_missing_run_raises(tmp_path):
     with pytest.raises(RunError, match="nowhere"):
         export(tmp_path / "nowhere", tmp_path / "x.glb")
 
 
-def test_no_frames(tmp_path):
+def test_run_without_frames_raises(tmp_path):
     ball = taut.System([[0, 10, 0]], mass=1.0, energies=[taut.laws.gravity()])
     record(tmp_path / "run", ball, taut.SymplecticEuler(), h=0.1, until=0.3)
     with closing(sqlite3.connect(tmp_path / "run/run.sqlite")) as file, file:
@@ -101,23 +101,27 @@ def test_no_frames(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
-def test_endings_in_capitals(run, tmp_path, suffix):
-    need(suffix)
+def test_upper_case_suffixes(run, tmp_path, suffix):
+    skip_without_package(suffix)
     for file in export(run, tmp_path / f"X{suffix.upper()}").files:
         assert file.suffix in (suffix.upper(), ".obj")
         assert file.stat().st_size > 0
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
-def test_what_is_there_stays_unless_told(run, tmp_path, suffix):
-    need(suffix)
+def test_existing_files_are_kept_without_overwrite(run, tmp_path, suffix):
+    skip_without_package(suffix)
     path = tmp_path / f"new/x{suffix}"
     files = export(run, path).files
-    assert sorted(path.parent.iterdir()) == sorted(files)  # nothing else is left there
+    assert sorted(path.parent.iterdir()) == sorted(files)  # no other files
     before = [file.read_bytes() for file in files]
     files[-1].write_bytes(b"mine")
     with pytest.raises(ModelError, match=r"output exists: .*; --overwrite"):
-        export(run, path, tell=lambda *_: pytest.fail("it is refused before the work begins"))
+        export(
+            run,
+            path,
+            tell=lambda *_: pytest.fail("it must be rejected before any frame is written"),
+        )
     assert files[-1].read_bytes() == b"mine"
     assert export(run, path, overwrite=True).files == files
     if suffix != ".vtkhdf":  # HDF5 notes the time
@@ -125,8 +129,8 @@ def test_what_is_there_stays_unless_told(run, tmp_path, suffix):
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
-def test_a_damaged_frame_leaves_what_was_there(run, tmp_path, suffix, monkeypatch):
-    need(suffix)
+def test_damaged_frame_keeps_the_old_file(run, tmp_path, suffix, monkeypatch):
+    skip_without_package(suffix)
     files = export(run, tmp_path / f"x{suffix}").files
     before = [file.read_bytes() for file in files]
     with taut.open_run(run) as opened:
@@ -142,7 +146,7 @@ def fail():
     raise RunError("frame 3 is damaged")
 
 
-def need(suffix):
+def skip_without_package(suffix):
     if suffix.startswith(".usd"):
         pytest.importorskip("pxr", reason="usd-core is not installed")
     if suffix == ".vtkhdf":
@@ -167,10 +171,10 @@ for asked in sys.argv[3:]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on the size of files")
-def test_a_disk_that_is_full(run, tmp_path):
-    """Files may not grow beyond a limit, wherever it cuts.
+def test_full_disk(run, tmp_path):
+    """File sizes are limited at various points.
 
-    The error says so and nothing is left. HDF5 by itself would crash.
+    The error names the cause and no file is left behind. HDF5 on its own would crash.
     """
     pytest.importorskip("pxr", reason="usd-core is not installed")
     pytest.importorskip("h5py", reason="h5py is not installed")
@@ -183,16 +187,16 @@ def test_a_disk_that_is_full(run, tmp_path):
     words = [sys.executable, "-c", FULL, str(run), str(tmp_path / "full/x"), *asked]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    said = done.stdout.splitlines()
-    assert [line.split()[0] for line in said] == asked
-    assert [line for line in said if "cannot write" not in line or "too large" not in line] == []
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == asked
+    assert [line for line in lines if "cannot write" not in line or "too large" not in line] == []
     assert list((tmp_path / "full").iterdir()) == []
 
 
 def test_memory_does_not_grow_with_frames(tmp_path):
-    """What a longer clip takes more than a short one is less than one frame.
+    """A longer clip needs less than one frame of extra memory.
 
-    Arrays of numpy, as tracemalloc counts them.
+    Measured on NumPy arrays by tracemalloc.
     """
     dust = taut.System(
         np.random.default_rng(0).normal(size=(5000, 3)), mass=1.0, energies=[taut.laws.gravity()]
@@ -209,16 +213,16 @@ def test_memory_does_not_grow_with_frames(tmp_path):
         assert peaks[1] - peaks[0] < 5000 * 3 * 8, suffix
 
 
-def test_a_folder_that_cannot_be_made(run, tmp_path):
+def test_folder_that_cannot_be_created(run, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(RunError, match="cannot write"):
         export(run, tmp_path / "file/x.glb")
     (tmp_path / "x.glb").mkdir()
-    with pytest.raises(ModelError, match="is a folder; name a file"):
+    with pytest.raises(ModelError, match=r"the output must be a file, but .* is a folder"):
         export(run, tmp_path / "x.glb", overwrite=True)
 
 
-def test_a_link_is_followed_and_permissions_stay(run, tmp_path):
+def test_links_are_followed_and_permissions_kept(run, tmp_path):
     (tmp_path / "real.glb").write_bytes(b"old")
     (tmp_path / "real.glb").chmod(0o640)
     (tmp_path / "x.glb").symlink_to(tmp_path / "real.glb")
@@ -231,9 +235,7 @@ def test_a_link_is_followed_and_permissions_stay(run, tmp_path):
 @pytest.mark.parametrize(
     ("suffix", "module", "name"), [(".usdc", "pxr", "usd"), (".vtkhdf", "h5py", "vtkhdf")]
 )
-def test_a_missing_package_is_named_before_anything_is_done(
-    run, tmp_path, monkeypatch, suffix, module, name
-):
+def test_missing_package_is_named_before_writing(run, tmp_path, monkeypatch, suffix, module, name):
     monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.setitem(sys.modules, f"{module}.Usd", None)
     with pytest.raises(MissingExtra, match=rf"pip install 'taut\[{name}\]'"):
@@ -241,7 +243,7 @@ def test_a_missing_package_is_named_before_anything_is_done(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_run_without_a_scene_is_a_cloud(tmp_path):
+def test_run_without_a_scene_is_a_point_cloud(tmp_path):
     dust = taut.System([[0, 10, 0], [1, 10, 0]], mass=1.0, energies=[taut.laws.gravity()])
     record(tmp_path / "run", dust, taut.SymplecticEuler(), h=0.1, until=0.5)
     (first, *_, last) = export(tmp_path / "run", tmp_path / "x.ply").files
@@ -251,7 +253,7 @@ def test_a_run_without_a_scene_is_a_cloud(tmp_path):
         assert trimesh.load(last).vertices.tolist() == opened.frames[-1].q.tolist()
 
 
-def test_a_run_that_is_going_on(tmp_path):
+def test_export_of_an_unfinished_run(tmp_path):
     ball = taut.System([[0, 10, 0]], mass=1.0, energies=[taut.laws.gravity()])
     steps = iter(range(1, 100))
     record(
@@ -265,7 +267,7 @@ def test_a_run_that_is_going_on(tmp_path):
     assert export(tmp_path / "run", tmp_path / "x.glb").frames == 5
 
 
-def test_positions_too_large_for_singles_are_named(tmp_path):
+def test_positions_too_large_for_single_precision_are_named(tmp_path):
     far = taut.System([[0, 1e39, 0]], mass=1.0, energies=[taut.laws.gravity()])
     record(tmp_path / "run", far, taut.SymplecticEuler(), h=0.1, until=0.1)
     for suffix in (".glb", ".pc2"):
@@ -277,7 +279,7 @@ def test_positions_too_large_for_singles_are_named(tmp_path):
 @pytest.mark.parametrize(
     "hostile", ["../x", "/etc/x", "a/b", "..", "C:\\x", "con\u202e", "x" * 300, "-rf", "%n", "布料"]
 )
-def test_names_that_mean_something_elsewhere(hostile):
+def test_hostile_names_become_identifiers(hostile):
     (plain,) = make_identifiers([hostile])
     assert plain.isidentifier()
     assert plain.isascii()
@@ -290,8 +292,8 @@ def test_names_stay_distinct():
     assert len({name.lower() for name in found}) == 6
 
 
-def test_progress(run, tmp_path):
-    told = []
-    export(run, tmp_path / "x.glb", tell=lambda *words: told.append(words))
-    assert [(done, total) for done, total, _ in told] == [(i, 6) for i in range(1, 7)]
-    assert told[-1][2] == pytest.approx(0.1)
+def test_progress_is_reported(run, tmp_path):
+    progress = []
+    export(run, tmp_path / "x.glb", tell=lambda *words: progress.append(words))
+    assert [(done, total) for done, total, _ in progress] == [(i, 6) for i in range(1, 7)]
+    assert progress[-1][2] == pytest.approx(0.1)

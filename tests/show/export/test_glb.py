@@ -1,4 +1,4 @@
-"""glTF, read back by trimesh and VTK, and taken apart by hand where they do not look."""
+"""glTF, read by trimesh and VTK, and parsed by hand where they ignore data."""
 
 import json
 import struct
@@ -56,7 +56,7 @@ def parts(path):
     return Parts(path)
 
 
-def test_the_document_is_what_the_specification_asks_for(parts):
+def test_document_satisfies_the_specification(parts):
     document = parts.document
     assert document["asset"]["version"] == "2.0"
     assert [node["name"] for node in document["nodes"]] == NAMES
@@ -80,7 +80,7 @@ def test_the_document_is_what_the_specification_asks_for(parts):
                 assert parts.array(primitive["indices"]).max() < count
 
 
-def test_the_animation_gives_each_frame_its_moment(parts):
+def test_animation_times_match_the_frames(parts):
     (animation,) = parts.document["animations"]
     (sampler,) = animation["samplers"]
     np.testing.assert_array_equal(parts.array(sampler["input"]), np.float32(0.02 * np.arange(6)))
@@ -92,7 +92,7 @@ def test_the_animation_gives_each_frame_its_moment(parts):
 
 
 @pytest.mark.parametrize("body", range(5))
-def test_base_and_offsets_are_the_nearest_singles(parts, where, body):
+def test_base_and_offsets_are_rounded_to_single_precision(parts, where, body):
     (primitive,) = parts.document["meshes"][body]["primitives"]
     n = len(where[0][body])
     base = parts.array(primitive["attributes"]["POSITION"])
@@ -104,7 +104,7 @@ def test_base_and_offsets_are_the_nearest_singles(parts, where, body):
         )
 
 
-def test_points_are_split_along_the_seam_and_nowhere_else(parts, where):
+def test_points_are_split_only_along_the_seam(parts, where):
     (primitive,) = parts.document["meshes"][0]["primitives"]
     points, texture = (
         parts.array(primitive["attributes"][key]) for key in ("POSITION", "TEXCOORD_0")
@@ -130,10 +130,10 @@ def test_points_are_split_along_the_seam_and_nowhere_else(parts, where):
 
 @pytest.mark.parametrize("body", [0, 2, 4])
 def test_normals_are_the_mean_of_the_faces_around(parts, where, body):
-    """Weighted by area, and the same on both sides of a seam; to the rounding of two singles."""
+    """Area-weighted, and equal on both sides of a seam; to single precision."""
     (primitive,) = parts.document["meshes"][body]["primitives"]
     base = parts.array(primitive["attributes"]["POSITION"]).tolist()
-    origin = np.array([base.index(point) for point in base])  # of the copies too
+    origin = np.array([base.index(point) for point in base])  # including the copies
     triangles = origin[parts.array(primitive["indices"]).reshape(-1, 3)]
     first = parts.array(primitive["attributes"]["NORMAL"]).astype(float)
     for target, frame in zip([None, *primitive["targets"]], where, strict=True):
@@ -190,15 +190,15 @@ def test_vtk_moves_the_points(path, where):
             np.testing.assert_allclose(x[: len(wanted)], wanted, rtol=0, atol=1e-6)
 
 
-def test_many_frames_are_thinned_evenly_and_that_is_said(run, tmp_path):
+def test_many_frames_are_thinned_evenly_and_reported(run, tmp_path):
     done = export(run, tmp_path / "a.glb", frames=3)
-    assert (done.frames, done.recorded, done.thinned) == (3, 6, False)  # it was asked for
+    assert (done.frames, done.recorded, done.thinned) == (3, 6, False)  # as requested
     parts = Parts(tmp_path / "a.glb")
     keys = parts.array(parts.document["animations"][0]["samplers"][0]["input"])
     np.testing.assert_array_equal(keys, np.float32([0.0, 0.04, 0.1]))
 
 
-def test_one_frame_stands_still(run, where, tmp_path):
+def test_single_frame_has_no_animation(run, where, tmp_path):
     export(run, tmp_path / "a.glb", start=0.1)
     parts = Parts(tmp_path / "a.glb")
     assert "animations" not in parts.document

@@ -1,4 +1,4 @@
-"""PC2, taken apart by hand; and the OBJ beside it, read by our own reader."""
+"""PC2, parsed by hand; and its OBJ file, read by taut."""
 
 import struct
 
@@ -7,7 +7,7 @@ import pytest
 
 from taut.mesh import read
 from taut.show.export import export
-from tests.show.export.scenes import BODIES, PLAIN, cloth, fine, positions, recorded
+from tests.show.export.scenes import BODIES, PLAIN, cloth, fine, positions, record_scene
 
 USED = [
     range(7),
@@ -15,7 +15,7 @@ USED = [
     range(1, 5),
     range(3),
     range(16),
-]  # the first point of the jelly is inside: no face has it
+]  # the first point of the jelly is inside and belongs to no face
 
 
 def cache(path):
@@ -40,7 +40,7 @@ def test_points_of_each_body(run, where, tmp_path, body):
     )
 
 
-def test_the_mesh_beside_it_is_that_of_the_first_sample(run, where, tmp_path):
+def test_obj_file_holds_the_first_sample(run, where, tmp_path):
     export(run, tmp_path / "x.pc2", start=0.02)
     for name, body, mesh in (("cloth", 0, cloth()), ("jelly_cube_2", 4, fine())):
         found = read(tmp_path / f"x_{name}.obj")
@@ -59,13 +59,13 @@ def test_the_mesh_beside_it_is_that_of_the_first_sample(run, where, tmp_path):
     )
 
 
-def test_sampling_in_frames_of_the_other_program(run, tmp_path):
+def test_sampling_is_given_in_target_frames(run, tmp_path):
     export(run, tmp_path / "x.pc2", fps=25, every=2)
     assert cache(tmp_path / "x_cloth.pc2")[0] == np.float32(25 * 0.04)
 
 
-def test_one_body_has_one_cache_by_the_plain_name(tmp_path):
-    folder = recorded(tmp_path / "run", BODIES[: BODIES.index("[[body]]", 10)])
+def test_single_body_is_written_under_the_plain_name(tmp_path):
+    folder = record_scene(tmp_path / "run", BODIES[: BODIES.index("[[body]]", 10)])
     done = export(folder, tmp_path / "x.pc2")
     assert [file.name for file in done.files] == ["x.pc2", "x.obj"]
     np.testing.assert_array_equal(
@@ -73,6 +73,6 @@ def test_one_body_has_one_cache_by_the_plain_name(tmp_path):
     )
 
 
-def test_frames_that_do_not_follow_evenly_are_named(run, tmp_path, log):
+def test_uneven_frame_times_are_reported(run, tmp_path, log):
     export(run, tmp_path / "x.pc2", frames=4)  # 0, 2, 3, 5
     assert "assumes equal times between frames" in log.text

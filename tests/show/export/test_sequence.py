@@ -11,7 +11,7 @@ from taut.show.export._sequence import merge_meshes
 from taut.show.visual_model import VisualBody
 from tests.show.export.scenes import PLAIN, cloth, fine, jelly
 
-SURFACE = [[1, 3, 2], [1, 2, 4], [2, 3, 4], [1, 4, 3]]  # of the jelly, seen from outside
+SURFACE = [[1, 3, 2], [1, 2, 4], [2, 3, 4], [1, 4, 3]]  # of the jelly, outward
 
 
 def faces_of_all():
@@ -41,7 +41,7 @@ def polydata(path):
     return reader.GetOutput()
 
 
-def test_our_own_reader_finds_the_bits_of_the_run(files, where):
+def test_taut_reads_back_bit_identical_positions(files, where):
     for file, frame in zip(files, where, strict=True):
         mesh = read(file)
         np.testing.assert_array_equal(mesh.points, np.concatenate(frame))
@@ -56,19 +56,19 @@ def test_our_own_reader_finds_the_bits_of_the_run(files, where):
         }  # it has no cells
 
 
-def test_trimesh_finds_the_points(run, where, tmp_path):
-    """Of OBJ: it reads no binary PLY whose faces differ in size."""
+def test_trimesh_reads_the_points(run, where, tmp_path):
+    """OBJ only: trimesh reads no binary PLY with faces of different sizes."""
     trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed")
     for file, frame in zip(export(run, tmp_path / "x.obj").files, where, strict=True):
         found = trimesh.load(file, force="mesh", process=False, maintain_order=True)
-        # it splits points where texture coordinates differ: as sets
+        # trimesh splits points at texture seams: compare as sets
         assert {tuple(point) for point in found.vertices.tolist()} == {
             tuple(point) for point in np.concatenate(frame).tolist()
         }
         assert len(found.faces) == 2 * 2 + 3 + 4 + 9 * 2
 
 
-def test_vtk_finds_points_quads_and_texture(files, where):
+def test_vtk_reads_points_quads_and_texture(files, where):
     from vtk.util.numpy_support import vtk_to_numpy
 
     for file, frame in zip(files, where, strict=True):
@@ -111,7 +111,7 @@ def test_texture_is_at_the_same_corners(files):
                 )
 
 
-def test_a_longer_sequence_is_not_mixed_with_a_shorter_one(run, tmp_path):
+def test_reject_mixing_sequences_of_different_length(run, tmp_path):
     export(run, tmp_path / "x.ply")
     with pytest.raises(
         ModelError, match=r"exists: x_0000\.ply, x_0001\.ply, x_0002\.ply and 3 more;"
@@ -147,10 +147,10 @@ def test_materials_follow_their_faces():
     ]
 
 
-def test_a_solid_with_faces_of_its_own():
+def test_solid_with_explicit_faces():
     """Faces of the mesh come first and keep their texture.
 
-    Those that the solid brings have none.
+    Boundary faces of the solid have none.
     """
     solid = jelly()
     uv = UV([[0, 0], [1, 0], [0, 1]], {"triangle": [[0, 1, 2]]})

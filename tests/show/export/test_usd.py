@@ -23,7 +23,7 @@ def prim(stage, name):
     return stage.GetPrimAtPath(f"/World/{name}")
 
 
-def test_the_stage_has_units_and_times(stage):
+def test_stage_has_units_and_times(stage):
     assert UsdGeom.GetStageUpAxis(stage) == "Y"
     assert UsdGeom.GetStageMetersPerUnit(stage) == 1.0
     assert (stage.GetStartTimeCode(), stage.GetEndTimeCode(), stage.GetTimeCodesPerSecond()) == (
@@ -37,7 +37,7 @@ def test_the_stage_has_units_and_times(stage):
 
 
 @pytest.mark.parametrize("body", range(5))
-def test_points_are_those_of_the_run_rounded_to_single(stage, where, body):
+def test_points_match_the_run_in_single_precision(stage, where, body):
     points = UsdGeom.PointBased(prim(stage, PRIMS[body])).GetPointsAttr()
     assert points.GetTimeSamples() == [0, 1, 2, 3, 4, 5]
     for code, frame in enumerate(where):
@@ -82,19 +82,19 @@ def test_tetrahedra_and_their_surface(stage, where):
     )
     theirs = UsdGeom.TetMesh.ComputeSurfaceFaces(
         solid, Usd.TimeCode(0)
-    )  # turned outwards, by their own reckoning
+    )  # oriented outwards, computed independently
     ours = solid.GetSurfaceFaceVertexIndicesAttr().Get()
-    assert turns(theirs) == turns(ours)
-    assert turns(
+    assert canonical_triangles(theirs) == canonical_triangles(ours)
+    assert canonical_triangles(
         np.reshape(
             UsdGeom.Mesh(prim(stage, "Jelly_cube/surface")).GetFaceVertexIndicesAttr().Get(),
             (-1, 3),
         )
-    ) == turns(ours)
+    ) == canonical_triangles(ours)
 
 
-def turns(faces):
-    """Triangles whatever corner they begin with."""
+def canonical_triangles(faces):
+    """Triangles independent of their first corner."""
     return sorted(
         min(tuple(np.roll(face, i).tolist()) for i in range(3)) for face in np.asarray(faces)
     )
@@ -112,7 +112,7 @@ def test_extents_are_what_usd_computes(stage, name):
         )
 
 
-def test_time_codes_at_another_rate_and_a_part_of_the_run(run, where, tmp_path):
+def test_time_codes_of_a_part_at_another_rate(run, where, tmp_path):
     export(run, tmp_path / "x.usdc", fps=24, start=0.04, every=2)
     stage = Usd.Stage.Open(str(tmp_path / "x.usdc"))
     points = UsdGeom.Mesh(prim(stage, "cloth")).GetPointsAttr()
@@ -123,7 +123,7 @@ def test_time_codes_at_another_rate_and_a_part_of_the_run(run, where, tmp_path):
     )
 
 
-def test_what_is_done_goes_to_the_disk_and_stays_there(run, where, tmp_path, monkeypatch):
+def test_flushed_frames_are_kept(run, where, tmp_path, monkeypatch):
     monkeypatch.setattr(_usd, "MAX_PENDING", 1)  # after each frame
     export(run, tmp_path / "x.usdc")
     stage = Usd.Stage.Open(str(tmp_path / "x.usdc"))

@@ -1,4 +1,4 @@
-"""VTKHDF, read back by VTK's own reader."""
+"""VTKHDF, read by VTK's reader."""
 
 import numpy as np
 import pytest
@@ -34,12 +34,12 @@ def times(reader):
     return reader.GetOutputInformation(0).Get(vtk.vtkStreamingDemandDrivenPipeline.TIME_STEPS())
 
 
-def test_times_are_those_of_the_run(reader, run):
+def test_times_match_the_run(reader, run):
     with taut.open_run(run) as opened:
         assert list(times(reader)) == [frame.t for frame in opened.frames]
 
 
-def test_points_have_the_bits_of_the_run(reader, where):
+def test_points_are_bit_identical_to_the_run(reader, where):
     for t, frame in zip(times(reader), where, strict=True):
         reader.UpdateTimeStep(t)
         points = array(reader.GetOutput().GetPoints().GetData())
@@ -47,14 +47,14 @@ def test_points_have_the_bits_of_the_run(reader, where):
         np.testing.assert_array_equal(points, np.concatenate(frame))
 
 
-def test_velocities(reader, run):
+def test_velocities_match_the_run(reader, run):
     with taut.open_run(run) as opened:
         pieces = model_from_run(opened).pieces
         for frame in opened.frames:
             reader.UpdateTimeStep(frame.t)
             found = array(reader.GetOutput().GetPointData().GetArray("velocity"))
             np.testing.assert_array_equal(found[: pieces[3].stop], frame.v[: pieces[3].stop])
-            # what rides is compared with the quotient of differences, whose error at this step is
+            # embedded points are compared with difference quotients, whose error at this step is
             # about 1e-10
             e = 1e-5
             skin = pieces[4]
@@ -64,7 +64,7 @@ def test_velocities(reader, run):
             np.testing.assert_allclose(found[pieces[3].stop :], quotient, rtol=0, atol=1e-8)
 
 
-def test_what_rides_in_a_solid_moves_with_its_weights():
+def test_velocity_of_an_embedded_point_is_interpolated():
     from taut.mesh import Mesh, embed
     from taut.show.visual_model import VisualBody
 

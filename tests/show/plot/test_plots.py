@@ -1,4 +1,4 @@
-"""Plots: what is drawn is what the books and the reports say."""
+"""Plots show the values of the ledger and of the reports."""
 
 import sys
 
@@ -18,7 +18,7 @@ STARTS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 
 
 def net():
-    """A sheet in the wind, damped, one corner led."""
+    """A damped sheet in the wind with one scripted corner."""
     sheet = taut.mesh.sheet(4, 4)
     corner, top = sheet.n - 1, sheet.corners("top")[:1]
     return taut.System(
@@ -46,7 +46,7 @@ def lines(axes):
     return {line.get_label(): (line.get_xdata(), line.get_ydata()) for line in axes.lines}
 
 
-def test_energy_is_the_ledger(folder):
+def test_energy_plot_matches_the_ledger(folder):
     with open_run(folder) as run:
         book, figure = run.ledger, plot.energy(run)
     above, below = (lines(axes) for axes in figure.axes)
@@ -59,7 +59,7 @@ def test_energy_is_the_ledger(folder):
     np.testing.assert_allclose(
         below["dissipated by drag"][1], np.cumsum(book["dissipated drag"]), rtol=1e-14
     )
-    # what came in and went out is what the energy has changed by: to rounding, and to the work of
+    # work minus losses equals the change of energy, up to rounding and the work of
     # the residual
     taken = sum(values for name, (_, values) in below.items() if "dissipated" in name)
     given = sum(values for name, (_, values) in below.items() if name.startswith("work"))
@@ -73,7 +73,7 @@ def test_energy_is_the_ledger(folder):
     } <= set(below)
 
 
-def test_energy_of_a_ledger_is_that_of_the_run(folder):
+def test_energy_plot_of_a_ledger_matches_that_of_the_run(folder):
     ledger = taut.Ledger()
     for _ in taut.simulate(net(), taut.ImplicitEuler(), h=0.02, until=0.5, ledger=ledger):
         pass
@@ -89,7 +89,7 @@ def test_energy_of_a_ledger_is_that_of_the_run(folder):
     ]
 
 
-def test_convergence_is_what_the_reports_say(folder):
+def test_convergence_plot_matches_the_reports(folder):
     with open_run(folder) as run:
         reports, figure = run.reports, plot.convergence(run)
     ratio, iterations = figure.axes
@@ -108,10 +108,10 @@ def test_convergence_is_what_the_reports_say(folder):
     axes = plot.convergence(explicit).axes[0]
     assert np.isnan(axes.lines[0].get_ydata()).all()
     assert axes.texts[0].get_text() == "nothing had to be solved"
-    assert len(axes.lines) == 1  # no limit, where there is nothing to hold against it
+    assert len(axes.lines) == 1  # no limit without anything to compare with
 
 
-def test_modes_are_the_shapes_of_a_string():
+def test_mode_plots_show_the_shapes_of_a_string():
     n = 12
     points = [[i / n, 0, 0] for i in range(n + 1)]
     links = [[i, i + 1] for i in range(n)]
@@ -134,7 +134,7 @@ def test_modes_are_the_shapes_of_a_string():
         assert rest.shape == moved.shape == (n, 2, 2)
         np.testing.assert_allclose(
             moved[[0, -1], [0, 1]], rest[[0, -1], [0, 1]], atol=1e-12
-        )  # its ends stay
+        )  # its ends are fixed
         lengths = np.linalg.norm(moved - rest, axis=2)
         assert (
             0 < lengths.max() <= 0.1 + 1e-12
@@ -148,7 +148,7 @@ def test_modes_are_the_shapes_of_a_string():
     assert len(plot.modes(dots, n=1).axes[0].lines) == 1
 
 
-def test_what_cannot_be_drawn_is_refused(monkeypatch):
+def test_reject_bad_sources(monkeypatch):
     for wrong in (
         lambda: plot.energy(3),
         lambda: plot.energy([3]),
@@ -177,7 +177,7 @@ def test_what_cannot_be_drawn_is_refused(monkeypatch):
             draws()
 
 
-def test_the_command(command, folder, tmp_path):
+def test_plot_command(command, folder, tmp_path):
     assert command("plot", folder) == (0, "energy.svg: energy\n", "")
     before = (tmp_path / "energy.svg").read_bytes()
     code, _, err = command("plot", folder)

@@ -22,7 +22,7 @@ law = "gravity"
 """
 
 
-def recorded(folder, scene):
+def record_scene(folder, scene):
     """Record a scene into a folder."""
     scene.record(folder)
     return folder
@@ -30,7 +30,7 @@ def recorded(folder, scene):
 
 def hanging(folder, text=HANGING):
     """Twenty steps of a sheet held at its upper edge, in the plane z = 0."""
-    return recorded(folder, read_text(text))
+    return record_scene(folder, read_text(text))
 
 
 def tearing(folder):
@@ -41,4 +41,4 @@ def tearing(folder):
         ("time.duration", 1.0),
         ("output.every", 4),
     ]
-    return recorded(folder, load("tear", overrides=changes))
+    return record_scene(folder, load("tear", overrides=changes))

@@ -1,4 +1,4 @@
-"""Everything is drawn where the camera sees it."""
+"""Objects are drawn where the camera sees them."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def picture(model, q, camera, points=None, torn=NOTHING):
 
 
 def pixel(points, camera):
-    """Project points with the matrices of computer graphics: view, perspective, viewport."""
+    """Project points with the standard view, perspective and viewport matrices."""
     back = camera.eye - camera.target
     back = back / np.linalg.norm(back)
     right = np.cross([0, 1, 0], back)
@@ -57,11 +57,11 @@ def at(image, places):
 
 
 def contrast(colours, background=BACKGROUND):
-    """Return how far colours are from that of the background."""
+    """Difference of colours from the background."""
     return np.abs(colours - parse_colour(background).astype(int)).max(axis=-1)
 
 
-def test_faces_are_where_the_projection_says():
+def test_faces_match_the_projection():
     sheet = taut.mesh.sheet(6, 6)
     q = sheet.points + np.array([0.0, 0.0, 0.2]) * np.sin(3 * sheet.points[:, :1])
     camera = Camera(np.array([2.5, 1.5, 3.0]), np.array([0.5, 0.4, 0.0]))
@@ -92,7 +92,7 @@ def test_a_body_in_front_hides_the_one_behind():
         ) > seen @ behind / np.linalg.norm(seen) / np.linalg.norm(behind)
 
 
-def test_both_sides_have_light_and_their_own_colour():
+def test_both_sides_are_lit_in_different_colours():
     sheet = taut.mesh.sheet(2, 2)
     for z, colour in ((3.0, BODIES[0]), (-3.0, BACKS[0])):
         camera = Camera(np.array([0.5, 0.5, z]), np.array([0.5, 0.5, 0.0]))
@@ -147,7 +147,7 @@ def test_a_system_shows_its_springs():
     ).all()
 
 
-def test_the_shadow_lies_where_the_light_puts_it():
+def test_shadow_position():
     sheet = taut.mesh.sheet(4, 4, plane="xz")
     q = sheet.points + np.array([0.0, 1.0, 0.0])
     low = np.array([[0.5, 0.0, -0.5]])  # something else reaches down to the ground
@@ -155,7 +155,7 @@ def test_the_shadow_lies_where_the_light_puts_it():
     image, ground = picture(model_of(sheet), q, camera, points=np.concatenate([q, low]))
     assert ground < 0
     middle = q.mean(axis=0)
-    corner = q[np.argmax(q @ LIGHT)]  # the light carries its shadow farthest from below the sheet
+    corner = q[np.argmax(q @ LIGHT)]  # the light moves its shadow farthest from the sheet
     hits = [
         x + LIGHT * (ground - x[1]) / LIGHT[1] for x in (middle, corner + 0.1 * (middle - corner))
     ]
@@ -167,7 +167,7 @@ def test_the_shadow_lies_where_the_light_puts_it():
     assert np.ptp(parse_colour(BACKGROUND) - dark) <= 4  # and grey
 
 
-def test_torn_faces_and_lines_are_left_out():
+def test_torn_faces_and_lines_are_not_drawn():
     sheet = taut.mesh.sheet(4, 4)
     camera = Camera(np.array([0.5, 0.5, 3.0]), np.array([0.5, 0.5, 0.0]))
     edge = sheet.edges[
@@ -181,7 +181,7 @@ def test_torn_faces_and_lines_are_left_out():
     assert (contrast(at(whole, places)) > 40).all()
     assert (
         contrast(at(torn, places)) < 60
-    ).all()  # the shadow of the rest may be seen through the hole
+    ).all()  # the shadow of the remainder may be visible through the hole
     rest = pixel(
         sheet.points[[t for t in sheet.triangles.tolist() if t not in gone]].mean(axis=1), camera
     )
@@ -195,7 +195,7 @@ def test_torn_faces_and_lines_are_left_out():
 
 @pytest.mark.parametrize("aspect", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize("angles", [(0.0, 0.0), (35.0, 22.0), (90.0, 0.0), (200.0, 89.9)])
-def test_framing_has_all_points_in_the_picture_and_is_tight(aspect, angles):
+def test_framing_contains_all_points_tightly(aspect, angles):
     points = np.random.default_rng(3).normal(size=(200, 3)) * [3.0, 1.0, 0.5] + [10.0, -4.0, 2.0]
     camera = frame_points(points, *angles, aspect=aspect, fill=0.9)
     seen = camera.project(points, (2, 2)) - 1.0

@@ -40,7 +40,7 @@ def test_pictures_and_videos(command, hanging_run, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.png", "b.gif", "c.gif"]
 
 
-def test_errors_have_their_codes(command, hanging_run, tmp_path):
+def test_error_exit_codes(command, hanging_run, tmp_path):
     (tmp_path / "a.png").write_text("mine")
     code, _, err = command("render", hanging_run, "-o", "a.png")
     assert (code, err) == (2, "taut: a.png exists already; --overwrite replaces it\n")

@@ -1,4 +1,4 @@
-"""Values behind the colours, against statics, elasticity of lattices, and sums by hand."""
+"""Values behind the colours, against statics, lattice elasticity and hand computation."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ def evaluate(name, mesh, system, q, v=None):
     return values, shown.unit
 
 
-def test_stress_of_a_hanging_rope_is_the_weight_below():
+def test_stress_of_a_hanging_rope_equals_the_weight_below():
     n, m, g = 10, 0.3, 9.81
     rope = taut.mesh.rope(n, end=(0, -1, 0))
     system = taut.System(
@@ -40,12 +40,10 @@ def test_stress_of_a_hanging_rope_is_the_weight_below():
     values, unit = evaluate("stress", rope, system, rest)
     assert unit == "N"
     expected = np.concatenate([links[:1], (links[1:] + links[:-1]) / 2, links[-1:]])
-    np.testing.assert_allclose(
-        values, expected, rtol=1e-7
-    )  # what the tolerance of the equilibrium, 1e-8, leaves
+    np.testing.assert_allclose(values, expected, rtol=1e-7)  # tolerance of the equilibrium, 1e-8
 
 
-def test_stress_of_a_square_lattice_is_that_of_its_moduli():
+def test_stress_of_a_square_lattice_matches_its_moduli():
     """C11 + C12 = k₁ + 2k₂ for springs k₁ along the sides and k₂ along both diagonals.
 
     The strains in both directions are equal.
@@ -64,7 +62,7 @@ def test_stress_of_a_square_lattice_is_that_of_its_moduli():
     np.testing.assert_allclose(values[inner], (k1 + 2 * k2) * strain, rtol=1e-10)
 
 
-def test_stress_of_a_cubic_lattice_is_that_of_its_moduli():
+def test_stress_of_a_cubic_lattice_matches_its_moduli():
     """E = 2.5 k/a and ν = ¼ for edges and face diagonals of equal k: 3K = E/(1 - 2ν) = 5k/a."""
     cells = 4
     block = taut.mesh.block(cells, cells, cells, size=1.0)
@@ -82,7 +80,7 @@ def test_stress_of_a_cubic_lattice_is_that_of_its_moduli():
     np.testing.assert_allclose(values[inner], 5 * k / a * strain, rtol=1e-10)
 
 
-def test_lines_have_the_force_and_the_strain_in_them():
+def test_force_and_strain_of_lines():
     """Two springs on the first line, a strut on the second, no spring on the third."""
     mesh = Mesh([[0.0, 0, 0], [1, 0, 0], [1, 2, 0], [0, 2, 0]], {"line": [[1, 0], [1, 2], [2, 3]]})
     energies = [laws.spring([[0, 1], [1, 2]], k=10.0), laws.cable([[0, 1]], k=4.0)]
@@ -104,7 +102,7 @@ def test_lines_have_the_force_and_the_strain_in_them():
     np.testing.assert_allclose(strain.at_points(torn)[0], [np.nan, -0.25, 0.125, 0.5], rtol=1e-12)
 
 
-def test_strain_is_the_mean_elongation_of_the_edges_that_meet():
+def test_strain_is_the_mean_of_adjacent_edges():
     sheet = taut.mesh.sheet(4, 3)
     q = sheet.points + 0.1 * np.random.default_rng(5).normal(size=(sheet.n, 3))
     values, unit = evaluate("strain", sheet, None, q)
@@ -180,7 +178,7 @@ def test_speed_is_interpolated_to_an_embedded_mesh():
     np.testing.assert_allclose(own**2, (rng**2).sum(axis=1), rtol=1e-12)
 
 
-def test_the_range_is_that_of_all_frames(hanging_run):
+def test_colour_range_covers_all_frames(hanging_run):
     with open_run(hanging_run) as run:
         model = model_from_run(run)
         frames = list(run.frames)
@@ -200,7 +198,7 @@ def test_the_range_is_that_of_all_frames(hanging_run):
     assert value_range([[np.array([np.nan])]], signed=True) == (0.0, 0.0)
 
 
-def test_a_torn_element_carries_nothing(torn_run):
+def test_torn_element_has_no_stress(torn_run):
     with open_run(torn_run) as run:
         model = model_from_run(run)
         frame, ended = run.frames[-1], run.state().active["spring"]

@@ -21,7 +21,7 @@ def make():
     return module
 
 
-def test_the_page_is_what_the_script_writes(make):
+def test_page_is_current(make):
     assert sorted(make.MOMENTS) == sorted(names())
     assert (DOCS / "gallery.md").read_text(encoding="utf-8") == make.page()
 

@@ -1,4 +1,4 @@
-"""`render`: files that other programs can read, frames by their times, existing files kept."""
+"""`render`: readable files, frames at their times, existing files kept."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ import taut
 from taut.errors import MissingExtra, ModelError, RunError
 from taut.run.open_run import open_run
 from taut.run.record import record
-from taut.show.colours import parse_colour, table
+from taut.show.colours import colour_table, parse_colour
 from taut.show.render import _opengl, render
 from taut.show.render._cameras import frame_points
 from taut.show.render._canvas import BACKGROUND, Canvas
@@ -23,13 +23,13 @@ SMALL = (160, 120)
 
 
 def pixels(path):
-    """A picture as numbers, (height, width, 3)."""
+    """A picture as an array, (height, width, 3)."""
     with Image.open(path) as image:
         return np.asarray(image.convert("RGB")).astype(int)
 
 
 def body(picture):
-    """Where a picture shows something that is not grey: a body, a mark, a colour bar."""
+    """Where a picture is not grey: a body, a mark, a colour bar."""
     return np.ptp(picture, axis=-1) > 25
 
 
@@ -65,7 +65,7 @@ def test_the_colour_bar_and_its_range(hanging_run, tmp_path):
         fastest = max(np.linalg.norm(frame.v, axis=1).max() for frame in run.frames)
     assert (made.quantity, made.unit, made.low, made.high) == ("speed", "m/s", 0.0, fastest)
     picture = pixels(made.path)
-    colours = table(signed=False, n=120).astype(int)
+    colours = colour_table(signed=False, n=120).astype(int)
     columns = [
         x for x in range(240, 320) if np.abs(picture[62:178, x] - colours[::-1][2:-2]).max() <= 1
     ]  # within its frame
@@ -76,9 +76,13 @@ def test_the_colour_bar_and_its_range(hanging_run, tmp_path):
 
 
 def test_a_gif_plays_in_simulated_time(hanging_run, tmp_path):
-    said = []
+    progress = []
     made = render(
-        hanging_run, tmp_path / "a.gif", size=SMALL, fps=10, tell=lambda *what: said.append(what)
+        hanging_run,
+        tmp_path / "a.gif",
+        size=SMALL,
+        fps=10,
+        tell=lambda *what: progress.append(what),
     )
     assert made.frames == (0, 5, 10, 15, 20)  # frames are 0.02 s apart, pictures 0.1 s
     total, shown = 0, []
@@ -95,14 +99,14 @@ def test_a_gif_plays_in_simulated_time(hanging_run, tmp_path):
             shown.append(np.asarray(image.convert("RGB")).astype(int))
     assert total == 500
     assert all((a != b).any() for a, b in pairwise(shown))
-    assert said[0] == ("measuring", 1, 21)
-    assert said[-1] == ("drawing", 5, 5)
+    assert progress[0] == ("measuring", 1, 21)
+    assert progress[-1] == ("drawing", 5, 5)
     with Image.open(render(hanging_run, tmp_path / "d.gif", size=SMALL, fps=8).path) as image:
-        stands = []
+        durations = []
         for k in range(image.n_frames):
             image.seek(k)
-            stands.append(image.info["duration"])
-    assert stands == [120, 130, 130, 120]  # whole hundredths of a second that add up to 4/8 s
+            durations.append(image.info["duration"])
+    assert durations == [120, 130, 130, 120]  # whole hundredths of a second that add up to 4/8 s
     slow = render(hanging_run, tmp_path / "b.gif", size=SMALL, fps=10, speed=0.5)
     assert slow.frames == (0, 2, 5, 7, 10, 12, 15, 17, 20)
     assert render(hanging_run, tmp_path / "c.gif", size=SMALL, every=10).frames == (0, 10, 20)
@@ -113,10 +117,10 @@ def test_an_mp4_plays_in_simulated_time(hanging_run, tmp_path):
     made = render(hanging_run, tmp_path / "a.mp4", size=SMALL, fps=25, colour="strain")
     count, seconds = ffmpeg.count_frames_and_secs(str(made.path))
     assert (count, len(made.frames)) == (11, 11)
-    assert seconds == pytest.approx(11 / 25, abs=0.011)  # ffmpeg says it in hundredths
+    assert seconds == pytest.approx(11 / 25, abs=0.011)  # ffmpeg reports hundredths
     reader = ffmpeg.read_frames(str(made.path))
-    told = next(reader)
-    assert (told["size"], told["fps"], told["codec"]) == (SMALL, 25.0, "h264")
+    metadata = next(reader)
+    assert (metadata["size"], metadata["fps"], metadata["codec"]) == (SMALL, 25.0, "h264")
     picture = np.frombuffer(next(reader), np.uint8).reshape(SMALL[1], SMALL[0], 3).astype(int)
     reader.close()
     assert (
@@ -246,7 +250,7 @@ for write in (
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="it has no limit for the size of files")
+@pytest.mark.skipif(sys.platform == "win32", reason="the platform has no file size limit")
 def test_a_full_disk_leaves_the_old_file(tmp_path):
     pytest.importorskip("imageio_ffmpeg", reason="videos need the extra render")
     (tmp_path / "a.mp4").write_text("mine")
@@ -296,7 +300,7 @@ def test_invalid_options_are_rejected(hanging_run, tmp_path, name, options, word
     assert list(tmp_path.iterdir()) == []
 
 
-def test_no_run_and_no_frames(hanging_run, tmp_path):
+def test_missing_run_and_missing_frames_raise(hanging_run, tmp_path):
     with pytest.raises(RunError):
         render(tmp_path, tmp_path / "a.png")
     with open_run(hanging_run) as run:
@@ -316,7 +320,7 @@ def test_missing_packages_and_drivers_are_named(hanging_run, tmp_path, monkeypat
             render(hanging_run, tmp_path / "a.mp4")
 
     class vtkOSOpenGLRenderWindow:  # noqa: N801
-        """What VTK falls back to, and crashes with."""
+        """The fallback of VTK, which crashes."""
 
     class Plotter:
         def __init__(self, **options):

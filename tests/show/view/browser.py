@@ -124,7 +124,7 @@ class Watched:
 
 
 @contextmanager
-def opened(chromium, url, **options):
+def open_page(chromium, url, **options):
     """Open a page and wait until it draws."""
     context = chromium.new_context(
         viewport={"width": 1000, "height": 440}, device_scale_factor=0.5, **options

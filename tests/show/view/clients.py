@@ -26,12 +26,12 @@ CAMERA = {
 }
 
 
-def packed(message):
+def pack_message(message):
     return msgspec.msgpack.encode(message)
 
 
 @contextmanager
-def joined(server, *, origin="ours", protocol=PROTOCOL, path="/", **options):
+def open_socket(server, *, origin="ours", protocol=PROTOCOL, path="/", **options):
     """Open a web socket, by default as the page of the viewer does."""
     port = server.gateway.access.port
     ours = f"http://127.0.0.1:{port}"
@@ -46,7 +46,7 @@ def joined(server, *, origin="ours", protocol=PROTOCOL, path="/", **options):
         yield client
 
 
-def farewell(client):
+def close_code(client):
     """The code with which the server closes a connection."""
     try:
         while True:
@@ -55,8 +55,8 @@ def farewell(client):
         return closed.rcvd.code if closed.rcvd is not None else None
 
 
-def asked(port, *lines):
-    """The status with which a plain request is answered, and the whole answer."""
+def send_request(port, *lines):
+    """The status and body of the answer to a plain request."""
     with socket.create_connection(("127.0.0.1", port), timeout=30) as plain:
         plain.sendall("\r\n".join([*lines, "", ""]).encode())
         answer = b""

@@ -1,4 +1,4 @@
-"""One browser for all tests of the viewer, where there is one."""
+"""One browser for all tests of the viewer, if available."""
 
 import pytest
 

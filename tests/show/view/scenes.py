@@ -1,4 +1,4 @@
-"""Small scenes to look at."""
+"""Small scenes to view."""
 
 from taut.scene import read_text
 
@@ -27,11 +27,11 @@ law = "gravity"
 
 
 def cloth(text=CLOTH):
-    """The scene."""
+    """The cloth scene."""
     return read_text(text)
 
 
-def recorded(folder, text=CLOTH, every=2):
-    """The scene, run into a folder, with a frame every so many steps."""
+def record_scene(folder, text=CLOTH, every=2):
+    """Run the scene into a folder, with a frame every `every` steps."""
     read_text(text, overrides=[("output.every", every)]).record(folder)
     return folder

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from taut.show.view.viewer import view_scene
-from tests.show.view.browser import opened, until
+from tests.show.view.browser import open_page, until
 from tests.show.view.scenes import cloth
 
 
 @pytest.fixture(scope="module")
 def live(chromium):
     """A viewer of the small cloth, and its page."""
-    with view_scene(cloth(), port=0) as viewer, opened(chromium, viewer.url) as page:
+    with view_scene(cloth(), port=0) as viewer, open_page(chromium, viewer.url) as page:
         page.holds(viewer.model.pieces[0], viewer.source.newest.q)
         until(
             lambda: len(viewer.server.viser.get_clients()) == 1,
@@ -24,7 +24,7 @@ def live(chromium):
 
 @pytest.fixture
 def begun(live):
-    """The same at its beginning, paused."""
+    """The same, reset and paused."""
     viewer, page = live
     epoch = viewer.source.newest.epoch
     viewer.source.reset()
@@ -74,7 +74,7 @@ def test_after_a_slider_the_browser_holds_the_state(begun):
     weightless = viewer.source.wait(lambda now: now.step == 1)
     assert np.array_equal(
         weightless.q, viewer.source.initial_state.q
-    )  # it hangs at rest, and nothing pulls
+    )  # hanging at rest, and nothing pulls
     slider.press("End")
     until(lambda: viewer.source._commands.sliders.gravity == 30.0, "the slider has not acted")
     press(page, "Step")
@@ -86,7 +86,7 @@ def test_after_a_slider_the_browser_holds_the_state(begun):
 
 
 def on_page(viewer, page, particle):
-    """Where a particle is on the page, and what a pixel right and one down are there."""
+    """The position of a particle on the page, and the vectors of one pixel right and down there."""
     page.holds(viewer.model.pieces[0], viewer.source.newest.q)
     camera = next(iter(viewer.server.viser.get_clients().values())).camera
     return page.at(camera, viewer.source.newest.q[particle])
@@ -147,7 +147,7 @@ def test_a_recording_is_a_page_that_works_offline(begun, chromium, tmp_path):
     file = tmp_path / "saved.html"
     waiting.value.save_as(file)
     assert waiting.value.suggested_filename == "a-small-cloth.html"
-    with opened(chromium, file.as_uri(), offline=True) as saved:
+    with open_page(chromium, file.as_uri(), offline=True) as saved:
         saved.holds(viewer.model.pieces[0], now.q)
         assert saved.page.title() == "A small cloth"
         assert saved.errors == []

@@ -9,7 +9,7 @@ import urllib.request
 import pytest
 
 from taut.cli.main import main
-from tests.show.view.scenes import CLOTH, recorded
+from tests.show.view.scenes import CLOTH, record_scene
 
 pytest.importorskip("viser", reason="the extra view is not installed")
 
@@ -28,9 +28,9 @@ def run(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("what", ["scene", "run"])
-def test_it_prints_its_address_serves_and_ends_at_ctrl_c(tmp_path, what):
+def test_view_prints_its_address_and_stops_at_ctrl_c(tmp_path, what):
     if what == "run":
-        target = recorded(tmp_path / "run", CLOTH.replace("0.3", "0.02"))
+        target = record_scene(tmp_path / "run", CLOTH.replace("0.3", "0.02"))
     else:
         target = tmp_path / "scene.toml"
         target.write_text(CLOTH)
@@ -53,18 +53,18 @@ def test_it_prints_its_address_serves_and_ends_at_ctrl_c(tmp_path, what):
 
 
 def test_a_run_is_saved_as_a_page(tmp_path, run):
-    folder = recorded(tmp_path / "run", CLOTH.replace("0.3", "0.02"))
+    folder = record_scene(tmp_path / "run", CLOTH.replace("0.3", "0.02"))
     assert run(folder, "--save", tmp_path / "a.html") == (
         0,
         f"wrote {tmp_path / 'a.html'}: 2 frames\n",
         "",
     )
-    code, _, said = run(folder, "--save", tmp_path / "a.html")
+    code, _, stderr = run(folder, "--save", tmp_path / "a.html")
     assert code == 2
-    assert "--overwrite" in said
+    assert "--overwrite" in stderr
 
 
-def test_without_the_extra_it_says_which_to_install(run, monkeypatch):
+def test_missing_extra_is_named(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "viser", None)
     assert run("spring") == (
         2,
@@ -74,7 +74,7 @@ def test_without_the_extra_it_says_which_to_install(run, monkeypatch):
 
 
 def test_invalid_arguments_are_rejected(tmp_path, run):
-    folder = recorded(tmp_path / "run", CLOTH.replace("0.3", "0.02"))
+    folder = record_scene(tmp_path / "run", CLOTH.replace("0.3", "0.02"))
     for arguments, words in (
         ((folder, "--set", "time.h=1"), "apply to scenes only"),
         ((folder, "--young", "1e5"), "apply to scenes only"),
@@ -82,6 +82,6 @@ def test_invalid_arguments_are_rejected(tmp_path, run):
         (("no-such-scene",), "no built-in scene"),
         (("spring", "--no-browser", "--host", "no.such.host.invalid"), "cannot listen on"),
     ):
-        code, _, said = run(*arguments)
+        code, _, stderr = run(*arguments)
         assert code == 2
-        assert words in said
+        assert words in stderr

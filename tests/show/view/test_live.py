@@ -19,7 +19,7 @@ H = 0.01
 
 @pytest.fixture
 def run():
-    """Starts live simulations and ends them."""
+    """Start live simulations and stop them at the end."""
     made = []
 
     def start(system, integrator=None, h=H, **options):
@@ -34,7 +34,7 @@ def run():
         live.close()
 
 
-def stepped(live, count=1):
+def step_live(live, count=1):
     """Return the snapshot after a number of single steps."""
     for _ in range(count):
         step = live.newest.step
@@ -43,7 +43,7 @@ def stepped(live, count=1):
     return now
 
 
-def played(live, step):
+def play_live(live, step):
     """Play until a step, pause, and return the snapshot."""
     live.play()
     live.wait(lambda now: now.step >= step)
@@ -59,26 +59,26 @@ def small_cloth():
     return cloth().build()
 
 
-def test_it_steps_as_the_integrator_does_to_the_last_bit(run):
+def test_live_steps_are_bit_identical_to_simulate(run):
     built = small_cloth()
     live = run(built.system, built.integrator, built.h, state=built.state)
-    now = stepped(live, 10)
-    wanted = [
+    now = step_live(live, 10)
+    expected = [
         state
         for state, _ in taut.simulate(
             built.system, built.integrator, built.h, 10 * built.h, state=built.state
         )
     ][-1]
-    assert np.array_equal(now.q, wanted.q)
-    assert now.t == wanted.t
+    assert np.array_equal(now.q, expected.q)
+    assert now.t == expected.t
 
 
 def test_without_gravity_nothing_accelerates(run):
     live = run(ball(velocity=[[3.0, 0.0, 0.0]]))
-    falling = stepped(live)
+    falling = step_live(live)
     assert falling.q[0, 1] == pytest.approx(10.0 - 9.81 * H**2, abs=1e-12)
     live.set_sliders(gravity=0.0)
-    first, second, third = (stepped(live).q for _ in range(3))
+    first, second, third = (step_live(live).q for _ in range(3))
     assert second - first == pytest.approx(third - second, abs=1e-14)
     assert (third - second)[0].tolist() == pytest.approx([3.0 * H, -9.81 * H**2, 0.0], abs=1e-12)
 
@@ -86,7 +86,7 @@ def test_without_gravity_nothing_accelerates(run):
 def test_gravity_can_be_added(run):
     live = run(taut.System([[0, 0, 0]], mass=2.0))
     live.set_sliders(gravity=5.0)
-    assert stepped(live).q[0].tolist() == pytest.approx([0.0, -5.0 * H**2, 0.0], abs=1e-15)
+    assert step_live(live).q[0].tolist() == pytest.approx([0.0, -5.0 * H**2, 0.0], abs=1e-15)
 
 
 def test_the_stiffness_slider_multiplies_k(run):
@@ -100,14 +100,14 @@ def test_the_stiffness_slider_multiplies_k(run):
     live = run(system)
     live.set_sliders(stiffness=3.0)
     extension = 0.5 / (1.0 + H**2 * 300.0)  # implicit Euler from rest: x' (1 + h²k/m) = x
-    assert stepped(live).q[1, 0] - 1.0 == pytest.approx(extension, abs=1e-12)
+    assert step_live(live).q[1, 0] - 1.0 == pytest.approx(extension, abs=1e-12)
 
 
 def test_the_damping_slider_multiplies_c_and_functions_of_time(run):
     drag = laws.drag(alpha=lambda t: 2.0 + 0.0 * t)
     live = run(taut.System([[0, 0, 0]], mass=1.0, damping=[drag], velocity=[[1.0, 0, 0]]))
     live.set_sliders(damping=4.0)
-    assert stepped(live).q[0, 0] == pytest.approx(H / (1.0 + 8.0 * H), abs=1e-13)
+    assert step_live(live).q[0, 0] == pytest.approx(H / (1.0 + 8.0 * H), abs=1e-13)
 
 
 def test_wind_can_be_added_to_surfaces(run):
@@ -115,36 +115,36 @@ def test_wind_can_be_added_to_surfaces(run):
     live = run(taut.System(points, mass=1.0), triangles=np.array([[0, 1, 2]]))
     live.set_sliders(wind=6.0)
     force = 0.5 * 1.204 * 0.5 * 6.0**2 / 3  # ½ ρ A C_D u² faces the wind: a third to each corner
-    assert stepped(live).q[:, 0] == pytest.approx(np.full(3, H**2 * force), rel=1e-12)
+    assert step_live(live).q[:, 0] == pytest.approx(np.full(3, H**2 * force), rel=1e-12)
     live.set_sliders(wind=0.0)
     before = live.newest.q
-    after = stepped(live).q
+    after = step_live(live).q
     assert (after - before)[:, 0] == pytest.approx(
         np.full(3, H**2 * force), rel=1e-12
-    )  # it goes on at its speed
+    )  # it continues at its speed
 
 
 def test_the_step_slider_sets_h(run):
     live = run(ball())
     live.set_sliders(h=0.02)
-    assert stepped(live).t == pytest.approx(0.02, abs=1e-15)
+    assert step_live(live).t == pytest.approx(0.02, abs=1e-15)
 
 
 def test_a_dragged_particle_reaches_its_target_and_the_energy_balances(run):
     live = run(taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0, damping=[laws.drag(alpha=20.0)]))
     live.drag("me", 1, [1.2, 0.3, -0.1])
-    now = played(live, 300)
+    now = play_live(live, 300)
     assert now.q[1] == pytest.approx(
         np.array([1.2, 0.3, -0.1]), abs=1e-6
-    )  # e^(-α/2·3 s) of the way is left: far below
+    )  # e^(-α/2·3 s) of the distance remains: far below
     assert np.array_equal(now.q[0], [0, 0, 0])
     live.end_drag("me")
-    now = stepped(live, 2)
+    now = step_live(live, 2)
     total = now.total
     assert abs(total.gap) <= 1e-13 * total.scale
     assert (
         abs(total.between) <= 1e-13 * total.scale
-    )  # all work of the pointer was booked within steps
+    )  # all work of the pointer was recorded within steps
     assert total.work["pointer"] == pytest.approx(
         total.kinetic + sum(total.dissipated.values()) + total.numerical, rel=1e-9
     )
@@ -163,7 +163,7 @@ def test_a_drag_against_a_spring_reaches_the_balance_of_forces(run):
     live = run(system)
     assert DragEnergy(system).stiffness == pytest.approx(k)
     live.drag("me", 1, [0.4, 0.0, 0.0])
-    now = played(live, 400)
+    now = play_live(live, 400)
     assert now.q[1, 0] == pytest.approx(0.2, abs=1e-6)  # k x = k_pin (0.4 - x)
     assert now.report.residual <= now.report.limit
 
@@ -172,7 +172,7 @@ def test_a_drag_has_a_speed_limit(run):
     live = run(taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0))
     drag = DragEnergy(live.sliders.system)
     live.drag("me", 1, [100.0, 0.0, 0.0])
-    stepped(live)
+    step_live(live)
     assert live._drag.target(H)[1, 0] == pytest.approx(1.0 + drag.speed * H, rel=1e-12)
 
 
@@ -190,7 +190,7 @@ def test_every_step_of_a_drag_is_certified_and_balanced(run, integrator):
             live.drag("me", middle, built.state.q[middle] + [0.0, 0.01 * i, 0.02 * i])
         else:
             live.end_drag("me")
-        now = stepped(live)
+        now = step_live(live)
         assert not now.error
         assert now.report.residual <= now.report.limit or now.report.outcome == "explicit"
     assert abs(now.total.gap) <= 1e-12 * now.total.scale
@@ -202,18 +202,18 @@ def test_a_pinned_point_stays_and_a_released_one_falls(run):
     built = small_cloth()
     live = run(built.system, built.integrator, built.h, state=built.state)
     held, free = int(live.newest.held[0]), 40
-    place = stepped(live, 3).q[free]
+    place = step_live(live, 3).q[free]
     live.toggle_pin(free)
     live.toggle_pin(held)
-    now = stepped(live, 5)
+    now = step_live(live, 5)
     assert np.array_equal(now.q[free], place)
     assert free in now.held
     assert held not in now.held
     assert now.q[held, 1] < built.state.q[held, 1]
     fallen = now.q[held]
     live.toggle_pin(free)
-    live.toggle_pin(held)  # where it has come to by now
-    now = stepped(live, 3)
+    live.toggle_pin(held)  # its current position
+    now = step_live(live, 3)
     assert now.q[free, 1] != place[1]
     assert np.array_equal(now.q[held], fallen)
     assert held in now.held
@@ -225,11 +225,11 @@ def test_a_point_whose_hold_has_ended_is_pinned_by_a_click(run):
         [[0, 0, 0]], mass=1.0, energies=[laws.gravity()], constraints=[fixed(0, until=2.5 * H)]
     )
     live = run(system)
-    assert stepped(live, 2).held.tolist() == [0]
-    fallen = stepped(live, 3)
+    assert step_live(live, 2).held.tolist() == [0]
+    fallen = step_live(live, 3)
     assert fallen.held.tolist() == []
     live.toggle_pin(0)
-    now = stepped(live, 2)
+    now = step_live(live, 2)
     assert np.array_equal(now.q, fallen.q)
     assert now.held.tolist() == [0]
 
@@ -240,23 +240,23 @@ def test_a_scripted_point_can_be_pinned_and_the_others_go_on(run):
         path, mass=1.0, constraints=[scripted([0, 1], lambda t: path + np.array([0.0, t, 0.0]))]
     )
     live = run(system)
-    stepped(live)
+    step_live(live)
     live.toggle_pin(0)  # it is held, so it is released
-    now = stepped(live, 2)
+    now = step_live(live, 2)
     assert now.q[1].tolist() == pytest.approx([1.0, 3 * H, 0.0])
     assert now.held.tolist() == [1]
 
 
-def test_a_ring_that_was_pinned_and_released_is_back_on_its_rail(run):
+def test_released_ring_returns_to_its_rail(run):
     built = load("curtain").build()
     live = run(built.system, built.integrator, built.h, state=built.state)
     ring = 567
     live.toggle_pin(ring)
     live.wait(lambda now: live._pinned.keys() == {ring})
-    pinned = stepped(live, 2)
+    pinned = step_live(live, 2)
     assert np.array_equal(pinned.q[ring], built.state.q[ring])
     live.toggle_pin(ring)
-    now = stepped(live, 5)
+    now = step_live(live, 5)
     assert ring in now.held
     assert np.array_equal(
         live._system.projector.free_directions[ring], np.diag([1.0, 0.0, 0.0])
@@ -265,17 +265,17 @@ def test_a_ring_that_was_pinned_and_released_is_back_on_its_rail(run):
     assert now.q[ring, 0] != built.state.q[ring, 0]  # but slides
 
 
-def test_a_held_point_that_was_released_stays_released_when_a_pin_comes_and_goes(run):
+def test_released_hold_stays_released_after_another_pin(run):
     live = run(taut.System([[0, 0, 0]], mass=1.0, fixed=[0], energies=[laws.gravity()]))
     live.toggle_pin(0)
-    fallen = stepped(live, 3).q[0]
+    fallen = step_live(live, 3).q[0]
     assert fallen[1] == pytest.approx(
         -9.81 * H**2 * 6, rel=1e-12
     )  # 1 + 2 + 3 steps of implicit Euler
     live.toggle_pin(0)
-    assert np.array_equal(stepped(live, 2).q[0], fallen)
+    assert np.array_equal(step_live(live, 2).q[0], fallen)
     live.toggle_pin(0)  # the hold of the scene would pull it back to where it began
-    now = stepped(live)
+    now = step_live(live)
     assert now.held.tolist() == []
     assert now.q[0, 1] - fallen[1] == pytest.approx(-9.81 * H**2, rel=1e-12)  # from rest
 
@@ -290,25 +290,25 @@ def test_points_of_a_flat_system_can_be_dragged_and_pinned(run):
     live = run(system)
     live.drag("me", 1, [1.0, 0.5, 0.7])
     live.toggle_pin(1)
-    now = stepped(live, 2)
+    now = step_live(live, 2)
     assert now.q[1].tolist() == [1.0, 0.0, 0.0]
     assert now.held.tolist() == [0, 1]
     live.toggle_pin(1)
-    assert (stepped(live, 2).q[:, 2] == 0.0).all()
+    assert (step_live(live, 2).q[:, 2] == 0.0).all()
 
 
-def test_reset_goes_back_to_the_beginning(run):
+def test_reset_restores_the_start(run):
     built = small_cloth()
     live = run(built.system, built.integrator, built.h, state=built.state)
-    first = stepped(live, 3).q
+    first = step_live(live, 3).q
     live.drag("me", 40, [0, 0, 0])
     live.toggle_pin(41)
-    stepped(live)
+    step_live(live)
     live.reset()
     now = live.wait(lambda now: now.epoch == 1)
     assert np.array_equal(now.q, built.state.q)
     assert (now.step, now.total, now.drags, 41 in now.held) == (0, None, (), False)
-    assert np.array_equal(stepped(live, 3).q, first)
+    assert np.array_equal(step_live(live, 3).q, first)
 
 
 def test_a_failed_step_pauses_with_its_error_and_can_be_repeated(run):
@@ -327,13 +327,13 @@ def test_a_failed_step_pauses_with_its_error_and_can_be_repeated(run):
     assert np.isfinite(failed.q).all()
     live.set_sliders(stiffness=1.0)
     live.wait(lambda now: not now.error)
-    now = stepped(live)
+    now = step_live(live)
     assert (now.step, now.error) == (failed.step + 1, "")
 
 
 def test_an_unexpected_error_is_shown(run, monkeypatch):
-    told = []
-    monkeypatch.setattr(threading, "excepthook", told.append)
+    caught = []
+    monkeypatch.setattr(threading, "excepthook", caught.append)
     integrator = taut.ImplicitEuler()
     monkeypatch.setattr(integrator, "advance", lambda *arguments: 1 / 0)
     live = run(ball(), integrator)
@@ -342,7 +342,7 @@ def test_an_unexpected_error_is_shown(run, monkeypatch):
     assert "crashed" in now.error
     assert not now.playing
     live.close()
-    assert told[0].exc_type is ZeroDivisionError
+    assert caught[0].exc_type is ZeroDivisionError
 
 
 def test_invalid_commands_are_rejected(run):
@@ -360,13 +360,15 @@ def test_invalid_commands_are_rejected(run):
         live.set_speed(0.0)
 
 
-def test_it_keeps_to_its_speed_and_pauses_at_once(run):
+def test_pause_takes_effect_immediately_at_low_speed(run):
     live = run(ball())
     live.set_speed(1e-3)  # a step of 10 ms takes 10 s
     live.play()
     live.wait(lambda now: now.step == 1)
     live.pause()
-    now = live.wait(lambda now: not now.playing)  # at once, not after 10 s: commands wake it
+    now = live.wait(
+        lambda now: not now.playing
+    )  # immediately, not after 10 s: commands wake the thread
     assert now.step <= 2
 
 

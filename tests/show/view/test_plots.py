@@ -45,7 +45,7 @@ def column(table, name):
 
 
 def tearing():
-    """A weight on a thread that breaks while it falls, beside one that holds."""
+    """A weight on a thread that breaks while it falls, next to one that holds."""
     threads = laws.spring([[0, 1], [0, 2]], k=[50.0, 200.0], breaking_strain=[0.1, 10.0])
     return taut.System(
         [[0, 0, 0], [0, -1, 0], [1, 0, 0]],
@@ -115,11 +115,11 @@ def test_changes_between_the_steps_of_a_run_are_drawn():
     table = tabulate_run(ledger, reports)
     assert column(table, "between").tolist() == [0.0, 2.0, 2.5]
     assert balance(table).tolist() == [5.0, 5.0, 5.0]
-    assert ledger["between"].tolist() == [0.0, 0.0, 0.5]  # what was given stays as it was
+    assert ledger["between"].tolist() == [0.0, 0.0, 0.5]  # the input is unchanged
 
 
 class Panel:
-    """Takes the place of a viser panel, and remembers the plots."""
+    """A stand-in for a viser panel that stores the plots."""
 
     def __init__(self):
         self.series = {}

@@ -17,28 +17,28 @@ from taut.show.view._plots import ENERGIES, History, sum_energies, tabulate_run
 from taut.show.view._replay import Replay
 from taut.show.view.live import Live
 from taut.show.visual_model import model_from_run, model_from_system
-from tests.show.view.scenes import cloth, recorded
+from tests.show.view.scenes import cloth, record_scene
 
 
-def replayed(folder):
+def open_replay(folder):
     with open_run(folder) as run:
         return Replay(folder, model_from_run(run))
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return recorded(tmp_path_factory.mktemp("runs") / "cloth")
+    return record_scene(tmp_path_factory.mktemp("runs") / "cloth")
 
 
 @pytest.fixture
 def replay(folder):
-    made = replayed(folder)
+    made = open_replay(folder)
     made.start()
     yield made
     made.close()
 
 
-def test_every_frame_can_be_sought(replay, folder):
+def test_seek_every_frame(replay, folder):
     with open_run(folder) as run:
         for which in (5, 0, len(run.frames) - 1, 3):
             replay.seek(which)
@@ -56,7 +56,7 @@ def test_every_frame_can_be_sought(replay, folder):
                 assert now.report.iterations == run.reports["iterations"][now.step - 1]
 
 
-def test_it_plays_to_the_end_and_from_the_start_again(replay):
+def test_plays_to_the_end_and_restarts(replay):
     replay.set_speed(1000.0)
     replay.play()
     end = replay.wait(lambda now: now.frame == now.frames - 1 and not now.playing)
@@ -68,7 +68,7 @@ def test_it_plays_to_the_end_and_from_the_start_again(replay):
     replay.wait(lambda now: not now.playing)
 
 
-def test_it_steps_and_resets(replay):
+def test_step_reset_and_seek(replay):
     replay.step()
     assert replay.wait(lambda now: now.frame == 1).step == 2
     replay.reset()
@@ -78,7 +78,7 @@ def test_it_steps_and_resets(replay):
 
 
 def test_a_damaged_frame_shows_an_error_and_the_others_their_state(tmp_path):
-    folder = recorded(tmp_path / "run")
+    folder = record_scene(tmp_path / "run")
     with sqlite3.connect(folder / "run.sqlite") as database:
         table = next(
             name
@@ -89,7 +89,7 @@ def test_a_damaged_frame_shows_an_error_and_the_others_their_state(tmp_path):
         q = next(name for name in columns if name == "q")
         database.execute(f"update {table} set {q} = zeroblob(8) where step = 4")
     database.close()
-    replay = replayed(folder)
+    replay = open_replay(folder)
     replay.start()
     replay.seek(2)
     assert "frame 2" in replay.wait(lambda now: now.frame == 2).error
@@ -98,7 +98,7 @@ def test_a_damaged_frame_shows_an_error_and_the_others_their_state(tmp_path):
     replay.close()
 
 
-def test_the_curves_of_a_run_are_those_of_the_same_steps_live(folder):
+def test_plots_of_a_run_match_a_live_simulation(folder):
     built = cloth().build()
     live = Live(built.system, built.integrator, built.h, state=built.state)
     live.start()
@@ -133,7 +133,7 @@ def test_the_history_stays_short():
 
 @pytest.fixture(scope="module")
 def slack():
-    """A bar that tears and is slack again soon, because another spring pulls its end back."""
+    """A bar that tears and is soon slack again, because another spring pulls its end back."""
     bar, back = (
         laws.spring([[0, 1]], k=1.0, breaking_strain=0.3),
         laws.spring([[1, 2]], k=400.0, name="back"),
@@ -160,8 +160,8 @@ def torn_run(slack, tmp_path_factory):
     return folder
 
 
-def at_step(folder, step, status="running"):
-    """Let a run look as it does while it is written, or after its process was killed."""
+def set_progress(folder, step, status="running"):
+    """Set the progress of a run as while it is written, or after its process was killed."""
     with sqlite3.connect(folder / "run.sqlite") as database:
         (run,) = database.execute("SELECT run FROM progress").fetchone()
         row = (step, status, checksum("progress", run, step, status))
@@ -169,24 +169,22 @@ def at_step(folder, step, status="running"):
     database.close()
 
 
-def killed(folder, copy, step):
+def copy_as_killed(folder, copy, step):
     """Copy a run as if it was killed after a step, with only the first checkpoint."""
     shutil.copytree(folder, copy)
     with sqlite3.connect(copy / "run.sqlite") as database:
         database.execute("DELETE FROM checkpoints WHERE step > 0")
     database.close()
-    at_step(copy, step)
+    set_progress(copy, step)
     return copy
 
 
-def test_what_is_torn_stays_torn(torn_run, slack):
+def test_torn_elements_stay_torn(torn_run, slack):
     replay = Replay(torn_run, model_from_system(slack))
     with open_run(torn_run) as run:
         strains = np.array([frame.q[1, 0] - frame.q[0, 0] - 1.0 for frame in run.frames])
         tears = int(np.flatnonzero(strains > 0.3)[0])
-        assert (
-            strains[tears:].min() < 0.0
-        )  # by the strain of the moment alone it would be whole again
+        assert strains[tears:].min() < 0.0  # by the current strain alone it would be intact again
         for i, frame in enumerate(run.frames):
             assert replay.make_snapshot(frame).active.get("spring", np.array([True])).tolist() == [
                 i < tears
@@ -199,18 +197,18 @@ def test_a_killed_run_shows_torn_what_tore_after_its_last_checkpoint(torn_run, s
         torn = [len(model.torn_pairs(frame)) for frame in run.frames]
     assert torn[0] == 0
     assert torn[15] == 1
-    with open_run(killed(torn_run, tmp_path / "run", 60)) as run:
+    with open_run(copy_as_killed(torn_run, tmp_path / "run", 60)) as run:
         assert run.state().t == 0.0
         assert [len(model.torn_pairs(frame)) for frame in run.frames] == torn[:31]
 
 
-def test_points_are_held_as_long_as_the_scene_holds_them(tmp_path):
+def test_held_points_follow_the_scene(tmp_path):
     scene = load(
         "tower", overrides=[("time.duration", 0.6), ("body.tower.mesh.ny", 3), ("output.every", 10)]
     )
     built = scene.build()
     scene.record(tmp_path / "run", built=built)
-    replay = replayed(tmp_path / "run")
+    replay = open_replay(tmp_path / "run")
     bottom, top = (np.flatnonzero(built.system.rest[:, 1] == y) for y in (0.0, 3.0))
     assert len(bottom) == len(top) == 9
     with open_run(tmp_path / "run") as run:
@@ -223,7 +221,7 @@ def test_points_are_held_as_long_as_the_scene_holds_them(tmp_path):
 
 def test_a_killed_run_ends_at_its_last_frame(torn_run, slack, tmp_path, monkeypatch):
     monkeypatch.setattr(_replay, "_END_SECONDS", 0.1)
-    replay = Replay(killed(torn_run, tmp_path / "run", 61), model_from_system(slack))
+    replay = Replay(copy_as_killed(torn_run, tmp_path / "run", 61), model_from_system(slack))
     replay.start()
     replay.set_speed(100.0)
     replay.play()
@@ -235,11 +233,11 @@ def test_a_killed_run_ends_at_its_last_frame(torn_run, slack, tmp_path, monkeypa
 
 def test_reports_and_plots_grow_with_the_run(torn_run, slack, tmp_path, monkeypatch):
     monkeypatch.setattr(_replay, "_POLL_SECONDS", 0.05)
-    folder = killed(torn_run, tmp_path / "run", 4)
+    folder = copy_as_killed(torn_run, tmp_path / "run", 4)
     replay = Replay(folder, model_from_system(slack))
     assert replay.table[-1, 0] == pytest.approx(0.02)
     replay.start()
-    at_step(folder, 80, "finished")
+    set_progress(folder, 80, "finished")
     replay.seek(40)
     end = replay.wait(lambda now: now.frame == 40 and now.report is not None, seconds=20.0)
     replay.close()
@@ -251,4 +249,4 @@ def test_nothing_is_torn_in_a_run_with_unknown_laws(torn_run):
     with open_run(torn_run) as run:
         assert not run.state().active["spring"].all()
         assert not model_from_run(run).active_masks(run.frames[-1])
-    assert replayed(torn_run).newest.active == {}
+    assert open_replay(torn_run).newest.active == {}

@@ -17,7 +17,7 @@ from taut.show.view.saving import Recorder, save_run, write_page
 from taut.show.view.viewer import view_run, view_scene, view_system
 from taut.show.visual_model import model_from_run
 from tests.show.view.browser import until
-from tests.show.view.scenes import CLOTH, cloth, recorded
+from tests.show.view.scenes import CLOTH, cloth, record_scene
 
 TORN = CLOTH.replace("k = 40.0", "k = 40.0\nbreaking_strain = 0.02").replace(
     "A small cloth", "A *weak* <cloth>"
@@ -156,10 +156,10 @@ def test_a_run_without_a_scene_shows_its_particles(tmp_path):
 
 
 def test_an_existing_page_is_kept(tmp_path, monkeypatch):
-    folder, file = recorded(tmp_path / "run", CLOTH.replace("0.3", "0.02")), tmp_path / "a.html"
+    folder, file = record_scene(tmp_path / "run", CLOTH.replace("0.3", "0.02")), tmp_path / "a.html"
     file.write_text("mine")
     with monkeypatch.context() as patch:
-        patch.setattr(saving, "open_run", None)  # it is refused before anything is read
+        patch.setattr(saving, "open_run", None)  # rejected before anything is read
         with pytest.raises(ModelError, match="overwrite"):
             save_run(folder, file)
         with pytest.raises(ModelError, match="no folder"):
@@ -188,7 +188,7 @@ def test_a_page_that_cannot_be_written_leaves_the_old_file(tmp_path, monkeypatch
 
 @pytest.fixture
 def sent(monkeypatch):
-    """What pages hold of a node and its property: the times and arrays, by (node, property)."""
+    """The times and arrays of saved pages, by (node, property)."""
     found = {}
     page = Recorder.make_page
 
@@ -207,23 +207,21 @@ def sent(monkeypatch):
 
 
 def test_the_colours_of_a_page_have_one_range(tmp_path, sent):
-    folder = recorded(tmp_path / "run", CLOTH.replace("0.3", "0.1"))
+    folder = record_scene(tmp_path / "run", CLOTH.replace("0.3", "0.1"))
     save_run(folder, tmp_path / "a.html")
     with open_run(folder) as run:
         springs, frames = collect_springs(model_from_run(run).system), list(run.frames)
     scale = StrainColours()
     strains = [springs.strains(frame.q) for frame in frames]
     scale.include(np.array(strains))
-    assert (
-        np.abs(strains[1]).max() < 0.2 * scale.limit
-    )  # a range of its own would paint it otherwise
+    assert np.abs(strains[1]).max() < 0.2 * scale.limit  # a separate range would give other colours
     assert len(sent["/springs", "colors"]) == len(frames)
     for (_, colours), each in zip(sent["/springs", "colors"], strains, strict=True):
         assert np.array_equal(colours.reshape(-1, 2, 3)[:, 0], scale.map(each))
 
 
 def test_a_page_has_the_last_frame_and_keeps_its_limits(tmp_path, sent, monkeypatch):
-    folder = recorded(tmp_path / "run", every=1)  # 31 frames
+    folder = record_scene(tmp_path / "run", every=1)  # 31 frames
     with open_run(folder) as run:
         last = run.frames[-1].q.astype(np.float32)
     monkeypatch.setattr(saving, "_MAX_FRAMES", 20)
@@ -243,7 +241,7 @@ def test_a_page_has_the_last_frame_and_keeps_its_limits(tmp_path, sent, monkeypa
 def test_a_page_shows_torn_springs_torn_to_its_end(tmp_path, sent):
     # up and off, and back to the rest
     jerk = 'where = "y == max"\nmove = [[0, 0, 0, 0], [0.1, 0, 0.3, 0], [0.3, 0, -0.4, 0]]'
-    folder = recorded(
+    folder = record_scene(
         tmp_path / "run",
         TORN.replace('where = "y == max"', jerk).replace("duration = 0.3", "duration = 0.18"),
         every=3,
@@ -278,7 +276,7 @@ def test_wind_blows_on_the_simulated_mesh():
 
 
 def test_lines_are_drawn_if_springs_are_not_known(tmp_path):
-    folder = recorded(tmp_path / "run", CLOTH.replace("0.3", "0.02"))
+    folder = record_scene(tmp_path / "run", CLOTH.replace("0.3", "0.02"))
     with open_run(folder) as run:
         model = model_from_run(run)
     assert len(collect_lines(model)) == 0  # a sheet of faces has no lines

@@ -36,10 +36,10 @@ def test_wind_that_rises_from_nothing_has_a_slider():
     sliders = Sliders(built.system, built.h, until=built.until)
     shown = sliders.initial.wind
     assert 0.0 < shown <= 5.0 * built.until
-    moment = shown / 5.0  # at which it is as strong as shown
+    moment = shown / 5.0  # the time at which it has the strength shown
     assert (
         sliders.scale_laws(sliders.initial)["loads"][-1] is built.system.loads[-1]
-    )  # untouched, it is the scene's own
+    )  # unchanged, it is that of the scene
     for strength in (4.0, 0.5):
         assert at(sliders, moment, wind=strength) == pytest.approx([0.0, 0.0, strength], rel=1e-12)
         assert at(sliders, 2 * moment, wind=strength) == pytest.approx(
@@ -49,14 +49,14 @@ def test_wind_that_rises_from_nothing_has_a_slider():
         assert not at(sliders, t, wind=0.0).any()
 
 
-def test_without_an_end_a_thousand_steps_are_sampled():
+def test_functions_without_an_end_are_sampled_for_a_thousand_steps():
     late = laws.wind([[0, 1, 2]], velocity=lambda t: (0.0, 3.0 if t > 500 * H else 0.0, 0.0))
     system = taut.System([[0, 0, 0], [1, 0, 0], [0, 0, 1]], mass=1.0, loads=[late])
     assert Sliders(system, H).initial.wind == pytest.approx(3.0)
     assert Sliders(system, H, until=499 * H).initial.wind == 0.0
 
 
-def test_gravity_that_begins_later_has_a_slider_too():
+def test_gravity_that_starts_later_has_a_slider():
     heavy = laws.gravity(g=lambda t: (2.0 if t >= 0.5 else 0.0, 0.0, 0.0))
     sliders = Sliders(taut.System([[0, 0, 0]], mass=1.0, energies=[heavy]), H, until=1.0)
     assert sliders.initial.gravity == pytest.approx(2.0)
@@ -73,7 +73,7 @@ def test_rounding_does_not_count_as_wind():
     assert 0.06 < Sliders(system, H, until=4.0).initial.wind <= 6.0
 
 
-def test_the_strength_is_that_of_the_first_law_that_has_any():
+def test_strength_is_that_of_the_first_non_zero_law():
     still, blowing = (
         laws.wind([[0, 1, 2]], velocity=v, name=f"wind {v[2]}")
         for v in ((0.0, 0.0, 0.0), (0.0, 0.0, 2.0))
@@ -97,7 +97,7 @@ def test_a_function_with_an_end_is_sampled_up_to_it():
     assert 0.0 < Sliders(system, H, until=1.0).initial.wind <= 3.0
 
 
-def test_wind_that_depends_on_the_place_is_found_too():
+def test_wind_that_depends_on_position_has_a_slider():
     def breeze(x, t):
         return np.column_stack(
             [np.zeros(len(x)), np.zeros(len(x)), np.full(len(x), 4.0 * (t > 0.5))]

@@ -23,7 +23,11 @@ from numpy.typing import ArrayLike
 
 from taut.arrays import Float, Int, Mask
 from taut.errors import MeshError
-from taut.mesh.embedding.nearest import containing_tet, nearest_segment, nearest_triangle
+from taut.mesh.embedding.nearest import (
+    find_containing_tet,
+    find_nearest_segment,
+    find_nearest_triangle,
+)
 from taut.mesh.kinds import Kind
 from taut.mesh.measure import DEGENERATE_TOLERANCE, POSITION_TOLERANCE
 from taut.mesh.mesh import Mesh
@@ -58,7 +62,7 @@ class Embedding:
         return float(np.abs(self.weights).max(initial=0.0))
 
     def __call__(self, q: ArrayLike) -> Float:
-        """Positions [m], shape (m, 3), when the cage has the positions q [m], shape (n, 3)."""
+        """Return positions [m], shape (m, 3), for positions q [m] of the cage, shape (n, 3)."""
         array = np.asarray(q)
         if array.shape != (self.n, 3):
             raise MeshError(
@@ -79,7 +83,7 @@ class Embedding:
 def embed(points: ArrayLike | Mesh, cage: Mesh) -> Embedding:
     """Bind points to a mesh, so that they move with it.
 
-    points : positions [m], shape (m, 3) or (m, 2), or a mesh, whose points are meant
+    points : positions [m], shape (m, 3) or (m, 2), or a mesh, whose points are embedded
     cage : its solids carry the points if it has any, else its faces, else its lines
 
     A point outside all solids is extrapolated from the tetrahedron near the closest boundary
@@ -94,15 +98,15 @@ def embed(points: ArrayLike | Mesh, cage: Mesh) -> Embedding:
     x = points.positions if isinstance(points, Mesh) else check_points(points)
     x = x if x.shape[1] == 3 else np.column_stack([x, np.zeros(len(x))])
     if cage.blocks(3):
-        return _in_solids(x, cage)
+        return _embed_in_solids(x, cage)
     if cage.blocks(2):
-        return _on_faces(x, cage)
+        return _embed_on_faces(x, cage)
     if cage.blocks(1):
-        return _on_lines(x, cage)
+        return _embed_on_lines(x, cage)
     raise MeshError("the cage must have cells, got points only")
 
 
-def _in_solids(x: Float, cage: Mesh) -> Embedding:
+def _embed_in_solids(x: Float, cage: Mesh) -> Embedding:
     tets = tetrahedra(cage)
     corners = cage.positions[tets]
     edges = corners[:, 1:] - corners[:, :1]
@@ -111,12 +115,12 @@ def _in_solids(x: Float, cage: Mesh) -> Embedding:
     if not thick.any():
         raise MeshError("the solids of the cage must have a volume")
     tets, corners, edges = tets[thick], corners[thick], edges[thick]
-    held = containing_tet(x, corners)
+    held = find_containing_tet(x, corners)
     outside = np.flatnonzero(held < 0)
     if len(outside):
-        faces = skin(tets, volume[thick] > 0)
-        near = faces[nearest_triangle(x[outside], cage.positions[faces])[0]]
-        held[outside] = _least_extrapolating_tet(
+        faces = find_outer_faces(tets, volume[thick] > 0)
+        near = faces[find_nearest_triangle(x[outside], cage.positions[faces])[0]]
+        held[outside] = _find_least_extrapolating_tet(
             x[outside], near, tets, corners[:, 0], edges, cage.n
         )
     columns = np.swapaxes(edges[held], 1, 2)
@@ -124,10 +128,10 @@ def _in_solids(x: Float, cage: Mesh) -> Embedding:
     return _make_embedding(tets[held], weights, np.zeros(len(x)), cage.n)
 
 
-def _least_extrapolating_tet(
+def _find_least_extrapolating_tet(
     x: Float, near: Int, tets: Int, origin: Float, edges: Float, n: int
 ) -> Int:
-    """The tetrahedron with the smallest largest weight, among those at a nearby triangle (m, 3).
+    """Return the tetrahedron at a nearby triangle (m, 3) whose largest weight is smallest.
 
     The tetrahedron behind the nearest triangle may be a sliver, whose weights would be huge.
     """
@@ -148,7 +152,7 @@ def _least_extrapolating_tet(
     return found
 
 
-def _on_faces(x: Float, cage: Mesh) -> Embedding:
+def _embed_on_faces(x: Float, cage: Mesh) -> Embedding:
     corners = cage.positions[cage.triangles]
     wide = (
         np.linalg.norm(_vector_areas(corners), axis=1)
@@ -157,7 +161,7 @@ def _on_faces(x: Float, cage: Mesh) -> Embedding:
     if not wide.any():
         raise MeshError("the faces of the cage must have an area")
     triangles, corners = cage.triangles[wide], corners[wide]
-    near, _ = nearest_triangle(x, corners)
+    near, _ = find_nearest_triangle(x, corners)
     own = corners[near]
     normal = _normals(own)
     columns = np.stack([own[:, 1] - own[:, 0], own[:, 2] - own[:, 0], normal], axis=2)
@@ -165,10 +169,10 @@ def _on_faces(x: Float, cage: Mesh) -> Embedding:
     return _make_embedding(triangles[near], solved[:, :2], solved[:, 2], cage.n)
 
 
-def _on_lines(x: Float, cage: Mesh) -> Embedding:
+def _embed_on_lines(x: Float, cage: Mesh) -> Embedding:
     lines = cage.cells["line"]
     ends = cage.positions[lines]
-    near, square = nearest_segment(x, ends)
+    near, square = find_nearest_segment(x, ends)
     size = float(np.linalg.norm(np.ptp(ends.reshape(-1, 3), axis=0)))
     off = np.flatnonzero(square > (POSITION_TOLERANCE * size) ** 2)
     if len(off):
@@ -226,7 +230,7 @@ def tetrahedra(mesh: Mesh) -> Int:
     )
 
 
-def skin(tets: Int, positive: Mask) -> Int:
+def find_outer_faces(tets: Int, positive: Mask) -> Int:
     """The faces with tetrahedra on one side only, shape (k, 3).
 
     positive : whether each of the tets (m, 4) has a positive volume
@@ -234,7 +238,7 @@ def skin(tets: Int, positive: Mask) -> Int:
     The nearest face to a point outside all tetrahedra is one of these. Where tetrahedra are folded
     onto the same side of a face, the face counts as boundary.
 
-    >>> faces = skin(np.array([[0, 1, 2, 3], [0, 2, 1, 4]]), np.array([True, True]))
+    >>> faces = find_outer_faces(np.array([[0, 1, 2, 3], [0, 2, 1, 4]]), np.array([True, True]))
     >>> [face for face in faces.tolist() if 4 in face]
     [[0, 1, 4], [0, 2, 4], [1, 2, 4]]
     """

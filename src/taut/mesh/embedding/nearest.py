@@ -9,14 +9,14 @@ import numpy as np
 from taut.arrays import Float, Int
 
 
-def nearest_triangle(x: Float, corners: Float) -> tuple[Int, Float]:
-    """The index of the nearest triangle to each point and the squared distance [m²], shapes (m,).
+def find_nearest_triangle(x: Float, corners: Float) -> tuple[Int, Float]:
+    """Return the nearest triangle to each point and the squared distance [m²], shapes (m,).
 
     x : points [m], (m, 3)
     corners : of triangles with an area [m], (k, 3, 3), k > 0
 
     >>> low = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
-    >>> nearest_triangle(np.array([[0.2, 0.2, 0.5]]), np.stack([low, low + [0, 0, 2]]))
+    >>> find_nearest_triangle(np.array([[0.2, 0.2, 0.5]]), np.stack([low, low + [0, 0, 2]]))
     (array([0]), array([0.25]))
     """
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
@@ -40,34 +40,34 @@ def nearest_triangle(x: Float, corners: Float) -> tuple[Int, Float]:
         )
         return found
 
-    return _nearest(x, corners, distance)
+    return _find_nearest(x, corners, distance)
 
 
-def nearest_segment(x: Float, ends: Float) -> tuple[Int, Float]:
-    """The index of the nearest segment to each point and the squared distance [m²], shapes (m,).
+def find_nearest_segment(x: Float, ends: Float) -> tuple[Int, Float]:
+    """Return the nearest segment to each point and the squared distance [m²], shapes (m,).
 
     ends : of segments [m], (k, 2, 3), k > 0
 
     >>> ends = np.array([[[0.0, 0, 0], [1, 0, 0]], [[0.0, 3, 0], [1, 3, 0]]])
-    >>> nearest_segment(np.array([[0.5, 1.0, 0.0]]), ends)
+    >>> find_nearest_segment(np.array([[0.5, 1.0, 0.0]]), ends)
     (array([0]), array([1.]))
     """
     start, along = ends[:, 0], ends[:, 1] - ends[:, 0]
-    return _nearest(
+    return _find_nearest(
         x, ends, lambda point, segment: _to_segment(x[point], start[segment], along[segment])
     )
 
 
-def containing_tet(x: Float, corners: Float) -> Int:
-    """The index of the tetrahedron around each point, shape (m,), -1 if none.
+def find_containing_tet(x: Float, corners: Float) -> Int:
+    """Return the tetrahedron that contains each point, shape (m,), -1 if none does.
 
-    The deepest of several.
+    If several do, the one in which the point is deepest.
 
     x : points [m], (m, 3)
     corners : of tetrahedra with a volume [m], (k, 4, 3), k > 0
 
     >>> corners = np.array([[[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]])
-    >>> containing_tet(np.array([[0.1, 0.1, 0.1], [1.0, 1, 1]]), corners)
+    >>> find_containing_tet(np.array([[0.1, 0.1, 0.1], [1.0, 1, 1]]), corners)
     array([ 0, -1])
     """
     first, inverse = (
@@ -76,21 +76,23 @@ def containing_tet(x: Float, corners: Float) -> Int:
     )
     deepest, found = np.zeros(len(x)), np.full(len(x), -1)
 
-    def look(point: Int, tet: Int) -> None:
+    def handle(point: Int, tet: Int) -> None:
         weights = np.einsum("pij,pj->pi", inverse[tet], x[point] - first[tet])
         least = np.minimum(weights.min(axis=1), 1 - weights.sum(axis=1))
         inside = least >= 0
-        _keep(deepest, found, point[inside], tet[inside], -least[inside])
+        _keep_smallest(deepest, found, point[inside], tet[inside], -least[inside])
 
-    BoxTree(corners.min(axis=1), corners.max(axis=1)).visit(x, np.zeros(len(x)), look)
+    BoxTree(corners.min(axis=1), corners.max(axis=1)).visit(x, np.zeros(len(x)), handle)
     return found
 
 
-def _nearest(x: Float, corners: Float, distance: Callable[[Int, Int], Float]) -> tuple[Int, Float]:
-    """The thing with the smallest squared `distance(points, things)`; corners (k, s, 3).
+def _find_nearest(
+    x: Float, corners: Float, distance: Callable[[Int, Int], Float]
+) -> tuple[Int, Float]:
+    """Return the item with the smallest squared `distance(points, items)`; corners (k, s, 3).
 
-    With p = Σ wᵢ cᵢ on a thing, |x - p|² = Σ wᵢ |x - cᵢ|² - Σ wᵢ wⱼ |cᵢ - cⱼ|², and the last sum is
-    at most (s - 1)/2s of the longest edge squared. So the corners alone rule out most of the things
+    With p = Σ wᵢ cᵢ on a item, |x - p|² = Σ wᵢ |x - cᵢ|² - Σ wᵢ wⱼ |cᵢ - cⱼ|², and the last sum is
+    at most (s - 1)/2s of the longest edge squared. So the corners alone rule out most of the items
     whose boxes are in reach.
     """
     from scipy.spatial import cKDTree
@@ -98,29 +100,28 @@ def _nearest(x: Float, corners: Float, distance: Callable[[Int, Int], Float]) ->
     size = corners.shape[1]
     edges = corners[:, :, None] - corners[:, None]
     inward = np.einsum("kabi,kabi->kab", edges, edges).max(axis=(1, 2)) * (size - 1) / (2 * size)
-    found = np.asarray(
-        cKDTree(corners.mean(axis=1)).query(x)[1], dtype=np.int64
-    )  # seldom far from right: little is left in reach
+    # The item with the nearest centre is a good first guess: few boxes are left within reach.
+    found = np.asarray(cKDTree(corners.mean(axis=1)).query(x)[1], dtype=np.int64)
     best = distance(np.arange(len(x)), found)
 
-    def look(point: Int, thing: Int) -> None:
+    def handle(point: Int, item: Int) -> None:
         at = x[point]
         least = np.minimum.reduce(
-            [_dot(away, away) for away in (at - corners[thing, k] for k in range(size))]
+            [_dot(away, away) for away in (at - corners[item, k] for k in range(size))]
         )
-        near = least - inward[thing] <= best[point]
-        point, thing = point[near], thing[near]
-        _keep(best, found, point, thing, distance(point, thing))
+        near = least - inward[item] <= best[point]
+        point, item = point[near], item[near]
+        _keep_smallest(best, found, point, item, distance(point, item))
 
-    BoxTree(corners.min(axis=1), corners.max(axis=1)).visit(x, best, look)
+    BoxTree(corners.min(axis=1), corners.max(axis=1)).visit(x, best, handle)
     return found, best
 
 
-def _keep(best: Float, found: Int, point: Int, thing: Int, value: Float) -> None:
-    """Where a value is the smallest so far of its point, keep it and its thing."""
+def _keep_smallest(best: Float, found: Int, point: Int, item: Int, value: Float) -> None:
+    """Keep each value that is the smallest so far for its point, and its item."""
     np.minimum.at(best, point, value)
     won = value == best[point]
-    found[point[won]] = thing[won]
+    found[point[won]] = item[won]
 
 
 def _to_segment(x: Float, start: Float, along: Float) -> Float:
@@ -138,11 +139,11 @@ def _dot(a: Float, b: Float) -> Float:
 
 # A tree of bounding boxes that finds, for many points at once, the items within reach.
 #
-# Things are halved again and again across the axis along which their centres spread most, so that a
-# level of the tree is one array of boxes and node i has the children 2i and 2i + 1. All points go
-# down together, level by level. Nothing within reach is missed.
+# Items are halved again and again across the axis along which their centres spread most, so that a
+# level of the tree is one array of boxes and node i has the children 2i and 2i + 1. All points
+# descend together, level by level. No item within reach is missed.
 
-_MOST_PAIRS = 1 << 18  # looked at together: it bounds the memory taken
+_MAX_PAIRS = 1 << 18  # compared at a time: it bounds the memory
 
 
 class BoxTree:
@@ -178,13 +179,13 @@ class BoxTree:
             highs.append(highs[-1].reshape(-1, 2, 3).max(axis=1))
         self.low, self.high = lows[::-1], highs[::-1]  # by level, the whole first
 
-    def visit(self, x: Float, reach: Float, look: Callable[[Int, Int], None]) -> None:
-        """Call `look(points, things)` in batches for all pairs with a box within reach of x[point].
+    def visit(self, x: Float, reach: Float, handle: Callable[[Int, Int], None]) -> None:
+        """Call `handle(points, items)` in batches, for all pairs with a box within reach.
 
         A few pairs beyond reach may be among them.
 
-        x : points [m], shape (m, 3)
-        reach : squared distances [m²], shape (m,); `look` may lower them as it finds something near
+        x : points [m], shape (m, 3) reach : squared distances [m²], shape (m,); `handle` may lower
+        them as it finds something near
         """
         everything = np.arange(len(x))
         stack = [(0, part, np.zeros_like(part)) for part in _parts(everything)]
@@ -198,7 +199,7 @@ class BoxTree:
             if level == len(self.low) - 1:
                 size = self.size[node]
                 second = np.flatnonzero(size == 2)
-                look(
+                handle(
                     np.append(point, point[second]),
                     self.order[np.append(self.start[node], self.start[node[second]] + 1)],
                 )
@@ -208,12 +209,9 @@ class BoxTree:
 
 
 def _starts(count: int, level: int) -> Int:
-    """Starts of the 2^level segments of nearly equal length.
-
-    Each splits into two on the next level.
-    """
+    """Return the starts of 2^level segments of nearly equal length, which the next level halves."""
     return np.arange(2**level) * count >> level
 
 
 def _parts(array: Int) -> list[Int]:
-    return np.array_split(array, -(-len(array) // _MOST_PAIRS)) if len(array) else []
+    return np.array_split(array, -(-len(array) // _MAX_PAIRS)) if len(array) else []

@@ -13,7 +13,7 @@ import numpy as np
 
 from taut.errors import MeshError
 from taut.extras import require_extra
-from taut.mesh.isolated import Arrays, isolated
+from taut.mesh.isolated import Arrays, call_isolated
 from taut.mesh.mesh import Mesh
 
 NAME = "a format that is only read"
@@ -35,7 +35,7 @@ def read(path: Path, data: bytes) -> Mesh:
     """Return the mesh in a file that meshlane reads; raise MissingExtra if it is not installed."""
     require_extra("meshlane", "meshlane", f"{path}: {path.suffix} files")
     try:
-        arrays, facts = isolated(
+        arrays, facts = call_isolated(
             "taut.mesh.files.meshlane:_read_in_child",
             {},
             {"path": str(path.absolute())},

@@ -33,9 +33,7 @@ class Lattice:
 
     @classmethod
     def over(cls, low: Float, high: Float, spacing: float) -> Lattice:
-        """The lattice centred on the box from `low` to `high`.
-
-        With at least one extra cube per side.
+        """Return the lattice centred on the box from `low` to `high`, with a margin of one cube.
 
         >>> Lattice.over(np.zeros(3), np.array([1.0, 1.0, 0.5]), 0.5).cubes
         (4, 4, 3)
@@ -77,17 +75,16 @@ class Lattice:
         return 2 * centre + place.sum(axis=1) % 2
 
     def parity(self, one: Int, other: Int) -> Int:
-        """The parity of short edges.
-
-        Of the count of coordinates where the corner exceeds the centre.
+        """Return the parity of short edges (see `stencils`): of the number of coordinates in
+        which the corner exceeds the centre.
         """
         corner, centre = np.minimum(one, other), np.maximum(one, other)
         return (self.locate(corner)[1] > self.locate(centre)[1]).sum(axis=1) % 2
 
     def tets(self) -> Iterator[Int]:
-        """All tetrahedra in twelve batches (m, 4), with positive volume.
+        """Yield all tetrahedra in twelve batches (m, 4), with positive volume.
 
-        0-1 and 2-3 are long edges.
+        The edges 0-1 and 2-3 are long.
         """
         corner = np.arange(np.prod(self.corners)).reshape(self.corners)
         centre = np.arange(corner.size, self.count).reshape(self.cubes)

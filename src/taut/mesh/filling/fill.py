@@ -20,10 +20,10 @@ import numpy as np
 from taut.arrays import Float, Int
 from taut.errors import MeshError
 from taut.extras import require_extra
-from taut.mesh.arguments import choice, length
+from taut.mesh.arguments import check_choice, check_length
 from taut.mesh.filling.stuffing import stuff
 from taut.mesh.filling.winding import Winding
-from taut.mesh.isolated import Arrays, isolated
+from taut.mesh.isolated import Arrays, call_isolated
 from taut.mesh.measure import enclosed_volume
 from taut.mesh.mesh import Mesh
 from taut.mesh.topology import components, edge_balance, pairs
@@ -50,7 +50,7 @@ def fill(mesh: Mesh, spacing: float | None = None, *, method: str = "stuffing") 
     >>> fill(sphere(16), 0.4)
     Mesh(175 points, 648 tet)
     """
-    choice(method, "method", ("stuffing", "tetwild"))
+    check_choice(method, "method", ("stuffing", "tetwild"))
     if not len(mesh.triangles):
         raise MeshError("the mesh must have faces to fill, got no faces")
     points, first, merged = np.unique(
@@ -64,10 +64,10 @@ def fill(mesh: Mesh, spacing: float | None = None, *, method: str = "stuffing") 
     size = (
         float(np.linalg.norm(high - low)) / _DEFAULT_CELLS
         if spacing is None
-        else length(spacing, "spacing")
+        else check_length(spacing, "spacing")
     )
     if method == "tetwild":
-        return _by_tetwild(points, triangles, size)
+        return _fill_with_tetwild(points, triangles, size)
     _check_closed(triangles, first, mesh.positions)
     winding = Winding(points, triangles)
 
@@ -76,13 +76,13 @@ def fill(mesh: Mesh, spacing: float | None = None, *, method: str = "stuffing") 
         return np.where(number == 0, 1.0, -1.0) * np.minimum(distance, size)
 
     filled = stuff(inside, low, high, size)
-    _log_losses(filled, abs(enclosed_volume(points, triangles)), _pieces(triangles), size)
+    _log_losses(filled, abs(enclosed_volume(points, triangles)), _count_pieces(triangles), size)
     return filled
 
 
 def _log_losses(filled: Mesh, volume: float, pieces: int, spacing: float) -> None:
     """Log if thin parts were lost, or pieces fell apart because of it."""
-    part, now = float(filled.volumes.sum()) / volume, _pieces(filled.cells["tet"])
+    part, now = float(filled.volumes.sum()) / volume, _count_pieces(filled.cells["tet"])
     if part < _WARN_BELOW or now > pieces:
         _log.info(
             "filled with a spacing of %.3g m: %.0f %% of the volume, in %d pieces where the "
@@ -94,8 +94,8 @@ def _log_losses(filled: Mesh, volume: float, pieces: int, spacing: float) -> Non
         )
 
 
-def _pieces(cells: Int) -> int:
-    """The number of connected pieces of cells."""
+def _count_pieces(cells: Int) -> int:
+    """Return the number of connected pieces of cells."""
     used, corner = np.unique(cells, return_inverse=True)
     star = pairs([(corner.reshape(cells.shape), tuple((0, i) for i in range(1, cells.shape[1])))])
     return int(components(star, len(used)).max()) + 1
@@ -128,29 +128,32 @@ def _check_closed(triangles: Int, name: Int, positions: Float) -> None:
             )
 
 
-def _by_tetwild(points: Float, triangles: Int, spacing: float) -> Mesh:
+def _fill_with_tetwild(points: Float, triangles: Int, spacing: float) -> Mesh:
     require_extra("tetwild", "pytetwild", "fillings with method='tetwild'")
-    arrays, _ = isolated(
-        "taut.mesh.filling.fill:_tetwild",
+    arrays, _ = call_isolated(
+        "taut.mesh.filling.fill:_run_tetwild",
         {"points": points, "triangles": triangles},
         {"spacing": spacing},
         what="filling the surface with tetwild",
         timeout=_TETWILD_TIMEOUT,
     )
     if not len(arrays["tets"]):
-        raise MeshError(f"tetwild found nothing inside at a spacing of {spacing:g} m")
+        raise MeshError(
+            f"the surface must enclose a volume; tetwild found none at a spacing of {spacing:g} m"
+        )
     return Mesh(arrays["points"], {"tet": arrays["tets"]})
 
 
-def _tetwild(arrays: Arrays, *, spacing: float) -> tuple[Arrays, dict[str, Any]]:
-    """Run in the child process."""
+def _run_tetwild(arrays: Arrays, *, spacing: float) -> tuple[Arrays, dict[str, Any]]:
+    """Fill a surface; runs in the child process."""
     # pytetwild imports pyvista for methods that are not called here; an empty module avoids the
     # dependency on all of VTK.
     if find_spec("pyvista") is None:
         sys.modules["pyvista"] = ModuleType("pyvista")
     tetrahedralize = import_module("pytetwild").tetrahedralize
     triangles = arrays["triangles"].astype(np.int32)
+    # In the order of VTK volumes are positive.
     points, tets = tetrahedralize(
         arrays["points"], triangles, edge_length_abs=spacing, vtk_ordering=True
-    )  # that is, positive
+    )
     return {"points": points, "tets": tets.astype(np.int64)}, {}

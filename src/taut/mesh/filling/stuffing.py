@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from taut.arrays import Float, Int
 from taut.errors import MeshError
-from taut.mesh.arguments import length, point
+from taut.mesh.arguments import check_length, check_point
 from taut.mesh.filling.bcc import EDGES, POWERS, Lattice, stencils
 from taut.mesh.mesh import Mesh
 
@@ -50,7 +50,7 @@ def stuff(inside: Function, low: ArrayLike, high: ArrayLike, spacing: float) -> 
     >>> stuff(lambda x: np.linalg.norm(x, axis=1) - 1, [-1, -1, -1], [1, 1, 1], 0.5)
     Mesh(161 points, 552 tet)
     """
-    low, high, spacing = _checked(low, high, spacing)
+    low, high, spacing = _check_arguments(low, high, spacing)
     lattice = Lattice.over(low, high, spacing)
 
     def cut_off(x: Float) -> Float:
@@ -86,8 +86,12 @@ def stuff(inside: Function, low: ArrayLike, high: ArrayLike, spacing: float) -> 
     return Mesh(points, {"tet": local.reshape(-1, 4)})
 
 
-def _checked(low: ArrayLike, high: ArrayLike, spacing: float) -> tuple[Float, Float, float]:
-    lowest, highest, spacing = point(low, "low"), point(high, "high"), length(spacing, "spacing")
+def _check_arguments(low: ArrayLike, high: ArrayLike, spacing: float) -> tuple[Float, Float, float]:
+    lowest, highest, spacing = (
+        check_point(low, "low"),
+        check_point(high, "high"),
+        check_length(spacing, "spacing"),
+    )
     if not (lowest < highest).all():
         raise MeshError(
             f"low must be below high, got low {lowest.tolist()} and high {highest.tolist()}"
@@ -126,9 +130,9 @@ def _batches(count: int) -> list[Int]:
 
 
 def _cut_edges(tets: Int, sign: NDArray[np.int8], count: int) -> tuple[Int, Int]:
-    """The edges from inside to outside, (k, 2), and for each tetrahedron their numbers, (m, 6).
+    """The edges from inside to outside, (k, 2), and their numbers in each tetrahedron, (m, 6).
 
-    Or -1.
+    The number is -1 for an edge that is not cut.
     """
     pairs = np.sort(tets[:, EDGES], axis=2)
     crossed = sign[pairs[:, :, 0]] * sign[pairs[:, :, 1]] < 0

@@ -15,8 +15,8 @@ import numpy as np
 from taut.arrays import Float, Int
 from taut.mesh.topology import count_up, ranges
 
-_MOST_BINS = 512  # along each side of the grid that finds the triangles in front of a point
-_MOST_PAIRS = 1 << 18  # of points and triangles looked at together: it bounds the memory taken
+_MAX_BINS = 512  # along each side of the grid that finds the triangles in front of a point
+_MAX_PAIRS = 1 << 18  # of points and triangles compared at a time: it bounds the memory
 
 
 class Winding:
@@ -32,7 +32,7 @@ class Winding:
     """
 
     def __init__(self, points: Float, triangles: Int) -> None:
-        x = points @ _turn()
+        x = points @ _choose_rotation()
         start, end = triangles, np.roll(triangles, -1, axis=1)
         # By index, so that a side has the same ends, and the same rounding, from both triangles.
         self._first = x[np.minimum(start, end)]
@@ -46,13 +46,13 @@ class Winding:
             corners.max(axis=1) + self._margin,
         )
         self._origin, self._end = self._low.min(axis=0), self._high.max(axis=0)
-        self._bins = min(int(np.sqrt(len(triangles))) + 1, _MOST_BINS)
+        self._bins = min(int(np.sqrt(len(triangles))) + 1, _MAX_BINS)
         while not self._fill():
             self._bins //= 2
 
     def _fill(self) -> bool:
         """List the triangles that overlap each bin of the grid; False if they are too many."""
-        most = 10 * len(self._low) + _MOST_PAIRS
+        most = 10 * len(self._low) + _MAX_PAIRS
         low, high = self._bin(self._low), self._bin(self._high)
         tall = high[:, 1] - low[:, 1] + 1
         if tall.sum() > most and self._bins > 1:
@@ -114,28 +114,25 @@ class Winding:
         Shapes (m,). The number is 0 outside. The distance is infinite where the line of the ray
         misses the surface.
         """
-        x = points @ _turn()
+        x = points @ _choose_rotation()
         column, row = self._bin(x).T
         first = self._start[column * self._bins + row]
         count = self._start[column * self._bins + row + 1] - first
         number, distance = np.zeros(len(x), np.int64), np.full(len(x), np.inf)
         ends = np.searchsorted(
-            np.cumsum(count), np.arange(_MOST_PAIRS, count.sum(), _MOST_PAIRS), side="right"
+            np.cumsum(count), np.arange(_MAX_PAIRS, count.sum(), _MAX_PAIRS), side="right"
         )
         for low, high in zip([0, *ends], [*ends, len(x)], strict=True):
             some = slice(low, high)
             point = np.repeat(np.arange(low, high), count[some])
             triangle = self._triangle[ranges(first[some], count[some])]
-            point, ahead, turn = self._covered(x, point, triangle)
+            point, ahead, turn = self._find_hits(x, point, triangle)
             np.add.at(number, point, np.where(ahead > 0, turn, 0))
             np.minimum.at(distance, point, np.abs(ahead))
         return number, distance
 
-    def _covered(self, x: Float, point: Int, triangle: Int) -> tuple[Int, Float, Int]:
-        """Pairs whose triangle is hit by the line of the ray.
-
-        Point, distance ahead, orientation ±1.
-        """
+    def _find_hits(self, x: Float, point: Int, triangle: Int) -> tuple[Int, Float, Int]:
+        """Return point, distance ahead and orientation ±1 of each triangle that a ray hits."""
         p = x[point, :2]
         near = ((self._low[triangle] <= p) & (p <= self._high[triangle])).all(axis=1)
         point, triangle = point[near], triangle[near]
@@ -156,7 +153,7 @@ class Winding:
         return point[covers], height - p[covers, 0, 2], np.where(upwards, 1, -1)
 
 
-def _turn() -> Float:
+def _choose_rotation() -> Float:
     """A rotation to coordinates (u, v, w), w along the ray, oblique to axis-aligned geometry."""
     (a, b), (c, d) = np.array([[0.6, 0.8], [5 / 13, 12 / 13]])
     return np.array([[a, -b, 0.0], [b, a, 0.0], [0.0, 0.0, 1.0]]) @ np.array(

@@ -93,24 +93,24 @@ def parse(text: str) -> Node:
     """
     if len(text) > MAX_CHARACTERS:
         raise MeshError(
-            f"selection {short(text)}: must have at most {MAX_CHARACTERS} characters, "
+            f"selection {quote(text)}: must have at most {MAX_CHARACTERS} characters, "
             f"got {len(text)}"
         )
-    return _Parser(text).whole()
+    return _Parser(text).parse_all()
 
 
-def problem(text: str, at: int, message: str) -> MeshError:
-    """An error at the character `at` of a selection."""
-    return MeshError(f"selection {short(text)}: at column {at + 1}: {message}")
+def make_error(text: str, at: int, message: str) -> MeshError:
+    """Return an error at the character `at` of a selection."""
+    return MeshError(f"selection {quote(text)}: at column {at + 1}: {message}")
 
 
-def short(text: str) -> str:
+def quote(text: str) -> str:
     """Quote a text for an error message, shortened."""
     return repr(text if len(text) <= _MAX_QUOTED else text[:_MAX_QUOTED] + "…")
 
 
-def walk(node: Node) -> Iterator[Node]:
-    """The node and all below it, from left to right."""
+def iterate_nodes(node: Node) -> Iterator[Node]:
+    """Yield the node and all nodes below it, from left to right."""
     yield node
     children: tuple[Node, ...] = ()
     if isinstance(node, Operation):
@@ -118,7 +118,7 @@ def walk(node: Node) -> Iterator[Node]:
     elif isinstance(node, Call):
         children = node.arguments
     for child in children:
-        yield from walk(child)
+        yield from iterate_nodes(child)
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class _Token:
     end: int
 
 
-def _tokens(text: str) -> Iterator[_Token]:
+def _tokenise(text: str) -> Iterator[_Token]:
     at = 0
     while True:
         while at < len(text) and text[at].isspace():
@@ -139,9 +139,9 @@ def _tokens(text: str) -> Iterator[_Token]:
         found = _TOKEN.match(text, at)
         if found is None:
             if text[at] in "'\"":
-                raise problem(text, at, "the closing quote is missing")
+                raise make_error(text, at, "the closing quote is missing")
             use = f"; use {_INSTEAD[text[at]]}" if text[at] in _INSTEAD else ""
-            raise problem(text, at, f"unexpected character {text[at]!r}{use}")
+            raise make_error(text, at, f"unexpected character {text[at]!r}{use}")
         assert found.lastgroup is not None
         yield _Token(found.lastgroup, found[0], at, found.end())
         at = found.end()
@@ -151,7 +151,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 class _Parser:
     def __init__(self, text: str) -> None:
         self.text = text
-        self.tokens = list(_tokens(text))
+        self.tokens = list(_tokenise(text))
         self.at = 0
         self.depth = 0
 
@@ -168,55 +168,57 @@ class _Parser:
         self.at += found
         return found
 
-    def missing(self, what: str) -> MeshError:
-        """The error that `what` was expected here."""
+    def make_missing_error(self, what: str) -> MeshError:
+        """Return the error that `what` was expected here."""
         token = self.token
         if token.kind == "end":
-            return problem(self.text, token.start, f"expected {what}, got the end")
-        return problem(self.text, token.start, f"expected {what}, got {short(token.text)}")
+            return make_error(self.text, token.start, f"expected {what}, got the end")
+        return make_error(self.text, token.start, f"expected {what}, got {quote(token.text)}")
 
     @property
     def end(self) -> int:
         """Where the last token taken ends."""
         return self.tokens[self.at - 1].end
 
-    def whole(self) -> Node:
-        node = self.operation(0)
+    def parse_all(self) -> Node:
+        node = self.parse_operation(0)
         if self.token.kind != "end":
-            raise self.missing("an operator")
+            raise self.make_missing_error("an operator")
         return node
 
-    def operation(self, weakest: int) -> Node:
-        """Operands joined by operators that bind at least as strongly as `weakest`."""
+    def parse_operation(self, weakest: int) -> Node:
+        """Parse operands joined by operators that bind at least as strongly as `weakest`."""
         self.depth += 1
         if self.depth > MAX_NESTING:
-            raise problem(self.text, self.token.start, f"must be nested at most {MAX_NESTING} deep")
+            raise make_error(
+                self.text, self.token.start, f"must be nested at most {MAX_NESTING} deep"
+            )
         start = self.token.start
-        node = self.prefixed()
+        node = self.parse_prefixed()
         while (precedence := PRECEDENCE.get(self.token.text, -1)) >= weakest:
             operators, operands = [], [node]
             while PRECEDENCE.get(self.token.text) == precedence:
                 operators.append(self.take().text.replace("**", "^"))
-                operands.append(self.operation(precedence + 1))
+                operands.append(self.parse_operation(precedence + 1))
             node = Operation(start, self.end, tuple(operators), tuple(operands))
         self.depth -= 1
         return node
 
-    def prefixed(self) -> Node:
-        """An atom, or `not` or a sign and what it applies to."""
+    def parse_prefixed(self) -> Node:
+        """Parse an atom, or `not` or a sign and what it applies to."""
         start = self.token.start
         if self.token.text in ("-", "+", "not"):
             sign = self.take().text
-            operand = self.operation(NOT if sign == "not" else MINUS)
+            operand = self.parse_operation(NOT if sign == "not" else MINUS)
             return operand if sign == "+" else Operation(start, self.end, (sign,), (operand,))
-        return self.atom()
+        return self.parse_atom()
 
-    def atom(self) -> Node:
+    def parse_atom(self) -> Node:
         token = self.token
         if token.kind == "number":
             self.at += 1
             if not math.isfinite(float(token.text)):
-                raise problem(self.text, token.start, f"{short(token.text)} is too large")
+                raise make_error(self.text, token.start, f"{quote(token.text)} is too large")
             return Number(token.start, token.end, float(token.text))
         if token.kind == "quoted":
             self.at += 1
@@ -224,28 +226,28 @@ class _Parser:
         if token.kind == "word" and token.text not in PRECEDENCE:
             self.at += 1
             if self.accept("("):
-                arguments = self.arguments()
+                arguments = self.parse_arguments()
                 return Call(token.start, self.end, token.text, arguments)
             return Name(token.start, token.end, token.text, False)
         if self.accept("("):
-            node = self.operation(0)
+            node = self.parse_operation(0)
             if not self.accept(")"):
-                raise self.missing("an operator or ')'")
+                raise self.make_missing_error("an operator or ')'")
             return node
-        raise self.missing("a name or a number")
+        raise self.make_missing_error("a name or a number")
 
-    def arguments(self) -> tuple[Node, ...]:
-        """The arguments of a word, through the closing parenthesis."""
+    def parse_arguments(self) -> tuple[Node, ...]:
+        """Parse the arguments of a word, through the closing parenthesis."""
         found: list[Node] = []
         while not (not found and self.accept(")")):
             start = self.token.start
-            node = self.operation(0)
+            node = self.parse_operation(0)
             if self.accept(":"):
-                last = self.operation(0)
+                last = self.parse_operation(0)
                 node = Operation(start, self.end, (":",), (node, last))
             found.append(node)
             if self.accept(")"):
                 break
             if not self.accept(","):
-                raise self.missing("',' or ')'")
+                raise self.make_missing_error("',' or ')'")
         return tuple(found)

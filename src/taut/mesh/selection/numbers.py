@@ -17,7 +17,16 @@ import numpy as np
 from taut.arrays import Float, Mask
 from taut.errors import MeshError, did_you_mean
 from taut.mesh.measure import POSITION_TOLERANCE
-from taut.mesh.selection.language import Call, Name, Node, Number, Operation, problem, short, walk
+from taut.mesh.selection.language import (
+    Call,
+    Name,
+    Node,
+    Number,
+    Operation,
+    iterate_nodes,
+    make_error,
+    quote,
+)
 
 if TYPE_CHECKING:
     from taut.mesh.mesh import Mesh
@@ -50,62 +59,66 @@ class Numbers:
         self.shift = np.zeros(3)  # [m], added to all positions
 
     def error(self, node: Node, message: str) -> MeshError:
-        """An error at a piece of the text."""
-        return problem(self.text, node.start, message)
+        """Return an error at a piece of the text."""
+        return make_error(self.text, node.start, message)
 
-    def shown(self, node: Node) -> str:
-        """A piece of the text, quoted."""
-        return short(self.text[node.start : node.end])
+    def quote_node(self, node: Node) -> str:
+        """Return a piece of the text, quoted."""
+        return quote(self.text[node.start : node.end])
 
-    def values(self, node: Node, of: Float | None = None) -> Float:
+    def evaluate(self, node: Node, of: Float | None = None) -> Float:
         """Evaluate a tree, shape () or (n,); bare min, max and mean refer to the values `of`."""
         if isinstance(node, Number):
             return np.array(node.value)
         if isinstance(node, Name):
             return (
-                self._overall(node.text, of, node) if is_bare_statistic(node) else self._map(node)
+                self._evaluate_statistic(node.text, of, node)
+                if is_bare_statistic(node)
+                else self._look_up_map(node)
             )
         if isinstance(node, Call) and node.word in FUNCTIONS:
-            return self._function(node, of)
+            return self._evaluate_function(node, of)
         if isinstance(node, Operation) and node.operators[0] in ARITHMETIC:
-            return self._arithmetic(node, of)
+            return self._evaluate_arithmetic(node, of)
         if isinstance(node, Operation) and node.operators[0] == ":":
             raise self.error(node, "a range is allowed only in points(…)")
         if isinstance(node, Call) and (hint := did_you_mean(node.word, FUNCTIONS)):
-            raise self.error(node, f"unknown function {short(node.word)}{hint}")
-        raise self.error(node, f"{self.shown(node)} is not a number")
+            raise self.error(node, f"unknown function {quote(node.word)}{hint}")
+        raise self.error(node, f"{self.quote_node(node)} is not a number")
 
-    def constant(self, node: Node, word: str) -> float:
-        """An argument of a word: one finite number, the same for all points."""
-        value = self.values(node)
+    def evaluate_constant(self, node: Node, word: str) -> float:
+        """Return an argument of a word: one finite number, the same for all points."""
+        value = self.evaluate(node)
         if value.ndim or not np.isfinite(value):
             what = "differs from point to point" if value.ndim else "is not finite"
             raise self.error(
-                node, f"an argument of {word} is one number; {self.shown(node)} {what}"
+                node, f"an argument of {word} is one number; {self.quote_node(node)} {what}"
             )
         return float(value)
 
-    def comparison(self, node: Operation) -> Mask:
-        """Where all comparisons of a chain hold, shape (n,)."""
+    def compare(self, node: Operation) -> Mask:
+        """Return where all comparisons of a chain hold, shape (n,)."""
         if len(node.operators) > MAX_CHAINED:
             raise self.error(
                 node,
                 f"a chain must have at most {MAX_CHAINED} comparisons, got {len(node.operators)}",
             )
-        plain = [None if _relative(operand) else self.values(operand) for operand in node.operands]
+        plain = [
+            None if _is_relative(operand) else self.evaluate(operand) for operand in node.operands
+        ]
         varying = [value for value in plain if value is not None and value.ndim]
         of = varying[0] if len(varying) == 1 else None
         sides = [
-            self.values(o, of) if v is None else v
+            self.evaluate(o, of) if v is None else v
             for o, v in zip(node.operands, plain, strict=True)
         ]
         if not any(side.ndim for side in sides):
             raise self.error(
                 node,
-                f"{self.shown(node)} is the same for all points: compare x, y, z or a "
+                f"{self.quote_node(node)} is the same for all points: compare x, y, z or a "
                 "per-vertex map",
             )
-        moved = self._moved(node, of)
+        moved = self._evaluate_shifted(node, of)
         found = np.ones(self.mesh.n, bool)
         for i, sign in enumerate(node.operators):
             a, b = sides[i], sides[i + 1]
@@ -115,36 +128,35 @@ class Numbers:
             found &= _holds(a, sign, b, slack)
         return found
 
-    def _moved(self, node: Operation, of: Float | None) -> list[list[Float]]:
-        """The sides of a comparison with points shifted along each axis.
+    def _evaluate_shifted(self, node: Operation, of: Float | None) -> list[list[Float]]:
+        """Return the sides of a comparison with points shifted along each axis.
 
-        Empty without coordinates.
+        Empty if the comparison has no coordinates.
         """
-        if not any(_coordinate(part) for part in walk(node)):
+        if not any(_is_coordinate(part) for part in iterate_nodes(node)):
             return []
         found = []
         for axis in range(self.mesh.points.shape[1]):
             self.shift[axis] = self.slack
-            found.append([self.values(operand, of) for operand in node.operands])
+            found.append([self.evaluate(operand, of) for operand in node.operands])
             self.shift[axis] = 0.0
         return found
 
-    def ranges(self, node: Operation) -> list[str]:
+    def describe_ranges(self, node: Operation) -> list[str]:
         """Describe the ranges of values of the sides of a comparison."""
         found = []
-        for side in (operand for operand in node.operands if not _relative(operand)):
-            values = self.values(side)
+        for side in (operand for operand in node.operands if not _is_relative(operand)):
+            values = self.evaluate(side)
             finite = values[np.isfinite(values)]
             if values.ndim and finite.size:
-                found.append(
-                    f"{self.shown(side)[1:-1]} ranges from {finite.min():g} to {finite.max():g}"
-                )
+                name = self.quote_node(side)[1:-1]
+                found.append(f"{name} ranges from {finite.min():g} to {finite.max():g}")
         return found
 
-    def _map(self, node: Name) -> Float:
-        """The values of a coordinate or of a per-vertex map."""
+    def _look_up_map(self, node: Name) -> Float:
+        """Return the values of a coordinate or of a per-vertex map."""
         name, points = node.text, self.mesh.points
-        if _coordinate(node):
+        if _is_coordinate(node):
             if AXES.index(name) >= points.shape[1]:
                 raise self.error(node, "a mesh in the plane has no z")
             return points[:, AXES.index(name)] + self.shift[AXES.index(name)]
@@ -153,23 +165,23 @@ class Numbers:
             if values.ndim == 2 and values.shape[1] != 1:
                 raise self.error(
                     node,
-                    f"a comparison needs one number per point; the map {short(name)} has "
+                    f"a comparison needs one number per point; the map {quote(name)} has "
                     f"{values.shape[1]} components",
                 )
             return values.reshape(self.mesh.n).astype(np.float64)
         if name in self.mesh.groups:
-            raise self.error(node, f"{short(name)} is a group of points, not a number")
+            raise self.error(node, f"{quote(name)} is a group of points, not a number")
         known = [*self.mesh.point_data, *(() if node.quoted else (*AXES, *FUNCTIONS))]
-        raise self.error(node, f"unknown per-vertex map {short(name)}{did_you_mean(name, known)}")
+        raise self.error(node, f"unknown per-vertex map {quote(name)}{did_you_mean(name, known)}")
 
-    def _overall(self, word: str, of: Float | None, node: Node) -> Float:
-        """The least, greatest or mean value over all points that have a finite one."""
+    def _evaluate_statistic(self, word: str, of: Float | None, node: Node) -> Float:
+        """Return the least, greatest or mean value over all points that have a finite one."""
         if of is None:
             raise self.error(node, f"{word} needs an argument here, as in {word}(y)")
         finite = of[np.isfinite(of)]
         return np.asarray(OVERALL[word](finite) if finite.size else np.nan)
 
-    def _function(self, node: Call, of: Float | None) -> Float:
+    def _evaluate_function(self, node: Call, of: Float | None) -> Float:
         counts = " or ".join(str(count) for count in FUNCTIONS[node.word])
         if len(node.arguments) not in FUNCTIONS[node.word]:
             raise self.error(
@@ -180,28 +192,28 @@ class Numbers:
         if node.word in OVERALL:
             # Shifts model the uncertainty of one point; extremes over all points stay fixed.
             shift, self.shift = self.shift, np.zeros(3)
-            overall = self._overall(node.word, self.values(node.arguments[0]), node)
+            overall = self._evaluate_statistic(node.word, self.evaluate(node.arguments[0]), node)
             self.shift = shift
             return overall
-        values = [self.values(argument, of) for argument in node.arguments]
+        values = [self.evaluate(argument, of) for argument in node.arguments]
         if node.word == "hypot":
             return np.asarray(
                 np.hypot(np.hypot(values[0], values[1]), values[2] if len(values) == 3 else 0.0)
             )
         return np.asarray(np.abs(values[0]) if node.word == "abs" else np.sqrt(values[0]))
 
-    def _arithmetic(self, node: Operation, of: Float | None) -> Float:
+    def _evaluate_arithmetic(self, node: Operation, of: Float | None) -> Float:
         if len(node.operands) == 1:
-            return np.asarray(-self.values(node.operands[0], of))
+            return np.asarray(-self.evaluate(node.operands[0], of))
         if node.operators[0] == "^":  # from the right: 2^3^2 is 2^9
-            found = self.values(node.operands[-1], of)
+            found = self.evaluate(node.operands[-1], of)
             for operand in node.operands[-2::-1]:
-                found = np.power(self.values(operand, of), found)
+                found = np.power(self.evaluate(operand, of), found)
             return np.asarray(found)
-        found = self.values(node.operands[0], of)
+        found = self.evaluate(node.operands[0], of)
         # One operand at a time: a long sum must not hold all its terms in memory.
         for sign, operand in zip(node.operators, node.operands[1:], strict=True):
-            found = ARITHMETIC[sign](found, self.values(operand, of))
+            found = ARITHMETIC[sign](found, self.evaluate(operand, of))
         return np.asarray(found)
 
 
@@ -216,12 +228,12 @@ def largest(values: Float) -> float:
     return float(finite.max()) if finite.size else 0.0
 
 
-def _relative(node: Node) -> bool:
+def _is_relative(node: Node) -> bool:
     """Whether a side of a comparison refers to min, max or mean of the other side."""
-    return any(is_bare_statistic(part) for part in walk(node))
+    return any(is_bare_statistic(part) for part in iterate_nodes(node))
 
 
-def _coordinate(node: Node) -> bool:
+def _is_coordinate(node: Node) -> bool:
     return isinstance(node, Name) and not node.quoted and node.text in AXES
 
 

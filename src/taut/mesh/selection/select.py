@@ -8,7 +8,7 @@ import numpy as np
 
 from taut.arrays import Int
 from taut.errors import MeshError
-from taut.mesh.selection.language import Name, parse, short
+from taut.mesh.selection.language import Name, parse, quote
 
 if TYPE_CHECKING:
     from taut.mesh.mesh import Mesh
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from taut.arrays import Mask
 from taut.errors import did_you_mean
 from taut.mesh.selection.corners import SIDES, corners
-from taut.mesh.selection.language import COMPARISONS, Call, Node, Number, Operation, walk
+from taut.mesh.selection.language import COMPARISONS, Call, Node, Number, Operation, iterate_nodes
 from taut.mesh.selection.numbers import AXES, FUNCTIONS, OVERALL, Numbers, largest
 
 
@@ -51,7 +51,7 @@ def _select_by_text(mesh: Mesh, text: str) -> Int:
             isinstance(tree, Name) and tree.text == "none" and not tree.quoted
         ):
             hint = points.hint(tree)
-            raise EmptySelection(f"selection {short(text)} is empty{hint and f' ({hint})'}")
+            raise EmptySelection(f"selection {quote(text)} is empty{hint and f' ({hint})'}")
     return found
 
 
@@ -97,21 +97,21 @@ class Points:
     def __init__(self, mesh: Mesh, text: str) -> None:
         self.mesh, self.text = mesh, text
         self.numbers = Numbers(mesh, text)
-        self.error, self.shown = self.numbers.error, self.numbers.shown
+        self.error, self.quote_node = self.numbers.error, self.numbers.quote_node
 
     def mask(self, node: Node) -> Mask:
         """Mask of the selected points, shape (n,)."""
         if isinstance(node, Name):
-            return self._named(node)
+            return self._select_named(node)
         if isinstance(node, Call) and node.word in SHAPES:
-            return self._shape(node)
+            return self._select_shape(node)
         if isinstance(node, Call) and node.word not in FUNCTIONS:
             known = [*SHAPES, *FUNCTIONS]
             raise self.error(
-                node, f"unknown function {short(node.word)}{did_you_mean(node.word, known)}"
+                node, f"unknown function {quote(node.word)}{did_you_mean(node.word, known)}"
             )
         if isinstance(node, Operation) and node.operators[0] in COMPARISONS:
-            return self.numbers.comparison(node)
+            return self.numbers.compare(node)
         if isinstance(node, Operation) and node.operators[0] == "not":
             return ~self.mask(node.operands[0])
         if isinstance(node, Operation) and node.operators[0] in ("and", "or"):
@@ -124,16 +124,16 @@ class Points:
             return found
         raise self.error(
             node,
-            f"{self.shown(node)} is a number, not a set of points: compare it with something, "
+            f"{self.quote_node(node)} is a number, not a set of points: compare it with something, "
             "or quote the name of a group",
         )
 
     def hint(self, tree: Node) -> str:
         """A hint for an empty selection: the ranges of what it compares, or of the mesh."""
         hints: list[str] = []
-        for node in walk(tree):
+        for node in iterate_nodes(tree):
             if isinstance(node, Operation) and node.operators[0] in COMPARISONS:
-                hints += self.numbers.ranges(node)
+                hints += self.numbers.describe_ranges(node)
             elif isinstance(node, Call) and node.word == "box" and self.mesh.n:
                 low, high = (
                     ", ".join(f"{v:g}" for v in end(axis=0))
@@ -142,16 +142,16 @@ class Points:
                 hints.append(f"the mesh reaches from ({low}) to ({high})")
         return "; ".join(list(dict.fromkeys(hints))[:3])
 
-    def _named(self, node: Name) -> Mask:
-        """The points of a word or of a group."""
+    def _select_named(self, node: Name) -> Mask:
+        """Return the points of a word or of a group."""
         name, mesh = node.text, self.mesh
         if not node.quoted and name in WORDS:
             if name in ("all", "none"):
                 return np.full(mesh.n, name == "all")
-            return self._of(mesh.boundary if name == "boundary" else corners(mesh))
+            return self._make_mask(mesh.boundary if name == "boundary" else corners(mesh))
         if name in mesh.groups:
             members = mesh.groups[name].items()
-            return self._of(
+            return self._make_mask(
                 *(
                     m if kind == "point" else mesh.cells[kind][m].ravel()
                     for kind, m in members
@@ -167,15 +167,15 @@ class Points:
         known = [*mesh.groups, *(() if node.quoted else (*WORDS, *SHAPES))]
         groups = "; the mesh has no groups"
         if mesh.groups:
-            groups = f"; its groups: {short(', '.join(mesh.groups))[1:-1]}"
-        raise self.error(node, f"unknown group {short(name)}{did_you_mean(name, known) or groups}")
+            groups = f"; its groups: {quote(', '.join(mesh.groups))[1:-1]}"
+        raise self.error(node, f"unknown group {quote(name)}{did_you_mean(name, known) or groups}")
 
-    def _shape(self, node: Call) -> Mask:
-        """corners(side), box(…), nearest(…) or points(…)."""
+    def _select_shape(self, node: Call) -> Mask:
+        """Return the points of corners(side), box(…), nearest(…) or points(…)."""
         if node.word == "points":
-            return self._of(*(self._range(argument) for argument in node.arguments))
+            return self._make_mask(*(self._list_range(argument) for argument in node.arguments))
         if node.word == "corners":
-            return self._corners(node)
+            return self._select_corners(node)
         x, width = self.mesh.points, self.mesh.points.shape[1]
         count = width if node.word == "nearest" else 2 * width
         if len(node.arguments) != count:
@@ -185,50 +185,50 @@ class Points:
                 f"{node.word} takes {count} numbers for a mesh{where}, got {len(node.arguments)}",
             )
         given = np.array(
-            [self.numbers.constant(argument, node.word) for argument in node.arguments]
+            [self.numbers.evaluate_constant(argument, node.word) for argument in node.arguments]
         ).reshape(-1, width)
         if node.word == "nearest":
             away = x - given
             # Scaled first, so that no square overflows.
             away /= largest(away) or 1.0
             if not len(x):
-                return self._of()
-            return self._of(np.linalg.norm(away, axis=1).argmin(keepdims=True))
+                return self._make_mask()
+            return self._make_mask(np.linalg.norm(away, axis=1).argmin(keepdims=True))
         slack = self.numbers.slack
         return ((x >= given.min(axis=0) - slack) & (x <= given.max(axis=0) + slack)).all(axis=1)
 
-    def _corners(self, node: Call) -> Mask:
+    def _select_corners(self, node: Call) -> Mask:
         side = node.arguments[0] if len(node.arguments) == 1 else None
         if not isinstance(side, Name):
             raise self.error(node, f"corners takes one side: {', '.join(SIDES)}")
         try:
-            return self._of(corners(self.mesh, side.text))
+            return self._make_mask(corners(self.mesh, side.text))
         except MeshError as error:
             raise self.error(side, str(error)) from None
 
-    def _range(self, node: Node) -> Int:
-        """The indices of i or i:j in points(…), j itself excluded."""
+    def _list_range(self, node: Node) -> Int:
+        """Return the indices of i or i:j in points(…), j itself excluded."""
         ends = (
             node.operands if isinstance(node, Operation) and node.operators == (":",) else (node,)
         )
         indices = [
             int(end.value)
             for end in ends
-            if isinstance(end, Number) and self.shown(end)[1:-1].isdigit()
+            if isinstance(end, Number) and self.quote_node(end)[1:-1].isdigit()
         ]
         if len(indices) < len(ends):
             raise self.error(node, "points takes indices such as 3 and ranges such as 10:20")
         first, stop = indices[0], indices[1] if len(indices) == 2 else indices[0] + 1
         if first >= stop:
-            raise self.error(node, f"the range {self.shown(node)} is empty")
+            raise self.error(node, f"the range {self.quote_node(node)} is empty")
         if stop > self.mesh.n:
             raise self.error(
-                node, f"point index must be below {self.mesh.n}, got {self.shown(node)}"
+                node, f"point index must be below {self.mesh.n}, got {self.quote_node(node)}"
             )
         return np.arange(first, stop)
 
-    def _of(self, *indices: Int) -> Mask:
-        """The mask of some indices."""
+    def _make_mask(self, *indices: Int) -> Mask:
+        """Return the mask of some indices."""
         found = np.zeros(self.mesh.n, bool)
         for index in indices:
             found[index] = True

@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 from taut.arrays import Int
 from taut.errors import MeshError
 from taut.mesh.arguments import (
+    check_choice,
+    check_count,
+    check_length,
+    check_lengths,
+    check_point,
     check_point_count,
-    choice,
-    count,
-    length,
-    lengths,
     place_in_plane,
-    point,
 )
 from taut.mesh.mesh import Mesh
 from taut.mesh.shapes.solids import block
@@ -33,7 +33,7 @@ def rope(n: int, start: ArrayLike = (0, 0, 0), end: ArrayLike = (1, 0, 0)) -> Me
     >>> rope(4).rod_hinges.tolist()
     [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
     """
-    n, a, b = count(n, "n"), point(start, "start"), point(end, "end")
+    n, a, b = check_count(n, "n"), check_point(start, "start"), check_point(end, "end")
     if (a == b).all():
         raise MeshError(f"start and end must differ, got {a.tolist()} for both")
     s = np.arange(n + 1)[:, None] / n
@@ -54,7 +54,7 @@ def ring(n: int, radius: float = 1.0, *, plane: str = "xy") -> Mesh:
     >>> ring(6).lengths.round(12).tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     """
-    n, radius = count(n, "n", 3), length(radius, "radius")
+    n, radius = check_count(n, "n", 3), check_length(radius, "radius")
     angle = 2 * np.pi * np.arange(n) / n
     return Mesh(
         place_in_plane(radius * np.column_stack([np.cos(angle), np.sin(angle)]), plane),
@@ -72,13 +72,13 @@ def net(nx: int, ny: int, size: Any = 1.0, *, plane: str = "xy") -> Mesh:
     >>> net(2, 2)
     Mesh(9 points, 12 line)
     """
-    nx, ny = count(nx, "nx"), count(ny, "ny")
+    nx, ny = check_count(nx, "nx"), check_count(ny, "ny")
     check_point_count((nx + 1) * (ny + 1))
     u, v = np.meshgrid(np.arange(nx + 1) / nx, np.arange(ny + 1) / ny)
     number = np.arange((nx + 1) * (ny + 1)).reshape(ny + 1, nx + 1)
     along = np.stack([number[:, :-1].ravel(), number[:, 1:].ravel()], axis=1)
     up = np.stack([number[:-1].ravel(), number[1:].ravel()], axis=1)
-    points = np.column_stack([u.ravel(), v.ravel()]) * lengths(size, "size", 2)
+    points = np.column_stack([u.ravel(), v.ravel()]) * check_lengths(size, "size", 2)
     return Mesh(place_in_plane(points, plane), {"line": np.concatenate([along, up])})
 
 
@@ -92,7 +92,7 @@ def lattice(nx: int, ny: int, nz: int, size: Any = 1.0, *, braces: str = "face")
     >>> lattice(1, 1, 1)
     Mesh(8 points, 24 line)
     """
-    choice(braces, "braces", BRACES)
+    check_choice(braces, "braces", BRACES)
     box = block(nx, ny, nz, size)
     chosen = {
         "none": [],
@@ -115,8 +115,8 @@ def truss(bays: int, length: float = 1.0, height: float = 0.2) -> Mesh:
     >>> truss(3)
     Mesh(7 points in the plane, 11 line)
     """
-    n = count(bays, "bays")
-    long, high = lengths((length, height), "length and height", 2)
+    n = check_count(bays, "bays")
+    long, high = check_lengths((length, height), "length and height", 2)
     lower = np.column_stack([np.arange(n + 1) * long / n, np.zeros(n + 1)])
     upper = np.column_stack([(np.arange(n) + 0.5) * long / n, np.full(n, high)])
     i = np.arange(n)

@@ -17,7 +17,13 @@ import numpy as np
 
 from taut.arrays import Float
 from taut.errors import MeshError
-from taut.mesh.arguments import check_point_count, choice, count, length, lengths
+from taut.mesh.arguments import (
+    check_choice,
+    check_count,
+    check_length,
+    check_lengths,
+    check_point_count,
+)
 from taut.mesh.filling.stuffing import stuff
 from taut.mesh.mesh import Mesh
 
@@ -32,7 +38,7 @@ def ball(radius: float = 1.0, *, spacing: float | None = None) -> Mesh:
     >>> ball(0.1)
     Mesh(821 points, 3480 tet)
     """
-    radius = length(radius, "radius")
+    radius = check_length(radius, "radius")
     corner = np.full(3, radius)
     return stuff(
         lambda x: np.linalg.norm(x, axis=1) - radius,
@@ -54,8 +60,8 @@ def bunny(height: float = 0.18, *, spacing: float | None = None) -> Mesh:
     >>> bunny()
     Mesh(1836 points, 7669 tet)
     """
-    height = length(height, "height")
-    if spacing is not None and length(spacing, "spacing") > height / 12:
+    height = check_length(height, "height")
+    if spacing is not None and check_length(spacing, "spacing") > height / 12:
         raise MeshError(
             f"spacing must be at most {height / 12:.3g} m, or the ears are lost; got {spacing:g} m"
         )
@@ -148,13 +154,13 @@ def block(nx: int, ny: int, nz: int, size: Any = 1.0, *, cells: str = "hex") -> 
     >>> block(2, 2, 2, cells="tet")
     Mesh(27 points, 40 tet)
     """
-    n = [count(value, name) for value, name in ((nx, "nx"), (ny, "ny"), (nz, "nz"))]
+    n = [check_count(value, name) for value, name in ((nx, "nx"), (ny, "ny"), (nz, "nz"))]
     check_point_count((n[0] + 1) * (n[1] + 1) * (n[2] + 1))
-    choice(cells, "cells", ("hex", "tet"))
+    check_choice(cells, "cells", ("hex", "tet"))
     k, j, i = (
         a.ravel() for a in np.meshgrid(*(np.arange(m + 1) for m in reversed(n)), indexing="ij")
     )
-    points = np.column_stack([i, j, k]) / n * lengths(size, "size", 3)
+    points = np.column_stack([i, j, k]) / n * check_lengths(size, "size", 3)
     k, j, i = (a.ravel() for a in np.meshgrid(*(np.arange(m) for m in reversed(n)), indexing="ij"))
     corner = (
         (0, 0, 0),

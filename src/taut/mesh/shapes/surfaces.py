@@ -11,7 +11,14 @@ import numpy as np
 
 from taut.arrays import Float, Int
 from taut.errors import MeshError
-from taut.mesh.arguments import check_point_count, choice, count, length, lengths, place_in_plane
+from taut.mesh.arguments import (
+    check_choice,
+    check_count,
+    check_length,
+    check_lengths,
+    check_point_count,
+    place_in_plane,
+)
 from taut.mesh.mesh import Mesh
 from taut.mesh.parts import UV
 
@@ -30,18 +37,18 @@ def sheet(nx: int, ny: int, size: Any = 1.0, *, pattern: str = "quad", plane: st
     >>> sheet(2, 2, pattern="equilateral").lengths.round(12).tolist()[:3]
     [0.5, 0.5, 0.5]
     """
-    nx, ny = count(nx, "nx"), count(ny, "ny")
+    nx, ny = check_count(nx, "nx"), check_count(ny, "ny")
     check_point_count((nx + 1) * (ny + 1))
-    choice(pattern, "pattern", (*PATTERNS, "equilateral"))
+    check_choice(pattern, "pattern", (*PATTERNS, "equilateral"))
     if pattern == "equilateral":
         if np.ndim(size):
             raise MeshError(
                 "size of an equilateral sheet must be one width [m]; its height follows from ny"
             )
-        flat, cells = _equilateral(nx, ny, length(size, "size"))
+        flat, cells = _equilateral(nx, ny, check_length(size, "size"))
     else:
         u, v = np.meshgrid(np.arange(nx + 1) / nx, np.arange(ny + 1) / ny)
-        flat = np.column_stack([u.ravel(), v.ravel()]) * lengths(size, "size", 2)
+        flat = np.column_stack([u.ravel(), v.ravel()]) * check_lengths(size, "size", 2)
         cells = grid_cells(nx, ny, pattern)
     return Mesh(place_in_plane(flat, plane), cells, uv=UV(flat / flat.max(axis=0), cells))
 
@@ -81,7 +88,7 @@ def disc(rings: int, radius: float = 1.0, *, plane: str = "xy") -> Mesh:
     >>> disc(2)
     Mesh(19 points, 24 triangle)
     """
-    rings, radius = count(rings, "rings"), length(radius, "radius")
+    rings, radius = check_count(rings, "rings"), check_length(radius, "radius")
     check_point_count(1 + 3 * rings * (rings + 1))
     k = np.repeat(np.arange(1, rings + 1), 6 * np.arange(1, rings + 1))
     i = np.concatenate([np.arange(6 * ring) for ring in range(1, rings + 1)])
@@ -130,8 +137,8 @@ def cylinder(
     >>> cylinder(12, 4).boundary_edges.shape
     (24, 2)
     """
-    around, along = count(around, "around", 3), count(along, "along")
-    radius, height = length(radius, "radius"), length(height, "height")
+    around, along = check_count(around, "around", 3), check_count(along, "along")
+    radius, height = check_length(radius, "radius"), check_length(height, "height")
     check_point_count(around * (along + 1))
     i, j = (a.ravel() for a in np.meshgrid(np.arange(around), np.arange(along + 1)))
     # Clockwise from above, so that faces point outwards.
@@ -153,9 +160,9 @@ def torus(
     >>> torus(24, 12).boundary_edges.shape
     (0, 2)
     """
-    around, across = count(around, "around", 3), count(across, "across", 3)
+    around, across = check_count(around, "around", 3), check_count(across, "across", 3)
     check_point_count(around * across)
-    radius, tube = length(radius, "radius"), length(tube, "tube")
+    radius, tube = check_length(radius, "radius"), check_length(tube, "tube")
     if tube >= radius:
         raise MeshError(
             f"tube must be less than radius, got {tube:g} m and {radius:g} m: "
@@ -179,7 +186,7 @@ def sphere(n: int, radius: float = 1.0) -> Mesh:
     >>> sphere(4)
     Mesh(162 points, 320 triangle)
     """
-    n, radius = count(n, "n"), length(radius, "radius")
+    n, radius = check_count(n, "n"), check_length(radius, "radius")
     check_point_count(10 * n * n + 2)
     corners, faces = _icosahedron()
     # A point is identified by its integer weights on the twelve corners; equal weights are one
@@ -243,7 +250,7 @@ def grid_cells(
     >>> grid_cells(1, 1, "one-diagonal")["triangle"].tolist()
     [[0, 1, 3], [0, 3, 2]]
     """
-    choice(pattern, "pattern", PATTERNS)
+    check_choice(pattern, "pattern", PATTERNS)
     width, height = nx + (not closed_x), ny + (not closed_y)
     i, j = (a.ravel() for a in np.meshgrid(np.arange(nx), np.arange(ny)))
     quads = np.stack(

@@ -20,7 +20,7 @@ from taut.show.frame_selection import select_evenly
 from taut.show.visual_model import VisualBody
 
 Tell = Callable[[int, int, float], None]
-_SAME_TIME = 1e-6  # relative to the time between frames: smaller differences are rounding
+_TIME_TOLERANCE = 1e-6  # relative to the time between frames: smaller differences are rounding
 _MAX_NAME = 64  # characters; file systems take 255 bytes, and the rest of a file's name needs some
 _RESERVED_NAMES = ("default",)  # in OBJ it means: no group
 
@@ -66,13 +66,13 @@ class Animation:
         """Time codes t · rate, (m,), rounded to whole numbers that are within rounding."""
         codes = self.times * self.rate
         whole = np.round(codes)
-        return np.where(np.abs(codes - whole) < _SAME_TIME, whole, codes)
+        return np.where(np.abs(codes - whole) < _TIME_TOLERANCE, whole, codes)
 
     @property
     def is_even(self) -> bool:
         """Whether the time from frame to frame is constant."""
         gaps = np.diff(self.times)
-        return len(gaps) == 0 or bool(np.ptp(gaps) < _SAME_TIME * gaps.max())
+        return len(gaps) == 0 or bool(np.ptp(gaps) < _TIME_TOLERANCE * gaps.max())
 
 
 def select_frames(
@@ -101,7 +101,7 @@ def select_frames(
     times = _frame_times(run)
     first = times[0] if start is None else start
     last = times[-1] if stop is None else stop
-    slack = _SAME_TIME * run.h
+    slack = _TIME_TOLERANCE * run.h
     numbers = np.flatnonzero((times >= first - slack) & (times <= last + slack))[::every]
     if not len(numbers):
         raise ModelError(

@@ -1,4 +1,4 @@
-"""`export`: write a run to files, in the format that the suffix of the name says."""
+"""`export`: write a run to files, in the format of the suffix of the file name."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def export(
     overwrite: bool = False,
     tell: Tell | None = None,
 ) -> Exported:
-    """Write a run, which may still be going on, for other programs.
+    """Write a run, which may still be in progress, for other programs.
 
     Bodies are written as they are drawn (`render` in a scene). Elements that tore stay in the mesh.
 
@@ -200,7 +200,7 @@ def _check_targets(folder: Path, names: Sequence[str], *, overwrite: bool) -> No
     existing = [name for name in names if os.path.lexists(folder / name)]
     for name in existing:
         if (folder / name).is_dir():
-            raise ModelError(f"{folder / name} is a folder; name a file")
+            raise ModelError(f"the output must be a file, but {folder / name} is a folder")
     if existing and not overwrite:
         raise ModelError(
             f"{folder}: output exists: {_list_some(existing)}; --overwrite (overwrite=True) "

@@ -112,18 +112,20 @@ class _Body:
 
 
 def write(animation: Animation, folder: Path, name: str) -> None:
-    """Write the file: the binary part first, aside, because its description precedes it."""
+    """Write the file; the binary part goes to a temporary file, as the JSON precedes it."""
     with open(folder / "binary.part", "x+b") as binary:
         buffer = _Buffer(binary)
         bodies: list[_Body] = []
         for frame in animation:
             if not bodies:
-                bodies = [_body(buffer, piece, frame.q, frame.t) for piece in animation.pieces]
+                bodies = [
+                    _write_body(buffer, piece, frame.q, frame.t) for piece in animation.pieces
+                ]
                 continue
             for body in bodies:
-                body.targets.append(_target(buffer, body, frame.q, frame.t))
+                body.targets.append(_write_target(buffer, body, frame.q, frame.t))
         text = json.dumps(
-            _document(animation, buffer, bodies), separators=(",", ":"), ensure_ascii=True
+            _make_document(animation, buffer, bodies), separators=(",", ":"), ensure_ascii=True
         ).encode()
         text += b" " * (-len(text) % 4)
         length = 12 + 8 + len(text) + 8 + buffer.size
@@ -138,8 +140,8 @@ def write(animation: Animation, folder: Path, name: str) -> None:
             shutil.copyfileobj(binary, out)
 
 
-def _body(buffer: _Buffer, piece: VisualBody, q: Float, t: float) -> _Body:
-    """Write everything of a body but its motion."""
+def _write_body(buffer: _Buffer, piece: VisualBody, q: Float, t: float) -> _Body:
+    """Write the first frame of a body: everything except its motion."""
     mesh = triangulated(surface_mesh(piece))
     triangles = mesh.cells.get("triangle", np.empty((0, 3), np.int64))
     placed, origin, texture = triangles, np.arange(mesh.n), None
@@ -158,24 +160,24 @@ def _body(buffer: _Buffer, piece: VisualBody, q: Float, t: float) -> _Body:
             {
                 "attributes": attributes,
                 "mode": _TRIANGLES,
-                "indices": _indices(buffer, placed),
+                "indices": _write_indices(buffer, placed),
                 "material": 0,
             }
         )
     if len(piece.lines):
         primitives.append(
-            {"attributes": shared, "mode": _LINES, "indices": _indices(buffer, piece.lines)}
+            {"attributes": shared, "mode": _LINES, "indices": _write_indices(buffer, piece.lines)}
         )
     if not primitives:
         primitives.append({"attributes": shared, "mode": _POINTS})
     return _Body(piece, origin, triangles, primitives, base, normal)
 
 
-def _indices(buffer: _Buffer, cells: Int) -> int:
+def _write_indices(buffer: _Buffer, cells: Int) -> int:
     return buffer.add(cells.astype("<u4").ravel(), "SCALAR", target=_ELEMENTS)
 
 
-def _target(buffer: _Buffer, body: _Body, q: Float, t: float) -> dict[str, int]:
+def _write_target(buffer: _Buffer, body: _Body, q: Float, t: float) -> dict[str, int]:
     """Write the offsets of a frame from the first; return their accessors."""
     x = body.piece.positions(q)
     offset = to_float32(
@@ -188,7 +190,7 @@ def _target(buffer: _Buffer, body: _Body, q: Float, t: float) -> dict[str, int]:
     return target
 
 
-def _document(animation: Animation, buffer: _Buffer, bodies: list[_Body]) -> dict[str, Any]:
+def _make_document(animation: Animation, buffer: _Buffer, bodies: list[_Body]) -> dict[str, Any]:
     """Return the JSON that describes the binary part."""
     names = [f"t = {t:.6g} s" for t in animation.times[1:].tolist()]
     document: dict[str, Any] = {

@@ -78,13 +78,13 @@ def write(animation: Animation, folder: Path, name: str) -> None:
         if is_text:
             _check_success(stage.GetRootLayer().Export(str(folder / name)))
     except tf.ErrorException as error:
-        raise OSError(_reason(str(error))) from error
+        raise OSError(_describe_error(str(error))) from error
 
 
-def _reason(text: str) -> str:
+def _describe_error(text: str) -> str:
     """Return the message of a USD error without the place in USD's own sources."""
     match = re.search(r" : '([^'\n]+)", text)
-    return f"USD says: {match[1] if match else text.strip()}"
+    return f"USD reports: {match[1] if match else text.strip()}"
 
 
 def _check_success(success: bool) -> None:
@@ -104,7 +104,7 @@ def _fill(stage: Any, animation: Animation, array: Callable[[Single], Any]) -> N
     world = geom.Xform.Define(stage, "/World")
     stage.SetDefaultPrim(world.GetPrim())
     bodies = [
-        _body(stage, geom, piece, f"/World/{name}")
+        _define_body(stage, geom, piece, f"/World/{name}")
         for piece, name in zip(animation.pieces, animation.names, strict=True)
     ]
     pending = 0
@@ -118,19 +118,19 @@ def _fill(stage: Any, animation: Animation, array: Callable[[Single], Any]) -> N
     _check_success(stage.GetRootLayer().Save())
 
 
-def _body(stage: Any, geom: Any, piece: VisualBody, path: str) -> list[_MovingPrim]:
+def _define_body(stage: Any, geom: Any, piece: VisualBody, path: str) -> list[_MovingPrim]:
     """Define the prims of a body, without points."""
     size = float(np.linalg.norm(np.ptp(piece.mesh.positions, axis=0)))
     width = _RELATIVE_WIDTH * (size or 1.0)
     parts: dict[str, tuple[Any, Callable[[Any], _MovingPrim]]] = {}
     if piece.faces:
-        parts["surface"] = geom.Mesh, lambda prim: _surface(prim, geom, piece)
+        parts["surface"] = geom.Mesh, lambda prim: _define_surface(prim, geom, piece)
     if len(piece.lines):
-        parts["lines"] = geom.BasisCurves, lambda prim: _lines(prim, geom, piece, width)
+        parts["lines"] = geom.BasisCurves, lambda prim: _define_lines(prim, geom, piece, width)
     if "tet" in piece.mesh.cells:
-        parts["solid"] = geom.TetMesh, lambda prim: _solid(prim, piece)
+        parts["solid"] = geom.TetMesh, lambda prim: _define_solid(prim, piece)
     if not parts:
-        parts["points"] = geom.Points, lambda prim: _points(prim, geom, piece.mesh.n, width)
+        parts["points"] = geom.Points, lambda prim: _define_points(prim, geom, piece.mesh.n, width)
     if len(parts) > 1:
         geom.Xform.Define(stage, path)
     made = [
@@ -145,7 +145,7 @@ def _make_moving(prim: Any, subset: Int | None = None, margin: float = 0.0) -> _
     return _MovingPrim(prim.CreatePointsAttr(), prim.CreateExtentAttr(), subset, margin)
 
 
-def _surface(mesh: Any, geom: Any, piece: VisualBody) -> _MovingPrim:
+def _define_surface(mesh: Any, geom: Any, piece: VisualBody) -> _MovingPrim:
     sdf = import_extra("usd", "pxr.Sdf", "USD files")
     vt = import_extra("usd", "pxr.Vt", "USD files")
     found = list_polygons(piece)
@@ -165,7 +165,7 @@ def _surface(mesh: Any, geom: Any, piece: VisualBody) -> _MovingPrim:
     return _make_moving(mesh)
 
 
-def _lines(curves: Any, geom: Any, piece: VisualBody, width: float) -> _MovingPrim:
+def _define_lines(curves: Any, geom: Any, piece: VisualBody, width: float) -> _MovingPrim:
     sdf = import_extra("usd", "pxr.Sdf", "USD files")
     vt = import_extra("usd", "pxr.Vt", "USD files")
     counts, points = join_lines(piece.lines)
@@ -181,14 +181,14 @@ def _lines(curves: Any, geom: Any, piece: VisualBody, width: float) -> _MovingPr
     return _make_moving(curves, points, width / 2)
 
 
-def _points(cloud: Any, geom: Any, n: int, width: float) -> _MovingPrim:
+def _define_points(cloud: Any, geom: Any, n: int, width: float) -> _MovingPrim:
     cloud.CreateWidthsAttr([width] * n)
     # one width per point: USD computes no extent of points that share a width
     cloud.SetWidthsInterpolation(geom.Tokens.vertex)
     return _make_moving(cloud, None, width / 2)
 
 
-def _solid(tets: Any, piece: VisualBody) -> _MovingPrim:
+def _define_solid(tets: Any, piece: VisualBody) -> _MovingPrim:
     vt = import_extra("usd", "pxr.Vt", "USD files")
     tets.CreateTetVertexIndicesAttr(
         vt.Vec4iArray.FromNumpy(piece.mesh.cells["tet"].astype(np.int32))

@@ -62,7 +62,7 @@ def modes(
     for k, (shape, f) in enumerate(zip(found.shapes, found.frequencies, strict=True)):
         axes = figure.add_subplot(down, across, k + 1)
         # projected together: `project` chooses its view by what it is given
-        rest, moved = np.split(project(np.concatenate([q, _displaced(q, shape)])), 2)
+        rest, moved = np.split(project(np.concatenate([q, _displace(q, shape)])), 2)
         axes.add_collection(lines(rest[pairs], colors="0.8", linewidths=0.8))
         axes.add_collection(lines(moved[pairs], colors="tab:blue", linewidths=1.2))
         if not len(pairs):
@@ -74,7 +74,7 @@ def modes(
     return figure
 
 
-def _displaced(q: Float, shape: Float) -> Float:
+def _displace(q: Float, shape: Float) -> Float:
     """Return positions [m], (n, 3), displaced along a mode as far as it is drawn."""
     largest = float(np.linalg.norm(shape, axis=1).max())
     size = float(np.linalg.norm(np.ptp(q, axis=0))) or 1.0

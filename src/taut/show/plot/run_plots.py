@@ -46,7 +46,7 @@ def energy(source: Run | Ledger | Iterable[LedgerEntry]) -> Any:
         entries: Any = source.entries()
         count = source.step
     else:
-        entries = _list_of(LedgerEntry, source, "a run, a Ledger or its entries")
+        entries = _check_items(LedgerEntry, source, "a run, a Ledger or its entries")
         count = len(entries)
     if not count:
         raise ModelError("there is no energy to plot: no step was taken")
@@ -92,7 +92,7 @@ def _convergence_curves(source: Run | Iterable[Report]) -> tuple[Float, Float, F
         reports = source.reports
         columns = {name: np.asarray(reports[name], dtype=np.float64) for name in _REPORT_FIELDS}
     else:
-        listed = _list_of(Report, source, "a run or Reports")
+        listed = _check_items(Report, source, "a run or Reports")
         columns = {
             name: np.array([getattr(report, name) for report in listed], dtype=np.float64)
             for name in _REPORT_FIELDS
@@ -105,7 +105,7 @@ def _convergence_curves(source: Run | Iterable[Report]) -> tuple[Float, Float, F
     return columns["t"], ratio, columns["iterations"]
 
 
-def _list_of(kind: type, source: Any, expected: str) -> list[Any]:
+def _check_items(kind: type, source: Any, expected: str) -> list[Any]:
     """Return the items of an iterable; ModelError if one of them is of another type."""
     try:
         items = list(source)

@@ -104,7 +104,7 @@ def frame_points(
     fill: float = 0.86,
     right_margin: float = 0.0,
 ) -> Camera:
-    """Place a camera as near as it can be with all points in the picture, centred.
+    """Place a camera as close as possible with all points in the picture, centred.
 
     points : [m], (n, 3); azimuth, elevation : the direction to look from [degrees]
     aspect : width / height; fill : largest share of width and height that the points take up
@@ -119,7 +119,7 @@ def frame_points(
     towards = np.array([math.sin(a) * math.cos(b), math.sin(b), math.cos(a) * math.cos(b)])
     target = (points.min(axis=0) + points.max(axis=0)) / 2
     slope = math.tan(math.radians(VERTICAL_ANGLE) / 2)
-    # A single point needs no distance at all; this keeps the camera out of it.
+    # A single point needs no distance at all; this keeps the camera away from it.
     min_distance = 1e-3 * max(1.0, float(np.abs(points).max()))
     camera = Camera(target + towards, target)
     # Centring changes the distance that is needed, so both are repeated. Three rounds leave no
@@ -227,7 +227,7 @@ def place_cameras(
     framed = {
         turn: frame_points(all_points, azimuth + turn, elevation, **framing) for turn in turns
     }
-    # One distance for all, the largest: the bodies must not seem to grow and shrink.
+    # One distance for all pictures, the largest: bodies must not seem to grow and shrink.
     distance = max(float(np.linalg.norm(camera.eye - camera.target)) for camera in framed.values())
     cameras = []
     for turn, i in zip(turns, frames, strict=True):

@@ -32,8 +32,8 @@ _LIGHTS = (
 # Lengths below are shares of the diagonal of the bounding box of all frames.
 _GROUND_GAP = 0.012  # between the lowest point and the ground
 _MIN_TUBE_RADIUS, _MAX_TUBE_RADIUS = 0.003, 0.005
-_WIDE_TUBE_RADIUS = 0.009  # of a body with few lines
-_FEW_LINES = 20
+_WIDE_TUBE_RADIUS = 0.009  # of a body with at most `_MAX_WIDE_LINES` lines
+_MAX_WIDE_LINES = 20
 _JOINT_RATIO, _WIDE_JOINT_RATIO = 1.35, 2.2  # radius of the spheres at joints / that of the tubes
 
 _NO_PAIRS: Int = np.empty((0, 2), np.int64)
@@ -101,7 +101,7 @@ class Canvas:
 
     def _line_radii(self, rest: Float, lines: Int) -> tuple[float, float]:
         """Return the radius of tubes along lines and of spheres where they meet [m]."""
-        if len(lines) <= _FEW_LINES:
+        if len(lines) <= _MAX_WIDE_LINES:
             r = _WIDE_TUBE_RADIUS * self.scale
             return r, _WIDE_JOINT_RATIO * r
         length = float(np.median(np.linalg.norm(rest[lines[:, 1]] - rest[lines[:, 0]], axis=1)))
@@ -121,7 +121,7 @@ class Canvas:
         return self._add(Spheres(self.model.held, r), HELD)
 
     def _add(self, shape: Shape, colour: str, back: str | None = None) -> _Drawn:
-        """Add a shape. back : colour of the back side, the second half of its vertices"""
+        """Add a shape; back : colour of the back side, which is the second half of its vertices."""
         count = len(shape.source)
         data = self._pyvista.PolyData(np.zeros((count, 3)), faces=_vtk_faces(shape.triangles))
         plain = np.tile(parse_colour(colour), (count, 1))

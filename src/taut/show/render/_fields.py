@@ -115,7 +115,7 @@ def value_range(frames: Iterable[list[Float]], *, signed: bool) -> tuple[float, 
     return low, high
 
 
-def _interpolated(model: VisualModel, evaluate: Callable[[Frame], Float]) -> Evaluate:
+def _interpolate_to_points(model: VisualModel, evaluate: Callable[[Frame], Float]) -> Evaluate:
     """Turn values of all particles, (n,), into values at the points of each piece."""
 
     def at_points(frame: Frame) -> list[Float]:
@@ -136,7 +136,7 @@ def _make_speed(model: VisualModel) -> Field:
     def evaluate(frame: Frame) -> Float:
         return np.asarray(np.linalg.norm(frame.v, axis=1))
 
-    return Field("speed", "m/s", False, _interpolated(model, evaluate))
+    return Field("speed", "m/s", False, _interpolate_to_points(model, evaluate))
 
 
 def _make_strain(model: VisualModel) -> Field:
@@ -236,7 +236,7 @@ def _make_stress(model: VisualModel) -> Field:
         "stress",
         _STRESS_UNITS[d],
         True,
-        _interpolated(model, evaluate),
+        _interpolate_to_points(model, evaluate),
         at_lines if has_line_values else None,
     )
 
@@ -251,4 +251,4 @@ def _make_energy(name: str, model: VisualModel) -> Field:
         energies = np.where(model.active_masks(frame).get(name, True), energies, 0.0)
         return share_among_corners(energies, law.elements, model.n)
 
-    return Field(f"energy of {name}", "J", False, _interpolated(model, evaluate))
+    return Field(f"energy of {name}", "J", False, _interpolate_to_points(model, evaluate))

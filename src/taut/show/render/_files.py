@@ -28,7 +28,7 @@ DEFAULT_SIZE = {".png": (1280, 720), ".gif": (640, 360), ".mp4": (1280, 720)}  #
 DEFAULT_FPS = {".png": 1.0, ".gif": 20.0, ".mp4": 30.0}
 _MAX_FPS = {".png": 240.0, ".gif": 50.0, ".mp4": 240.0}  # browsers slow faster GIFs down
 _MIN_SIDE, _MAX_SIDE = 64, 8192  # pixels
-_MAX_PICTURES = 100_000  # of a video, nearly an hour at 30 fps; more is taken for a mistake
+_MAX_PICTURES = 100_000  # of a video, nearly an hour at 30 fps; more is probably a mistake
 
 
 def check_suffix(path: Path) -> str:
@@ -96,7 +96,7 @@ def choose_frames(times: Float, *, fps: float, speed: float) -> list[int]:
     >>> choose_frames(np.array([0.0, 0.1, 0.2]), fps=10, speed=0.5)
     [0, 0, 1, 1, 2]
     """
-    # The factor and the offset let rounding not cost the last picture.
+    # The factor and the offset keep rounding from dropping the last picture.
     count = int(np.floor((times[-1] - times[0]) * fps / speed * (1 + 1e-12) + 1e-9)) + 1
     if count > _MAX_PICTURES:
         raise ModelError(

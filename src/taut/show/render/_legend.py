@@ -11,7 +11,7 @@ import numpy as np
 from taut.arrays import Bytes
 from taut.errors import escape_unprintable
 from taut.extras import import_extra
-from taut.show.colours import table
+from taut.show.colours import colour_table
 
 _INK = (70, 74, 82)
 _MAX_TITLE_LENGTH = 40  # characters
@@ -35,7 +35,7 @@ def add_colour_bar(
     labels = [format_number(value) for value in (high, (low + high) / 2, low)]
     label_width = int(max(pen.textlength(label, font=font) for label in labels))
     left, top = width - label_width - thickness - 2 * font_size, (height - length) // 2
-    colours = table(signed=signed, n=length)[::-1, None].repeat(thickness, axis=1)
+    colours = colour_table(signed=signed, n=length)[::-1, None].repeat(thickness, axis=1)
     image.paste(pillow.fromarray(colours), (left, top))
     pen.rectangle((left, top, left + thickness, top + length), outline=_INK)
     for label, y in zip(labels, (top, top + length / 2, top + length), strict=True):
@@ -82,7 +82,7 @@ def _font_size(height: int) -> int:
 def _load_font(size: int) -> Any:
     """Load DejaVu Sans, which has Greek letters and powers.
 
-    It comes with matplotlib, and matplotlib with pyvista; Pillow's own font stands in for it.
+    It comes with matplotlib, and matplotlib with pyvista; otherwise Pillow's own font is used.
     """
     fonts = import_extra("render", "PIL.ImageFont", "pictures")
     spec = find_spec("matplotlib")

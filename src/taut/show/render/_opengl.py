@@ -27,7 +27,7 @@ def open_plotter(size: tuple[int, int]) -> Any:
     size : width and height [pixels]
     """
     pyvista = import_extra("render", "pyvista", "pictures")
-    with _silent_vtk(), _egl_window():
+    with _silence_vtk(), _prefer_egl():
         plotter = pyvista.Plotter(off_screen=True, window_size=list(size), lighting="none")
         window = type(plotter.render_window).__name__
     if window == "vtkOSOpenGLRenderWindow" and not any(map(_can_load, _OSMESA_LIBRARIES)):
@@ -40,7 +40,7 @@ def open_plotter(size: tuple[int, int]) -> Any:
 
 
 @contextmanager
-def _silent_vtk() -> Iterator[None]:
+def _silence_vtk() -> Iterator[None]:
     """Suppress the messages of VTK about the windows that it cannot open."""
     logger = import_extra("render", "vtkmodules.vtkCommonCore", "pictures").vtkLogger
     before = logger.GetCurrentVerbosityCutoff()
@@ -52,7 +52,7 @@ def _silent_vtk() -> Iterator[None]:
 
 
 @contextmanager
-def _egl_window() -> Iterator[None]:
+def _prefer_egl() -> Iterator[None]:
     """Let VTK try EGL first, unless the user has chosen another window."""
     if sys.platform != "linux" or _WINDOW_VARIABLE in os.environ:
         yield

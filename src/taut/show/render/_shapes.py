@@ -28,7 +28,7 @@ LIGHT = np.array([0.22, -1.0, -0.12])
 """The direction in which light falls on the ground."""
 _TUBE_SIDES = 10
 _SHARP_COSINE = np.cos(np.radians(55.0))  # faces that meet at a larger angle have a visible edge
-_MANY_SPHERES = 4000  # more than this are drawn with fewer triangles each
+_MAX_DETAILED_SPHERES = 4000  # more than this are drawn with fewer triangles each
 _SHADOW_PIXELS = 512  # along each side of the picture of the shadow
 _SHADOW_OPACITY = 0.28  # share of the light that is missing in a full shadow
 _MIN_BLUR = 0.006  # as a share of the width of the picture of the shadow
@@ -160,9 +160,9 @@ class Spheres:
     def __init__(self, points: Int, r: float) -> None:
         self.points, self.r = points, r
         subdivisions = 0
-        if len(points) <= _MANY_SPHERES:
+        if len(points) <= _MAX_DETAILED_SPHERES:
             subdivisions = 2
-        elif len(points) <= 10 * _MANY_SPHERES:
+        elif len(points) <= 10 * _MAX_DETAILED_SPHERES:
             subdivisions = 1
         self._sphere, triangles = _make_sphere(subdivisions)
         self.source: Int = np.repeat(points, len(self._sphere))

@@ -13,7 +13,7 @@ from taut.arrays import Bytes, Float
 from taut.errors import ModelError, RunError
 from taut.extras import import_extra
 from taut.run.open_run import Frame, Run, open_run
-from taut.show.colours import coloured, table
+from taut.show.colours import colour_table, map_to_colours
 from taut.show.frame_selection import select_evenly
 from taut.show.output_path import check_output_path
 from taut.show.render._cameras import (
@@ -203,7 +203,7 @@ def _render(run: Run, options: _Options) -> Rendered:
 
 @dataclass(frozen=True, eq=False)
 class _Painter:
-    """Draws frames of a run on a canvas. has_stamp : whether pictures show their time"""
+    """Draws frames of a run on a canvas; has_stamp : whether pictures show their time."""
 
     run: Run
     model: VisualModel
@@ -241,7 +241,7 @@ class _Painter:
         )
 
     def _map_colours(self, values: Float) -> Bytes:
-        return coloured(values, self.extent.low, self.extent.high, signed=self.extent.signed)
+        return map_to_colours(values, self.extent.low, self.extent.high, signed=self.extent.signed)
 
     def _add_text(self, picture: Bytes, t: float) -> Bytes:
         field, extent = self.field, self.extent
@@ -267,7 +267,7 @@ def _write(
             painter.draw([frames[i] for i in some], [cameras[i] for i in some], _ignore_progress)
         )
         count = 0 if painter.field is None else _PALETTE_BAR_COLOURS
-        bar = table(signed=painter.extent.signed, n=count)
+        bar = colour_table(signed=painter.extent.signed, n=count)
         write_gif(options.path, pictures, samples, options.fps, bar)
 
 

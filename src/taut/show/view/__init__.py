@@ -1,11 +1,11 @@
 """The viewer in the browser: a live simulation, or the replay of a run.
 
-`Live` and `Replay` work in a thread of their own and publish snapshots; a `Broadcaster` sends the
+`Live` and `Replay` each run in their own thread and publish snapshots; a `Broadcaster` sends the
 newest one to the browsers, as often as they can take it. Watching never slows the simulation down.
 
-LedgerEntry points
+Entry points
     viewer          `view_scene`, `view_system`, `view_run`; the broadcaster
-    saving          `save_run` and recordings: one HTML file that plays by itself
+    saving          `save_run` and recordings: one self-contained HTML animation
     live            a simulation that is watched and controlled while it runs
 
 Server, from the network inwards

@@ -66,7 +66,7 @@ class AccessPolicy:
 
     @property
     def cookie(self) -> str:
-        """Name of the cookie with the token. It has the port, which browsers do not tell apart."""
+        """Name of the cookie with the token; it includes the port, since ports share cookies."""
         return f"taut_{self.port}"
 
     @property

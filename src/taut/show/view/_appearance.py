@@ -86,7 +86,7 @@ class Extent:
 
 
 def particle_spacing(q: Float, pairs: Int) -> float:
-    """Return a typical distance of particles [m], which sets the size of their markers.
+    """Return a typical distance between particles [m], which sets the size of their markers.
 
     The median length of the springs (m, 2), within bounds; without springs a share of the body.
     """
@@ -139,7 +139,7 @@ class Springs:
         return len(self.pairs)
 
     def find_intact(self, active: Mapping[str, Mask]) -> Mask:
-        """Return which springs are not torn, (m,). active : masks of a snapshot"""
+        """Return which springs are not torn, (m,); active : masks of a snapshot."""
         mask = np.ones(len(self.pairs), dtype=bool)
         for name, part in self.laws.items():
             if name in active:

@@ -140,7 +140,8 @@ class Gateway:
                 if reason is not None:
                     gateway.counts[reason] += 1
                     await self.close(_POLICY_VIOLATION, reason)
-                    # Drop what the client sent meanwhile, until recv raises ConnectionClosed.
+                    # Drop what the client has sent in the meantime, until recv raises
+                    # ConnectionClosed.
                     while True:
                         await super().recv(*arguments, **options)
                 return raw

@@ -103,7 +103,7 @@ class Panel:
         client.camera.look_at = tuple(self.graph.extent.centre)
 
     def show(self, now: Snapshot, viewers: int) -> None:
-        """Update status, play button and frame slider. viewers : number of connected browsers"""
+        """Update status, play button and frame slider; viewers : number of connected browsers."""
         self.status.content = self._format_status(now, viewers)
         self.play_button.label = "Pause" if now.playing else "Play"
         if self.frame_slider is not None and now.frames:
@@ -182,7 +182,7 @@ class _Controls:
         self.gui, self._protocol = gui, protocol
 
     def add_button(self, label: str, on_press: Callable[[Any], None], **options: Any) -> Any:
-        """Add a button. on_press : called with the client"""
+        """Add a button; on_press : called with the client."""
         return self._connect(
             self.gui.add_button(label, **options),
             lambda value: value is True,
@@ -199,7 +199,7 @@ class _Controls:
         on_change: Callable[[float], None],
         **options: Any,
     ) -> Any:
-        """Add a slider for numbers from low to high. on_change : called with the value"""
+        """Add a slider for numbers from low to high; on_change : called with the value."""
         slider = self.gui.add_slider(
             label, min=low, max=high, step=step, initial_value=value, **options
         )
@@ -218,7 +218,7 @@ class _Controls:
         return self._connect(slider, is_possible, change)
 
     def add_checkbox(self, label: str, value: bool, on_change: Callable[[bool], None]) -> Any:
-        """Add a checkbox. on_change : called with the value"""
+        """Add a checkbox; on_change : called with the value."""
         return self._connect(
             self.gui.add_checkbox(label, value),
             lambda value: isinstance(value, bool),
@@ -228,7 +228,7 @@ class _Controls:
     def add_choice(
         self, label: str, names: Sequence[str], on_press: Callable[[Any, str], None]
     ) -> Any:
-        """Add a row of buttons. on_press : called with the client and the name of the button"""
+        """Add a row of buttons; on_press : called with the client and the name of the button."""
         return self._connect(
             self.gui.add_button_group(label, tuple(names)),
             lambda value: isinstance(value, str) and value in names,

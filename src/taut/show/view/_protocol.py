@@ -31,7 +31,7 @@ def is_number(value: Any) -> bool:
     )
 
 
-def _vector(length: int) -> Check:
+def _make_vector_check(length: int) -> Check:
     """Make a check for lists of numbers."""
 
     def check(value: Any) -> bool:
@@ -41,7 +41,7 @@ def _vector(length: int) -> Check:
     return check
 
 
-def _one_of(*allowed: str | None) -> Check:
+def _make_choice_check(*allowed: str | None) -> Check:
     """Make a check for one of some words, or None."""
 
     def check(value: Any) -> bool:
@@ -67,38 +67,38 @@ def _is_value_update(value: Any) -> bool:
 
 _KEYS = ("cmd/ctrl", "alt", "shift")
 _KEY_PAIRS = ("cmd/ctrl+alt", "cmd/ctrl+shift", "alt+shift")
-_is_modifier = _one_of(None, *_KEYS, *_KEY_PAIRS, "cmd/ctrl+alt+shift")
+_is_modifier = _make_choice_check(None, *_KEYS, *_KEY_PAIRS, "cmd/ctrl+alt+shift")
 _MESSAGES: dict[str, dict[str, Check]] = {
     "ViewerCameraMessage": {
-        "wxyz": _vector(4),
-        "position": _vector(3),
+        "wxyz": _make_vector_check(4),
+        "position": _make_vector_check(3),
         "fov": is_number,
         "near": is_number,
         "far": is_number,
         "image_height": is_number,
         "image_width": is_number,
-        "look_at": _vector(3),
-        "up_direction": _vector(3),
+        "look_at": _make_vector_check(3),
+        "up_direction": _make_vector_check(3),
     },
     "GuiUpdateMessage": {"uuid": _is_name, "updates": _is_value_update},
     "SceneNodeClickMessage": {
         "name": _is_name,
         "instance_index": _is_optional_index,
-        "ray_origin": _vector(3),
-        "ray_direction": _vector(3),
-        "screen_pos": _vector(2),
+        "ray_origin": _make_vector_check(3),
+        "ray_direction": _make_vector_check(3),
+        "screen_pos": _make_vector_check(2),
         "modifier": _is_modifier,
         "owner": _is_name,
     },
     "SceneNodeDragMessage": {
-        "phase": _one_of("start", "update", "end"),
+        "phase": _make_choice_check("start", "update", "end"),
         "name": _is_name,
         "instance_index": _is_optional_index,
-        "start_position": _vector(3),
-        "start_screen_pos": _vector(2),
-        "end_position": _vector(3),
-        "end_screen_pos": _vector(2),
-        "button": _one_of("left", "middle", "right"),
+        "start_position": _make_vector_check(3),
+        "start_screen_pos": _make_vector_check(2),
+        "end_position": _make_vector_check(3),
+        "end_screen_pos": _make_vector_check(2),
+        "button": _make_choice_check("left", "middle", "right"),
         "modifier": _is_modifier,
         "owner": _is_name,
     },

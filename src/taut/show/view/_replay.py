@@ -1,4 +1,4 @@
-"""A recorded run, played back in a thread of its own: frames at the pace of their own times.
+"""A recorded run, played back in its own thread: frames are shown at their recorded times.
 
 The run may still be written. Then frames are added as they come, and what is derived from the whole
 run (reports, plots) is read again from time to time.
@@ -21,17 +21,17 @@ from taut.show.visual_model import VisualModel
 from taut.step.report import Report
 
 _NO_PARTICLES = np.empty(0, np.int64)
-_POLL_SECONDS = 1.0  # between two looks at a run that may still be written
-_TICK_SECONDS = 0.01  # between two looks at the clock while it plays
-# At the last frame of a run that is being written or was killed (which cannot be told apart), wait
-# so long for more before pausing.
+_POLL_SECONDS = 1.0  # between two checks of a run that may still be written
+_TICK_SECONDS = 0.01  # between two checks of the clock while it plays
+# How long to wait for more frames at the end of a run that is being written or was killed (the two
+# cannot be distinguished), before pausing.
 _END_SECONDS = 5.0
 _MAX_REFRESH_SHARE = 0.1  # of the time, for reading reports and plots again
 
 
 @dataclass(frozen=True)
 class _Commands:
-    """Commands for a replay. number : grows with every command, so that each acts once"""
+    """Commands for a replay; number : grows with every command, so that each acts once."""
 
     playing: bool = False
     speed: float = 1.0

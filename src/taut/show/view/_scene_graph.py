@@ -2,8 +2,8 @@
 points, and the ground.
 
 A snapshot is shown by giving the nodes new numbers. The browser overwrites the vertices of a
-surface in place and computes smooth normals; it builds line segments anew, so long lists of them
-are sent less often.
+surface in place and computes smooth normals. It rebuilds line segments from scratch, so long lists
+of them are sent less often.
 """
 
 from __future__ import annotations

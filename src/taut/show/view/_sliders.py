@@ -36,7 +36,7 @@ _SAMPLES = 65  # times at which the strength of gravity and wind is evaluated
 _SAMPLED_STEPS = 1000  # steps over which these are spread if the duration is not known
 # A strength below this share of the greatest one counts as zero: a factor relative to rounding
 # errors (sin(π) = 1e-16) would be huge.
-_NEGLIGIBLE = 0.01
+_MIN_RELATIVE_STRENGTH = 0.01
 _DOWN = np.array([0.0, -1.0, 0.0])  # gravity for a system without
 _ALONG_X = np.array([1.0, 0.0, 0.0])  # wind for a system without
 
@@ -212,5 +212,5 @@ def _find_first_strength(placed: Any, name: str, end: float) -> float:
         if len(value):
             strength = float(np.sqrt(np.einsum("ij,ij->i", value, value)).mean())
         strengths.append(strength)
-    threshold = _NEGLIGIBLE * max(strengths, default=0.0)
+    threshold = _MIN_RELATIVE_STRENGTH * max(strengths, default=0.0)
     return next((strength for strength in strengths if strength > threshold), 0.0)

@@ -18,7 +18,7 @@ from taut.errors import ModelError
 from taut.run.ledger_entry import LedgerEntry
 from taut.step.report import Report
 
-_POLL_SECONDS = 0.002  # between two looks of `Source.wait`
+_POLL_SECONDS = 0.002  # between two checks in `Source.wait`
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,8 @@
-"""A simulation in a thread of its own, which viewers watch and control while it runs.
+"""A simulation in its own thread, which viewers watch and control while it runs.
 
 Only this thread touches system, state and energy ledger. Commands reach it as one `Commands`
-record, which it reads between two steps; what there is to see leaves it as one `Snapshot`. Both are
-exchanged by replacing a reference, so nobody waits for anybody. A step that fails pauses the
+record, which it reads between two steps; it publishes its state as one `Snapshot`. Both are
+exchanged by replacing a reference, so no thread waits for another. A step that fails pauses the
 simulation in the state before it, and the snapshot carries the error.
 """
 
@@ -147,8 +147,8 @@ class Live(Source):
         try:
             self._loop()
         finally:
-            # An error that is not a TautError: Python prints it in the terminal, the viewers are
-            # told that nothing more will come.
+            # An error that is not a TautError: Python prints it in the terminal; the viewers show
+            # that the simulation has ended.
             if not self._is_closing:
                 self._error = "the simulation has crashed: see the terminal"
                 self._publish(replace(self._commands, playing=False))
@@ -167,7 +167,7 @@ class Live(Source):
                 if early > 0.0 and commands.playing:
                     self._sleep(early)
                 else:
-                    due = time.perf_counter()  # lost time is not caught up: no burst afterwards
+                    due = time.perf_counter()  # do not catch up on lost time in a burst
             else:
                 self._sleep(None)
                 due = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Recordings: a run, or what the viewer shows, as one HTML file that plays by itself.
+"""Recordings: a run, or what the viewer shows, as one self-contained HTML animation.
 
 The file is viser's own page together with the messages that it would be sent, at the times of the
 simulation. It needs neither a server nor a network.
@@ -22,7 +22,7 @@ from taut.show.view._snapshot import Snapshot
 from taut.show.view.server import Server, require_viser
 from taut.show.visual_model import model_from_run
 
-_MAX_BYTES = 100_000_000  # of arrays in a recording; then it ends by itself
+_MAX_BYTES = 100_000_000  # of arrays in a recording, which then ends automatically
 _MAX_FRAMES = 600  # of a saved run
 _OPENING_FRAMES = 3  # the first message, with the triangles, is as large as this many frames
 _PARTICLE_BYTES, _SPRING_BYTES, _EMBEDDED_BYTES = 24, 40, 12  # of a frame, for each of them
@@ -36,7 +36,7 @@ def save_run(
     allow_code: bool = False,
     overwrite: bool = False,
 ) -> int:
-    """Save a run as one HTML file that plays by itself; return the number of its frames.
+    """Save a run as one self-contained HTML animation; return the number of its frames.
 
     Frames are chosen evenly, with the first and the last: at most 600, and fewer if they would take
     more than 100 MB. All of them share one range of strain colours. ModelError if the file exists,
@@ -99,7 +99,7 @@ class Recorder:
         self.frames = 1
 
     def add(self, now: Snapshot) -> bool:
-        """Advance to the time of the snapshot that is shown next; return whether more fit in."""
+        """Advance to the time of the snapshot that is shown next; return whether more fit."""
         self._serializer.insert_sleep(max(now.t - self._t, 0.0))
         self._t = now.t
         self.frames += 1
@@ -125,7 +125,7 @@ class Recorder:
 
 
 def estimate_frame_bytes(particles: int, springs: int, embedded: int = 0) -> int:
-    """Estimate the most bytes of a frame. embedded : vertices of embedded meshes
+    """Return an upper estimate of the bytes of a frame; embedded : vertices of embedded meshes.
 
     >>> estimate_frame_bytes(100, 300)
     14400

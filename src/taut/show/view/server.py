@@ -1,6 +1,6 @@
 """A viser server behind the gateway.
 
-By itself viser listens on all interfaces, accepts everybody, and offers a public tunnel. Here it
+By default viser listens on all interfaces, accepts everybody, and offers a public tunnel. Here it
 gets a socket that is already bound, the gateway in front of its web server (`_gateway`), and no
 tunnel. If the gateway cannot be installed, nothing is served.
 
@@ -53,7 +53,7 @@ class Server:
         try:
             with (
                 _install_lock,
-                _silent_console(),
+                _silence_console(),
                 _install_gateway(self.gateway, listener) as installed,
             ):
                 _share_compressors()
@@ -82,7 +82,7 @@ class Server:
 
     def close(self) -> None:
         """Disconnect all clients and free the port."""
-        with _silent_console():
+        with _silence_console():
             self.viser.stop()
 
 
@@ -120,7 +120,7 @@ def _install_gateway(gateway: Gateway, listener: socket.socket) -> Iterator[list
     infra = import_extra("view", "viser.infra._infra", "viewers")
     websockets, installed = infra.websockets, []
     silent = logging.getLogger("taut.view.protocol")
-    # Errors in what clients send must not reach the terminal: anybody could fill it.
+    # Errors in messages of clients must not reach the terminal, which any client could flood.
     silent.propagate, silent.disabled = False, True
 
     def serve(handler: Any, host: str, port: int, *, process_request: Any, **options: Any) -> Any:
@@ -178,7 +178,7 @@ def _share_compressors() -> None:
 
 
 @contextlib.contextmanager
-def _silent_console() -> Iterator[None]:
+def _silence_console() -> Iterator[None]:
     """Keep viser from printing."""
     console = import_extra("view", "rich", "viewers").get_console()
     before, console.quiet = console.quiet, True

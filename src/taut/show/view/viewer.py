@@ -1,7 +1,7 @@
 """The viewer: a source of snapshots, a server, a scene graph and a panel, and what connects them.
 
 The `Broadcaster` takes the newest snapshot `_MAX_RATE` times per second at most, and less often the
-more viewers there are, so that they do not take the machine from the simulation. Snapshots that
+more viewers there are, so that they do not slow down the simulation. Snapshots that
 were not sent are dropped. For a browser that does not read, one update waits, and newer ones
 replace it.
 """
@@ -107,7 +107,7 @@ class Viewer:
 
 
 def view_scene(scene: Scene, **options: Any) -> Viewer:
-    """Open a live simulation of a scene. options : host, port
+    """Open a live simulation of a scene; options : host, port.
 
     >>> from taut.scene import load
     >>> with view_scene(load("spring"), port=0) as viewer:
@@ -138,7 +138,7 @@ def view_system(
     title: str = "",
     **options: Any,
 ) -> Viewer:
-    """Open a live simulation of a system made in Python. h : step [s]; options : host, port"""
+    """Open a live simulation of a system made in Python; h : step [s]; options : host, port."""
     return Viewer(
         Live(system, integrator, h, state=state), model_from_system(system, title), **options
     )
@@ -230,7 +230,7 @@ class Broadcaster:
         recorder = self._recorder
         if recorder is not None and not self._is_full and not recorder.add(now):
             self._is_full = True
-            # Ends the recording. In a thread of its own, because it takes long.
+            # Ends the recording, in a separate thread because it takes long.
             threading.Thread(target=recorder.make_page, name="taut recording", daemon=True).start()
             self.panel.record_button.label = "Save recording (full)"
 

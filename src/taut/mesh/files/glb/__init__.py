@@ -1,4 +1,4 @@
-"""ByteReader glTF 2.0: the triangles and lines of a scene.
+"""Binary glTF 2.0: the triangles and lines of a scene.
 
 All meshes of the scene are placed by the transforms of their nodes and become one; none is welded.
 The names of meshes and of their nodes become groups, COLOR_0 becomes the point data "color", and an

@@ -18,14 +18,14 @@ from taut.mesh.files.numbers import LARGEST_EXACT_INTEGER, ByteReader
 
 MAGIC, JSON, BIN = 0x46546C67, 0x4E4F534A, 0x004E4942
 # A small file can describe a huge mesh by naming its parts again and again: the mesh may have this
-# many bytes per byte of the file, and so many more.
+# many bytes per byte of the file, plus a fixed number.
 _MAX_GROWTH = 64
 _SPARE_BYTES = 1 << 24
-# Each mesh and primitive that is placed costs time: a file may have so many, or one per 150 bytes.
+# Each mesh and primitive that is placed costs time: a file may have 10,000, or one per 150 bytes.
 _MIN_PARTS = 10_000
 _BYTES_PER_PART = 150
 DRACO, INSTANCING = "KHR_draco_mesh_compression", "EXT_mesh_gpu_instancing"
-_UNREAD = (DRACO, "EXT_meshopt_compression", "KHR_meshopt_compression", INSTANCING)
+_UNSUPPORTED_EXTENSIONS = (DRACO, "EXT_meshopt_compression", "KHR_meshopt_compression", INSTANCING)
 _EMBEDDED = "data:"
 
 Object = dict[str, Any]
@@ -47,7 +47,7 @@ class GltfDocument:
         if not isinstance(self.root, dict):
             raise self.error("the JSON chunk must be an object")
         for name in self.get_list(self.root, "extensionsRequired", "the file"):
-            if name in _UNREAD:
+            if name in _UNSUPPORTED_EXTENSIONS:
                 raise self.error(
                     f"must not require {name}; save it without compression or instancing"
                 )

@@ -91,7 +91,7 @@ def build_mesh(records: Records, path: Path, size: int) -> Mesh:
     steps: dict[str, int] = {}
     for data in records.node_data:
         rows = _find_rows(data, nodes, "node")
-        point_data[_find_free_name(data.name, point_data, steps)] = _spread(
+        point_data[_find_free_name(data.name, point_data, steps)] = _scatter(
             data, rows, np.arange(len(rows)), len(points), budget
         )
     cell_data = _collect_cell_data(records.element_data, by_code, ranks, cells, budget)
@@ -193,7 +193,7 @@ def _find_rows(data: Data, tags: _TagIndex, what: str) -> Int:
     return rows
 
 
-def _spread(data: Data, rows: Int, of: Int, count: int, budget: _MemoryBudget) -> Float:
+def _scatter(data: Data, rows: Int, of: Int, count: int, budget: _MemoryBudget) -> Float:
     """Return the values `of` the data at their rows and NaN elsewhere, (count,) or (count, k)."""
     width = data.values.shape[1]
     budget.spend(count * width, "the data")
@@ -225,7 +225,7 @@ def _collect_cell_data(
         for code, rank in ranks.items():
             of = np.flatnonzero((rows >= first) & (rows < first + len(rank)))
             if len(of) and code != VERTEX:
-                own[KINDS[code]] = _spread(
+                own[KINDS[code]] = _scatter(
                     data, rank[rows[of] - first], of, len(cells[KINDS[code]]), budget
                 )
             first += len(rank)

@@ -28,7 +28,7 @@ from taut.mesh.files.cells_and_groups import (
 )
 from taut.mesh.files.ply._header import Columns, Table, decode_name
 from taut.mesh.files.text_reader import explain_unknown_point, find_cells_outside
-from taut.mesh.kinds import kind as find_kind
+from taut.mesh.kinds import find_kind
 from taut.mesh.mesh import Mesh
 from taut.mesh.parts import UV, Cells, Groups
 
