@@ -25,7 +25,7 @@ from taut.formula.expression import COMPARISONS, FUNCTIONS, Expr, is_const
 # Lengths [m] below this count as zero: far below any physical length, and TINY⁻³ is still finite.
 TINY = 1e-80
 
-# A factor moves into at most so many branches: each has a copy of the product.
+# A factor is distributed over at most this many branches: each gets a copy of the product.
 _MAX_GUARDED_BRANCHES = 8
 # Nodes of a formula with its derivatives. Without a bound, nested branches could fill the memory.
 _MAX_NODES = 200_000

@@ -25,7 +25,7 @@ _TINY = 1e-300  # in place of a zero on the diagonal of C, whose root is divided
 class Direct:
     """LDLᵀ with a fill-reducing order found once per pattern, and iterative refinement."""
 
-    name, reason, is_direct = "direct (LDLᵀ)", "asked for", True
+    name, reason, is_direct = "direct (LDLᵀ)", "requested", True
 
     def __init__(self) -> None:
         self._pattern: Pattern | None = None

@@ -3,7 +3,7 @@
 format                      of the file (`taut.run._tables.FORMAT`)
 versions                    of taut, Python, numpy, scipy, numba, SQLite and the platform: JSON
 begun                       date and time, UTC
-scene, inputs               text of the scene; SHA-256 by name of the files beside it: JSON
+scene, inputs               text of the scene; SHA-256 by name of the files it names: JSON
 n                           number of particles
 t0, until, h, last, steps   start and end [s], length of the steps and of the last one [s], number
 every, checkpoint_every     steps from frame to frame and from checkpoint to checkpoint

@@ -107,7 +107,7 @@ class Run:
     frames : a sequence of frames with `step`, `t` [s], `q` [m] and `v` [m/s], (n, 3), and the masks
         of `active` elements; each is read when it is accessed
     scene : the text of its scene
-    inputs : name → SHA-256 of the files beside it
+    inputs : name → SHA-256 of the files that the scene names
     versions : of taut, Python and the libraries
     integrator : name and options
     n : number of particles

@@ -77,7 +77,7 @@ def record(
     checkpoint_every : steps from checkpoint to checkpoint (default: one with each frame)
     state : where to begin (default: the system's initial state)
     scene : text for scene.toml
-    inputs : files beside it, name → bytes
+    inputs : the files that the scene names, name → bytes
     tell : called with a `StepProgress` (see `taut.run.summary`) after each step
     stop : called after each step; if it returns True, a checkpoint is written and the run ends as
         "interrupted"

@@ -104,26 +104,26 @@ class EquilibriumSearch:
                 raise self._error(reason, descent, seconds)
             extent = float(np.ptp(self.q, axis=0).max()) or 1.0
             direction = self._find_negative_curvature()
-            beside = None
+            nearby = None
             if direction is None:
                 _reject_coincident_ends(self._system.members(self.state()))
-                beside = self._find_point_beside_tip(extent)
-                if beside is None:
+                nearby = self._find_point_near_tip(extent)
+                if nearby is None:
                     return descent
             returns = any(
                 np.abs(self.q - saddle).max() < _MIN_SADDLE_STEP * extent for saddle in saddles
             )
             saddles.append(self.q)
             if direction is not None and not returns:
-                beside = self._find_point_beside_saddle(direction, extent)
-            if returns or beside is None:
+                nearby = self._find_point_near_saddle(direction, extent)
+            if returns or nearby is None:
                 fate = "returns to it" if returns else "cannot leave it"
                 reason = (
                     f"the equilibrium at load factor {factor:g} is unstable, and the search "
                     f"{fate}: the energy does not fall visibly along the way that leads out"
                 )
                 raise self._error(reason, descent, seconds)
-            self.q = beside
+            self.q = nearby
             self.left_saddles += 1
 
     def _error(self, reason: str, descent: Descent, seconds: float) -> NotConverged:
@@ -164,8 +164,8 @@ class EquilibriumSearch:
         shape = self._free.expand(vector)
         return shape / row_norms(shape).max()
 
-    def _find_point_beside_tip(self, extent: float) -> Float | None:
-        """Return positions (n, 3) beside the present ones if these are the tip of a cone, or None.
+    def _find_point_near_tip(self, extent: float) -> Float | None:
+        """Return positions (n, 3) near the present ones if these are the tip of a cone, or None.
 
         At a tip, such as a curved rod pressed exactly straight, K does not see the forces that
         drive away on all sides. The slope d·∇V then jumps down by the same amount however close
@@ -179,7 +179,7 @@ class EquilibriumSearch:
         noise = float(np.einsum("i,i->", floors, row_norms(probe)))
         curvature = abs(dot(probe, self.objective.stiffness(self.q).multiply(probe)))
         jumps: list[float] = []
-        beside = None
+        nearby = None
         for part in _TIP_DISTANCES:
             distance = extent * part
             try:
@@ -194,10 +194,10 @@ class EquilibriumSearch:
             if jumps and not jump < _TIP_JUMP_RATIO * jumps[0]:
                 break
             jumps.append(jump)
-            beside = ahead.y if slope_ahead <= slope_behind else behind.y
-        return beside if len(jumps) > 1 else None
+            nearby = ahead.y if slope_ahead <= slope_behind else behind.y
+        return nearby if len(jumps) > 1 else None
 
-    def _find_point_beside_saddle(self, direction: Float, extent: float) -> Float | None:
+    def _find_point_near_saddle(self, direction: Float, extent: float) -> Float | None:
         """Return positions as far from a saddle as the force along a direction drives, or None.
 
         The force decides, not the energy: near a shallow saddle the energy falls by less than its

@@ -124,7 +124,7 @@ def measure_momentum_angular_euler() -> Measurement:
     The plot shows the angular momentum.
     """
     system = build_tumbling_body()
-    old, gaps, got, told = system.initial_state(), [], [], []
+    old, gaps, got, expected = system.initial_state(), [], [], []
     ahead = SPIN.copy()
     for state, _ in simulate(system, ImplicitEuler(tolerance=TIGHT), H, END):
         change = H * MASS @ np.cross(state.v, old.v)
@@ -133,9 +133,11 @@ def measure_momentum_angular_euler() -> Measurement:
         )
         ahead = ahead + change
         got.append(system.angular_momentum(state)[1])
-        told.append(ahead[1])
+        expected.append(ahead[1])
         old = state
-    return Measurement(max(gaps), Curve(H * np.arange(1, 51), got, told, "t [s]", "L_y [kg m²/s]"))
+    return Measurement(
+        max(gaps), Curve(H * np.arange(1, 51), got, expected, "t [s]", "L_y [kg m²/s]")
+    )
 
 
 CENTRE, SPEED = MASS @ (1.2 * X) / MASS.sum(), MASS @ V / MASS.sum()

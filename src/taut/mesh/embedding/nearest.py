@@ -33,9 +33,9 @@ def find_nearest_triangle(x: Float, corners: Float) -> tuple[Int, Float]:
         second, third = _dot(r, to_second[triangle]), _dot(r, to_third[triangle])
         over = (second >= 0) & (third >= 0) & (second + third <= 1)
         found = _dot(r, normal[triangle]) ** 2 / square[triangle]
-        beside = np.flatnonzero(~over)
-        p, t = x[point[beside]], triangle[beside]
-        found[beside] = np.minimum.reduce(
+        outside = np.flatnonzero(~over)
+        p, t = x[point[outside]], triangle[outside]
+        found[outside] = np.minimum.reduce(
             [_to_segment(p, q[t], e[t]) for q, e in ((a, u), (a, v), (b, c - b))]
         )
         return found
