@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import taut
-from taut.mesh.selection.language import parse, walk
+from taut.mesh.selection.language import iterate_nodes, parse
 from taut.scene._parameter import check_parameter
 from taut.scene.expression import Expression
 
@@ -93,7 +93,7 @@ def attempt(work):
 def test_any_text_parses_or_raises_mesh_error(text):
     tree = attempt(lambda: parse(text))
     if tree is not None:
-        assert all(0 <= node.start <= node.end <= len(text) for node in walk(tree))
+        assert all(0 <= node.start <= node.end <= len(text) for node in iterate_nodes(tree))
 
 
 @settings(max_examples=250, deadline=None)

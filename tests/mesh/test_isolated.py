@@ -156,6 +156,9 @@ def test_memory_is_limited(call):
 def test_ctrl_c_kills_the_child(call, tmp_path):
     pid_file = tmp_path / "pid"
     code = (
+        # A shell starts background jobs with SIGINT ignored, and children inherit that.
+        "import signal\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from taut.mesh.isolated import call_isolated\n"
         f"call_isolated('child_functions:sleep', {{}}, {{'pid_file': {str(pid_file)!r}}}, "
         "what='reading', timeout=300)"
