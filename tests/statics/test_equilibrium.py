@@ -432,7 +432,7 @@ def test_unstable_saddle_raises(monkeypatch, moves, message):
     """Injected fault: the search finds no way off the saddle, or one that returns to it."""
     monkeypatch.setattr(
         search.EquilibriumSearch,
-        "_find_point_beside_saddle",
+        "_find_point_near_saddle",
         lambda self, *_: self.q if moves else None,
     )
     with pytest.raises(taut.NotConverged, match=f"is unstable, and the search {message}") as caught:
