@@ -83,6 +83,7 @@ def test_private_modules_are_imported_from_their_own_folder_only(path):
 
 COMPILED_IN = (
     "taut.linalg._atomics",
+    "taut.linalg._cycle",
     "taut.linalg._multigrid_arrays",
     "taut.linalg._smoother",
     "taut.linalg._worksharing",
@@ -104,6 +105,7 @@ def test_compiled_loops_call_nothing_compiled_elsewhere(path):
             "_atomics.py",
             "_worksharing.py",
             "_smoother.py",
+            "_cycle.py",
         )
         assert {name.rpartition(".")[0] for name in _imports(ast.parse(text))} <= set(COMPILED_IN)
 

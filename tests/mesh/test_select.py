@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from taut.errors import MeshError
 from taut.mesh import Mesh, read, sheet
-from taut.mesh.selection.corners import corners
 from taut.mesh.selection.language import MAX_CHARACTERS, MAX_NESTING
-from taut.mesh.selection.select import select
+from taut.mesh.selection.select import corners, select
 from tests.mesh.meshes import real
 
 

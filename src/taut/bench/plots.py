@@ -11,7 +11,7 @@ import numpy as np
 from taut.bench.row import Row
 from taut.extras import import_extra
 from taut.run.run_folder import make_folder, open_output
-from taut.show.output_path import check_output_path
+from taut.show.output import check_output_path
 
 STYLE: Any = {
     "svg.fonttype": "none",

@@ -128,8 +128,7 @@ def plot(
     from taut.errors import ModelError, did_you_mean
     from taut.run.open_run import open_run
     from taut.show import plot as plots
-    from taut.show.output_path import check_output_path
-    from taut.show.plot.save_figure import save_figure
+    from taut.show.output import check_output_path, save_figure
 
     if what not in _PLOTS:
         raise ModelError(

@@ -7,7 +7,8 @@ direct               LDLᵀ, and Woodbury's formula for low-rank parts
 multigrid            conjugate gradients with a multigrid as preconditioner:
   _hierarchy         levels from the pattern
   _multigrid_arrays  all arrays of the compiled loops, by name
-  _coarsening_kernels, _multigrid_kernels   coarse levels; conjugate gradients and the W-cycle
+  _coarsening_kernels   coarse matrices from new values of A
+  _multigrid_kernels    conjugate gradients; _cycle, the W-cycle
   _smoother          damped block Jacobi: the place to change the smoother
   _worksharing       loops shared by threads; _atomics, what Numba lacks for them
 eigen                the smallest eigenvalues, with exact counts

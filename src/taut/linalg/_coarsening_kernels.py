@@ -141,7 +141,7 @@ def _factor_coarsest(levels, values, offset, scale):
 
 
 @compiled
-def _factor(_first, _last, levels, coarsening, keep_relaxation, pool):
+def _compute_levels(_first, _last, levels, coarsening, keep_relaxation, pool):
     """Compute all levels; returns whether A may be positive definite, as a number."""
     rows, blocks, ap_first = levels.rows, levels.blocks, coarsening.ap_first
     # block k of the level at hand is at values[9k - offset]
@@ -185,4 +185,4 @@ def factor(threads, pool, levels, coarsening, keep_relaxation):
     keep_relaxation : keep the ω of a similar matrix
     """
     arguments = (pointers(levels), pointers(coarsening), keep_relaxation, pointers(pool))
-    _run(threads, pool, *bind(_factor, arguments))
+    _run(threads, pool, *bind(_compute_levels, arguments))

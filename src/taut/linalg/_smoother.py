@@ -6,7 +6,7 @@ To change the smoother, change `smooth_row`, and `smooth_row_from_zero` for the 
 Both write only row i of `out`, so that rows can be done in any order, by any thread. The first may
 read x of every row and b of row i; the second only b of row i, because conjugate gradients are
 still writing b of other rows when they call it. A Gauss-Seidel smoother would need colours. The
-smoother must be symmetric for conjugate gradients: after a coarse correction `_multigrid_kernels`
+smoother must be symmetric for conjugate gradients: after a coarse correction `_cycle`
 smooths in the reverse order of before.
 
 The finest level is smoothed once before and once after the coarser ones, with ω = 1.5/λ. Work on

@@ -95,7 +95,7 @@ def bandwidth(pattern: Pattern) -> int:
     """
     by_degree = np.argsort(np.diff(pattern.indptr), kind="stable").astype(np.int64)
     place = np.full(pattern.n, -1, dtype=np.int64)
-    compute = kernels("taut.linalg._block_kernels").compute_bandwidth
+    compute = kernels("taut.linalg._bandwidth_kernels").compute_bandwidth
     return int(compute(pattern.indptr, pattern.indices, by_degree, place, np.empty_like(place)))
 
 

@@ -36,8 +36,10 @@ class Multigrid:
     def analyse(self, pattern: Pattern) -> None:
         if pattern is self._pattern:
             return
-        # compiled by another process, while this one compiles what comes first
-        compile_in_background([kernel_source("taut.linalg._multigrid_kernels")])
+        # Compiled by two other processes, while this one compiles what comes first. As one module
+        # they would take as long together: Numba optimises shared functions again for each caller.
+        for module in ("_coarsening_kernels", "_multigrid_kernels"):
+            compile_in_background([kernel_source(f"taut.linalg.{module}")])
         hierarchy = Hierarchy.from_pattern(pattern)
         levels, coarsening = allocate_levels(hierarchy), allocate_coarsening(hierarchy)
         self._hierarchy, self._levels, self._coarsening = hierarchy, levels, coarsening

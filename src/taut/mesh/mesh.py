@@ -27,8 +27,7 @@ from taut.mesh.parts import (
     check_points,
     check_uv,
 )
-from taut.mesh.selection.corners import corners
-from taut.mesh.selection.select import select
+from taut.mesh.selection.select import corners, select
 from taut.mesh.sketch import card, sketch
 from taut.mesh.triangulate import triangulate
 

@@ -1,1 +1,9 @@
-"""Show results: in the browser, as pictures and plots, and as files for other programs."""
+"""Show results: in the browser, as pictures and plots, and as files for other programs.
+
+view            the viewer, live or replaying a run
+render, plot    pictures and animations; diagrams
+export          files for other programs
+visual_model    what all of them draw: bodies, their surfaces and lines
+colours         colour names and scales
+output          output files: their path, the frames that go in, figures
+"""

@@ -86,7 +86,7 @@ class StageSums:
         weights = np.array([q.weights, v.weights])
         sums = np.empty((2, *self.q.shape))
         known = self._accelerations[: self._count].reshape(self._count, -1)
-        combine = kernels("taut.step.step_kernels").combine
+        combine = kernels("taut.step._combination_kernels").combine
         if combine(self.q.reshape(-1), self.v.reshape(-1), known, weights, sums.reshape(2, -1)):
             require_finite(*sums)
         return sums[0], sums[1]

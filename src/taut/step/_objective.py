@@ -176,7 +176,7 @@ class ImplicitObjective:
                 total = total + drag
                 gross += row_norms_l1(projector.project(drag))
                 drag_value += 0.5 * self.h * dot(drag, v)
-            add_inertia = kernels("taut.step.step_kernels").add_inertia
+            add_inertia = kernels("taut.step._objective_kernels").add_inertia
             kinetic, square, work = add_inertia(total, y, q, self.inertia, residual, gross, size)
             added = 0.5 * kinetic + drag_value
             if not np.isfinite([value + added, square, work]).all():

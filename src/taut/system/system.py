@@ -215,6 +215,8 @@ class System:
 
     def load_forces(self, state: State) -> dict[str, Float]:
         """The forces [N] of each load at a state, (n, 3)."""
+        if not self.placed_loads:
+            return {}
         masks, q, v = self.active_masks(state), np.array(state.q), np.array(state.v)
         return {
             name: p.forces(q, v, state.t, masks.get(name)) for name, p in self.placed_loads.items()

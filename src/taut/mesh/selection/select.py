@@ -1,24 +1,40 @@
-"""Points of a mesh by index, by mask or in words."""
+"""Points of a mesh by index, by mask, in words, or at the corners of its bounding box."""
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from taut.arrays import Int
-from taut.errors import MeshError
-from taut.mesh.selection.language import Name, parse, quote
+from taut.arrays import Int, Mask
+from taut.errors import MeshError, did_you_mean
+from taut.mesh.measure import POSITION_TOLERANCE
+from taut.mesh.selection.language import (
+    COMPARISONS,
+    Call,
+    Name,
+    Node,
+    Number,
+    Operation,
+    iterate_nodes,
+    parse,
+    quote,
+)
+from taut.mesh.selection.numbers import AXES, FUNCTIONS, OVERALL, Numbers, largest
 
 if TYPE_CHECKING:
     from taut.mesh.mesh import Mesh
-from typing import TYPE_CHECKING
 
-from taut.arrays import Mask
-from taut.errors import did_you_mean
-from taut.mesh.selection.corners import SIDES, corners
-from taut.mesh.selection.language import COMPARISONS, Call, Node, Number, Operation, iterate_nodes
-from taut.mesh.selection.numbers import AXES, FUNCTIONS, OVERALL, Numbers, largest
+# Axis and end of each side
+SIDES = {
+    "left": (0, 0),
+    "right": (0, 1),
+    "bottom": (1, 0),
+    "top": (1, 1),
+    "back": (2, 0),
+    "front": (2, 1),
+}
 
 
 class EmptySelection(MeshError):
@@ -233,3 +249,42 @@ class Points:
         for index in indices:
             found[index] = True
         return found
+
+
+def corners(mesh: Mesh, side: str | None = None) -> Int:
+    """The points nearest to the corners of the bounding box, distinct and sorted.
+
+    side : keeps the corners at "top" or "bottom" (y), "left" or "right" (x), "back" or "front" (z)
+        of the box
+
+    An axis along which the mesh has no extent has no sides: a flat sheet has four corners, a block
+    eight, a straight rope two.
+
+    >>> from taut.mesh import Mesh
+    >>> points = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0.5, 0.5, 0]]
+    >>> square = Mesh(points, {"line": [[0, 4], [4, 2]]})
+    >>> corners(square).tolist(), corners(square, "top").tolist()
+    ([0, 1, 2, 3], [2, 3])
+    """
+    if side is not None and side not in SIDES:
+        raise MeshError(
+            f"side must be one of {', '.join(SIDES)}, got {side!r}{did_you_mean(str(side), SIDES)}"
+        )
+    if not mesh.n:
+        raise MeshError("a mesh without points has no corners")
+    x = mesh.points
+    ends = np.stack([x.min(axis=0), x.max(axis=0)])
+    extent = ends[1] - ends[0]
+    has_sides = extent > POSITION_TOLERANCE * np.linalg.norm(extent)
+    choices = [(0, 1) if has else (0,) for has in has_sides]
+    if side is not None:
+        axis, end = SIDES[side]
+        if axis >= len(choices) or not has_sides[axis]:
+            raise MeshError(f"the mesh has no {side}: it has no extent along {'xyz'[axis]}")
+        choices[axis] = (end,)
+    axes = np.arange(len(choices))
+    found = [
+        np.linalg.norm(x - ends[list(choice), axes], axis=1).argmin()
+        for choice in product(*choices)
+    ]
+    return np.unique(np.array(found, dtype=np.int64))

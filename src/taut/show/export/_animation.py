@@ -16,7 +16,7 @@ import numpy as np
 from taut.arrays import Float, Int
 from taut.errors import ModelError
 from taut.run.open_run import Frame, Run
-from taut.show.frame_selection import select_evenly
+from taut.show.output import select_evenly
 from taut.show.visual_model import VisualBody
 
 Tell = Callable[[int, int, float], None]

@@ -4,7 +4,6 @@ They need the extra `plot`; `figure.savefig("energy.svg")` writes one, and a not
 
 run_plots.py      `energy` and `convergence`
 modes.py          `modes`
-save_figure.py    figures as files, written atomically
 """
 
 from taut.show.plot.modes import modes

@@ -14,8 +14,7 @@ from taut.errors import ModelError, RunError
 from taut.extras import import_extra
 from taut.run.open_run import Frame, Run, open_run
 from taut.show.colours import colour_table, map_to_colours
-from taut.show.frame_selection import select_evenly
-from taut.show.output_path import check_output_path
+from taut.show.output import check_output_path, select_evenly
 from taut.show.render._cameras import (
     Camera,
     ReportProgress,

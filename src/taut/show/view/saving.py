@@ -14,8 +14,7 @@ from typing import Any
 
 from taut.run.open_run import Run, open_run
 from taut.run.run_folder import open_output
-from taut.show.frame_selection import select_evenly
-from taut.show.output_path import check_output_path
+from taut.show.output import check_output_path, select_evenly
 from taut.show.view._replay import Replay
 from taut.show.view._scene_graph import SKY_LIGHT, SceneGraph
 from taut.show.view._snapshot import Snapshot

@@ -1,7 +1,8 @@
-"""Save a figure to a file, atomically."""
+"""Output files: check their path, select the frames that go in, save figures."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,33 @@ _METADATA: dict[str, dict[str, Any]] = {
     ".svg": {"Date": None},
     ".pdf": {"CreationDate": None},
 }
+
+
+def check_output_path(path: Path, *, overwrite: bool) -> None:
+    """Raise ModelError if the output exists, unless overwrite is set, or has no folder to go to.
+
+    >>> import tempfile
+    >>> check_output_path(Path(tempfile.mkdtemp()) / "new.png", overwrite=False)
+    """
+    if path.is_dir():
+        raise ModelError(f"{path} is a folder")
+    if not path.parent.is_dir():
+        raise ModelError(f"{path} cannot be written: there is no folder {path.parent}")
+    if os.path.lexists(path) and not overwrite:
+        raise ModelError(f"{path} exists already; --overwrite replaces it")
+
+
+def select_evenly(count: int, limit: int) -> list[int]:
+    """Return the numbers of at most `limit` of `count` frames, evenly spaced.
+
+    The i-th of m selected ones is number round(i (n - 1)/(m - 1)), so that the first and the last
+    are among them.
+
+    >>> select_evenly(10, 4), select_evenly(3, 600), select_evenly(5, 1)
+    ([0, 3, 6, 9], [0, 1, 2], [0])
+    """
+    selected = min(count, limit)
+    return [round(i * (count - 1) / max(selected - 1, 1)) for i in range(selected)]
 
 
 def save_figure(figure: Any, path: Path) -> None:
