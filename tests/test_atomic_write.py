@@ -1,5 +1,6 @@
 """Files are written completely or not at all, and existing files are replaced only on request."""
 
+import errno
 import os
 import stat
 
@@ -63,6 +64,41 @@ def test_errors_of_the_system_leave_the_old_files(tmp_path, monkeypatch, failing
     assert [(tmp_path / name).read_text() for name in "ab"] == ["old", "old"]
 
 
+@posix
+@pytest.mark.parametrize("failing", ["fsync", "link"])
+def test_errors_of_the_system_leave_no_part_of_a_new_file(tmp_path, monkeypatch, failing):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "no space left on device")
+
+    monkeypatch.setattr(os, failing, fail)
+    with pytest.raises(OSError, match="no space"):
+        atomic_write(tmp_path / "a", "new")
+    with pytest.raises(OSError, match="no space"), atomic_paths([tmp_path / "a"]) as [part]:
+        part.write_text("new")
+    with pytest.raises(OSError, match="no space"), atomic_folder(tmp_path, ["a"]) as folder:
+        (folder / "a").write_text("new")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="requires /dev/full")
+@pytest.mark.parametrize("content", ["new", "new" * 100_000])
+def test_a_full_disk_leaves_no_part_of_a_new_file(tmp_path, monkeypatch, content):
+    """A small text is written when the stream is flushed, a large one before."""
+    open_file = os.open
+
+    def open_on_full_disk(name, flags, mode=0o777):
+        handle = open_file(name, flags, mode)
+        if not str(name).endswith(".part"):
+            return handle
+        os.close(handle)
+        return open_file("/dev/full", os.O_WRONLY)
+
+    monkeypatch.setattr(os, "open", open_on_full_disk)
+    with pytest.raises(OSError, match=r"(?i)no space"):
+        atomic_write(tmp_path / "a", content)
+    assert os.listdir(tmp_path) == []
+
+
 def test_existing_files_are_replaced_only_with_overwrite(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("old")
@@ -87,6 +123,47 @@ def test_a_file_that_appears_during_the_writing_is_kept(tmp_path):
 
     with pytest.raises(FileExistsError):
         write_late()
+    assert path.read_text() == "of somebody else"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+@posix
+def test_a_file_that_appears_after_the_last_check_is_kept(tmp_path, monkeypatch):
+    link = os.link
+
+    def link_late(part, target):
+        target.write_text("of somebody else")
+        link(part, target)
+
+    monkeypatch.setattr(os, "link", link_late)
+    path = tmp_path / "a.txt"
+    with pytest.raises(FileExistsError):
+        atomic_write(path, "new")
+    path.unlink()
+    with pytest.raises(FileExistsError), atomic_paths([path]) as [part]:
+        part.write_text("new")
+    assert path.read_text() == "of somebody else"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+@posix
+def test_new_files_on_a_file_system_without_hard_links(tmp_path, monkeypatch):
+    path = tmp_path / "a.txt"
+
+    def refuse(part, target):
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    def refuse_late(part, target):
+        target.write_text("of somebody else")
+        refuse(part, target)
+
+    monkeypatch.setattr(os, "link", refuse)
+    atomic_write(path, "new")
+    assert path.read_text() == "new"
+    path.unlink()
+    monkeypatch.setattr(os, "link", refuse_late)
+    with pytest.raises(FileExistsError):
+        atomic_write(path, "new")
     assert path.read_text() == "of somebody else"
     assert os.listdir(tmp_path) == ["a.txt"]
 

@@ -30,24 +30,130 @@ MODULES = {
 by_path = pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 
 
-def _imports(tree: ast.AST) -> list[str]:
-    """Modules of the package that a file imports or names, wherever in the file it does.
+# Text that names a module: the whole of it, the part before a colon ("taut.mesh.isolated:call"),
+# or what precedes the first value that is filled in ("taut.{}").
+MODULE_NAME = re.compile(r"((?:taut|benchmarks)(?:\.\w+)*)(?:\.?$|:\w+$|\.[%{])")
+# Source, as `ast.unparse` prints it, in which "taut" is the name of the program, not a module.
+PROGRAM_NAME = (
+    "logging.getLogger('taut",
+    "user_cache_path('taut'",
+    "'taut': __version__",
+    "where['taut']",
+    "'generator': 'taut'",
+    "'svg.hashsalt': 'taut'",
+    "label='taut'",
+    "EXTRAS_KEY = 'taut'",
+    "['# vtk DataFile Version 4.2', 'taut'",
+)
+
+
+def _names_program(parent: ast.AST, text: ast.Constant) -> bool:
+    """Whether a string is the name of the program where it stands."""
+    source = ast.unparse(parent)
+    if isinstance(parent, ast.Dict):
+        for key, value in zip(parent.keys, parent.values, strict=True):
+            if key is not None and text in (key, value):
+                source = f"{ast.unparse(key)}: {ast.unparse(value)}"
+    return source.startswith(PROGRAM_NAME)
+
+
+def _names_in_strings(parent: ast.AST) -> list[str]:
+    """Modules that the strings directly below a node name.
+
+    Strings count wherever they are, so that no other name of `import_module` and no other way
+    to look up a module, such as `sys.modules`, hides an import.
+    """
+    children = list(ast.iter_child_nodes(parent))
+    if isinstance(parent, ast.JoinedStr):
+        children = children[:1]
+    found = []
+    for child in children:
+        if isinstance(child, ast.Constant) and isinstance(child.value, str):
+            match = MODULE_NAME.match(child.value)
+            if match and not _names_program(parent, child):
+                found.append(match[1])
+    return found
+
+
+def _imports(tree: ast.AST, root: str = "taut") -> list[str]:
+    """Modules below a root that a file imports or names, wherever in the file it does.
 
     Lazy imports inside functions, imports for type checking, and names of modules in strings
-    (`kernels("taut.linalg.…")`, `import_module("taut.…")`) count like those at the top.
+    (`kernels("taut.linalg.…")`, `import_module(f"taut.…")`) count like those at the top.
     """
     found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
+            # `import taut.mesh` binds `taut`, through which everything is within reach.
+            found += [alias.name.split(".")[0] for alias in node.names if not alias.asname]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports must be absolute: one way to name a module"
             found += [f"{node.module}.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.Constant) and node.value in MODULES - {"taut"}:
-            found.append(node.value)
-        elif isinstance(node, ast.Call) and "import_module" in ast.unparse(node.func):
-            found += [a.value for a in node.args if isinstance(a, ast.Constant)]
-    return [name for name in found if name.split(".")[0] == "taut"]
+        else:
+            found += _names_in_strings(node)
+    return [name for name in found if name.split(".")[0] == root]
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("import taut", "taut"),
+        ("import taut as package", "taut"),
+        ("import taut.mesh", "taut"),
+        ("def f():\n    from taut.cli import main", "taut.cli.main"),
+        ("import_module('taut')", "taut"),
+        ("from importlib import import_module as load\nload('taut')", "taut"),
+        ("from importlib import import_module as load\nload('taut.cli')", "taut.cli"),
+        ("load = importlib.import_module\nload(f'taut.{name}')", "taut"),
+        ("import_module(f'taut.cli.{name}')", "taut.cli"),
+        ("import_module(f'taut.validate._{name}')", "taut.validate._"),
+        ("import_module('taut.cli.' + name)", "taut.cli"),
+        ("import_module('taut.%s' % name)", "taut"),
+        ("import_module('taut.cli.{}'.format(name))", "taut.cli"),
+        ("import_module('.cli', package='taut')", "taut"),
+        ("__import__('taut')", "taut"),
+        ("sys.modules['taut']", "taut"),
+        ("sys.modules.get('taut')", "taut"),
+        ("from sys import modules as loaded\nloaded['taut.cli']", "taut.cli"),
+        ("name = 'taut'", "taut"),
+        ("names = {'package': 'taut'}", "taut"),
+        ("call_isolated('taut.cli.main:main', {}, {})", "taut.cli.main"),
+        ("import benchmarks", "benchmarks"),
+        ("import benchmarks.peers as peers", "benchmarks.peers"),
+        ("from benchmarks import peers", "benchmarks.peers"),
+        ("from benchmarks.peers import measure_peers", "benchmarks.peers.measure_peers"),
+        ("import_module(f'benchmarks.{name}')", "benchmarks"),
+        ("sys.modules['benchmarks']", "benchmarks"),
+    ],
+)
+def test_all_ways_to_import_are_found(source, name):
+    assert name in _imports(ast.parse(source), name.split(".")[0])
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "log = logging.getLogger('taut')",
+        "versions = {'numpy': numpy.__version__, 'taut': __version__}",
+        "print('taut bench', f'taut has no {name}', 'taut: error')",
+        "import numpy\nfrom numpy import linalg",
+    ],
+)
+def test_the_name_of_the_program_is_no_import(source):
+    assert _imports(ast.parse(source)) == []
+
+
+@by_path
+def test_benchmarks_are_imported_in_one_place_only(path):
+    """They are not installed with the package: `bench/checkout.py` imports them on request."""
+    tree = ast.parse(path.read_text())
+    if path != SOURCE / "bench" / "checkout.py":
+        assert _imports(tree, "benchmarks") == []
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            assert "benchmarks" not in ast.unparse(node), "use import_module, on request only"
 
 
 def _module(name: str) -> str:
@@ -129,6 +235,20 @@ def test_kernels_are_recompiled_when_their_imports_change(monkeypatch):
 def test_every_module_has_a_docstring():
     for path in FILES:
         assert ast.get_docstring(ast.parse(path.read_text())), f"{path} has no docstring"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in FILES if path.name == "__init__.py"],
+    ids=lambda path: str(path.parent.relative_to(SOURCE)),
+)
+def test_docstring_of_a_folder_names_all_its_modules(path):
+    """The docstring of a folder is its map; `laws` is no exception, as it lists its laws there."""
+    docstring = ast.get_docstring(ast.parse(path.read_text()))
+    names = [file.stem for file in path.parent.glob("*.py") if file != path]
+    names += [file.parent.name for file in path.parent.glob("*/__init__.py")]
+    missing = [name for name in names if not re.search(rf"\b{name}\b", docstring)]
+    assert missing == [], f"{path} must name each module and subfolder"
 
 
 def test_public_names_resolve_and_are_documented():

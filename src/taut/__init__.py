@@ -9,6 +9,21 @@
         print(state.t, state.q[1], report.residual)
 
 SI units, y up. Everything here is loaded when first used.
+
+Folders, each of which imports only those before it, then files that all of them share:
+
+mesh, materials        geometry and its files; springs and masses that represent a material
+jit, linalg, optimise  compilation; sparse solvers; minimisation
+formula, binding       formulas and their derivatives; formulas bound to elements
+laws, constraints      the catalogue of forces; constraints on particles
+system                 the System, the State and their evaluation
+step, statics, run     time integration; equilibrium and modes; runs in memory or in a folder
+scene, show            scene files; viewer, pictures, plots and export
+validate, bench, cli   comparison with analytic solutions; speed; the command line
+errors, arrays         exceptions; array types
+extras, threads        optional dependencies; the threading layer
+progress, tables       progress on standard error; tables as text and CSV
+atomic_write           write files whole or not at all; regular_file: read them
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """Write files whole or not at all.
 
 A file is written under a temporary name in the folder where it belongs (renaming works only within
-a file system), then renamed over its target, which POSIX and Windows do in one step. A failure
+a file system), then renamed to its target, which POSIX and Windows do in one step. A failure
 before that (a full disk, a kill, an exception) leaves the old file as it was, and the temporary
 file is removed.
 
 Rules that hold for every file:
 
-- an existing file is replaced only with `overwrite`, and keeps its permissions;
+- an existing file is replaced only with `overwrite`, and keeps its permissions; without it, a file
+  that another process creates in the meantime is kept too;
 - temporary files have unpredictable names and are created exclusively, so that a link prepared by
   somebody else is never written through;
 - a symbolic link at the target is replaced, unless `follow_links` asks to write where it leads.
@@ -22,12 +23,14 @@ import shutil
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from errno import EEXIST, EISDIR
+from errno import EACCES, EEXIST, EISDIR, ENOSYS, ENOTSUP, EOPNOTSUPP, EPERM
 from pathlib import Path
 from secrets import token_hex
 from typing import IO, Any
 
 _PRIVATE = 0o600
+# What os.link raises where hard links do not exist (FAT) or are forbidden (some sandboxes).
+_NO_HARD_LINKS = (EPERM, EACCES, ENOSYS, ENOTSUP, EOPNOTSUPP)
 
 
 def atomic_write(
@@ -94,7 +97,7 @@ def atomic_open(
             if durable:
                 os.fsync(stream.fileno())
         _check_target(path, overwrite=overwrite)  # it may have been created in the meantime
-        _rename(part, path, mode)
+        _rename(part, path, mode, overwrite=overwrite)
         if durable:
             sync_folder(path.parent)
     finally:
@@ -131,7 +134,7 @@ def atomic_paths(
         yield parts
         for path in paths:
             _check_target(path, overwrite=overwrite)  # it may have been created in the meantime
-        _install(parts, targets, durable=durable)
+        _install(parts, targets, overwrite=overwrite, durable=durable)
     finally:
         for part in parts:
             part.unlink(missing_ok=True)
@@ -160,7 +163,8 @@ def atomic_folder(folder: Path, names: Sequence[str], *, overwrite: bool = False
         for name in names:
             _check_target(folder / name, overwrite=overwrite)
         parts = [part / name for name in names]
-        _install(parts, [(folder / name).resolve() for name in names], durable=True)
+        targets = [(folder / name).resolve() for name in names]
+        _install(parts, targets, overwrite=overwrite, durable=True)
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
@@ -197,7 +201,9 @@ def _existing_mode(path: Path) -> int | None:
     return stat.S_IMODE(info.st_mode) & 0o777 if stat.S_ISREG(info.st_mode) else None
 
 
-def _install(parts: Sequence[Path], targets: Sequence[Path], *, durable: bool) -> None:
+def _install(
+    parts: Sequence[Path], targets: Sequence[Path], *, overwrite: bool, durable: bool
+) -> None:
     """Rename complete files to their targets, none before all of them are on the disk."""
     for target in targets:
         _check_target(target, overwrite=True)
@@ -206,14 +212,36 @@ def _install(parts: Sequence[Path], targets: Sequence[Path], *, durable: bool) -
             with open(part, "rb+") as stream:
                 os.fsync(stream.fileno())
     for part, target in zip(parts, targets, strict=True):
-        _rename(part, target, _existing_mode(target))
+        _rename(part, target, _existing_mode(target), overwrite=overwrite)
     if durable:
         for folder in {target.parent for target in targets}:
             sync_folder(folder)
 
 
-def _rename(part: Path, target: Path, mode: int | None) -> None:
+def _rename(part: Path, target: Path, mode: int | None, *, overwrite: bool) -> None:
     """Rename a complete file to its target, with the given permissions or those of a new file."""
     if mode is not None:
         os.chmod(part, mode)
-    os.replace(part, target)
+    if overwrite:
+        os.replace(part, target)
+    else:
+        _rename_to_new(part, target)
+
+
+def _rename_to_new(part: Path, target: Path) -> None:
+    """Rename a complete file; FileExistsError if the target exists at that moment."""
+    if os.name != "posix":
+        os.rename(part, target)  # on Windows it fails if the target exists
+        return
+    # On POSIX a rename replaces the target, whereas a hard link is made only if there is none.
+    try:
+        os.link(part, target)
+    except OSError as error:
+        if error.errno not in _NO_HARD_LINKS:
+            raise
+        # Creating the target exclusively first would leave an empty file after a kill. The check
+        # leaves a moment in which a file of another process could be replaced.
+        _check_target(target, overwrite=False)
+        os.replace(part, target)
+    else:
+        part.unlink()

@@ -31,6 +31,7 @@ class Progress:
         self.every = every
         self.stream = sys.stderr if stream is None else stream
         self._is_terminal = self.stream.isatty()
+        self._is_running = False
         self._task = ""
         self._total = 0
         self._started = 0.0
@@ -38,6 +39,7 @@ class Progress:
 
     def start(self, task: str, total: int = 0) -> None:
         """Start a task of `total` steps (0: the number is not known yet)."""
+        self._is_running = True
         self._task = task
         self._total = total
         self._started = self._last_line = time.perf_counter()
@@ -76,7 +78,10 @@ class Progress:
             self._print_line(f"{self._task}: {', '.join(words)}")
 
     def finish(self) -> None:
-        """End the task: remove the bar, or print the time it took."""
+        """End the task: remove the bar, or print the time it took. Without a task, do nothing."""
+        if not self._is_running:
+            return
+        self._is_running = False
         if self._is_terminal:
             print(_CLEAR_LINE, end="", file=self.stream, flush=True)
         else:

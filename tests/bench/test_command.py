@@ -106,3 +106,21 @@ def test_progress_bar_on_a_terminal():
     assert "\n" not in stream.getvalue()
     progress.finish()
     assert stream.getvalue().endswith("\r\x1b[2K")
+
+
+@pytest.mark.parametrize("make_stream", [StringIO, Terminal])
+def test_progress_without_a_task_has_nothing_to_finish(make_stream):
+    stream = make_stream()
+    progress = Progress("taut bench", stream=stream)
+    progress.finish()
+    assert stream.getvalue() == ""
+    progress.start("memory")
+    progress.finish()
+    finished = stream.getvalue()
+    progress.finish()
+    assert stream.getvalue() == finished
+
+
+def test_help_says_what_reliability_needs():
+    text = " ".join(bench("--help").stdout.replace("│", " ").split())
+    assert "needs a source checkout installed with pip install -e ." in text

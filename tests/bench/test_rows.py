@@ -13,7 +13,7 @@ import pytest
 import taut
 from benchmarks.peers import PEERS
 from benchmarks.peers._newton import _colours
-from taut.bench import baseline, plots, processes, solid, suite
+from taut.bench import baseline, checkout, plots, processes, solid, suite
 from taut.bench.baseline import Splu
 from taut.bench.growth import FALL_STEPS, TIMED_STEPS
 from taut.bench.net import cloth
@@ -262,6 +262,14 @@ def test_missing_peers_name_their_install_command(bench, monkeypatch):
     assert all(row.verdict == "" for row in rows)
 
 
+def test_peers_are_skipped_without_a_checkout(bench, monkeypatch, tmp_path):
+    monkeypatch.setattr(checkout, "ROOT", tmp_path)
+    (row,) = suite.run(bench, ["peers"])
+    assert (row.name, row.value, row.verdict) == ("peers", None, "")
+    assert "needs a source checkout installed with pip install -e ." in format_rows([row])
+    assert bench.progress.stream.getvalue() == ""
+
+
 def test_springs_join_particles_of_different_colours():
     colour = np.empty(N * N, dtype=int)
     for number, group in enumerate(_colours(N)):
@@ -279,6 +287,7 @@ def test_failing_row_is_a_miss_and_others_run(bench, monkeypatch):
     rows = list(suite.run(bench, ["memory", "start"]))
     assert [(row.name, row.verdict) for row in rows] == [("memory", "miss"), ("start", "pass")]
     assert "particle 3 is lost" in format_rows(rows)
+    assert bench.progress.stream.getvalue() == "", "no row has started a task"
 
 
 def test_draw_plots(bench, tmp_path):

@@ -1,5 +1,6 @@
 """`taut run` and `taut resume`: files, output, exit codes."""
 
+import errno
 import json
 import os
 import signal
@@ -203,6 +204,44 @@ def test_a_rejected_scene_file_leaves_no_copies(command, tmp_path):
     assert (code, "is not changed" in err) == (2, True)
     assert [path.name for path in (tmp_path / "saved").iterdir()] == ["my.toml"]
     assert not (tmp_path / "runs").exists()
+
+
+def fail_to_save_scene(command):
+    """Save the scene of a mesh file, which must fail; return standard error."""
+    code, _, err = command("run", "a.obj", "--save-scene", "saved/my.toml", "--quiet")
+    assert code == 2
+    return err
+
+
+def test_a_saved_scene_leaves_existing_copies(command, tmp_path):
+    taut.mesh.write(taut.mesh.sheet(2, 2), tmp_path / "a.obj")
+    (tmp_path / "saved/inputs").mkdir(parents=True)
+    (tmp_path / "saved/inputs/a.obj").write_text("mine")
+    err = fail_to_save_scene(command)
+    assert f"inputs/a.obj: 1 error:\n  cannot be written: {os.strerror(errno.EEXIST)}" in err
+    assert (tmp_path / "saved/inputs/a.obj").read_text() == "mine"
+    assert [path.name for path in (tmp_path / "saved").iterdir()] == ["inputs"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="requires hard links")
+@pytest.mark.parametrize("written", [0, 1])
+def test_a_full_disk_leaves_no_part_of_a_saved_scene(command, tmp_path, monkeypatch, written):
+    """The copy of the mesh is written first, then the scene."""
+    taut.mesh.write(taut.mesh.sheet(2, 2), tmp_path / "a.obj")
+    link, targets = os.link, []
+
+    def fail_late(part, target):
+        targets.append(target)
+        if len(targets) > written:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        link(part, target)
+
+    monkeypatch.setattr(os, "link", fail_late)
+    err = fail_to_save_scene(command)
+    failed = ["inputs/a.obj", "my.toml"][written]
+    assert f"{failed}: 1 error:\n  cannot be written: {os.strerror(errno.ENOSPC)}" in err
+    files = [path for path in (tmp_path / "saved").rglob("*") if path.is_file()]
+    assert [path.name for path in files] == ["a.obj"][:written]
 
 
 def test_a_mesh_file_is_read_once_and_logged_once(command, tmp_path):

@@ -1,6 +1,8 @@
 """`taut scenes`, `new`, `check`, `schema` and `info`."""
 
+import errno
 import json
+import os
 
 import pytest
 
@@ -34,8 +36,20 @@ def test_a_new_scene_checks_and_is_not_overwritten(run_command, command, tmp_pat
     found = json.loads(run_command("check", "mine.toml", "--json"))
     assert (found["particles"], found["springs"]) == (2, 1)
     code, _, err = command("new", "cloth", "-o", "mine.toml")
-    assert (code, "exists" in err) == (2, True)
+    assert code == 2
+    assert f"mine.toml: 1 error:\n  cannot be written: {os.strerror(errno.EEXIST)}" in err
     assert (tmp_path / "mine.toml").read_text() == run_command("new", "spring")
+
+
+def test_a_full_disk_leaves_no_part_of_a_new_scene(command, tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    code, _, err = command("new", "spring", "-o", "mine.toml")
+    assert code == 2
+    assert f"mine.toml: 1 error:\n  cannot be written: {os.strerror(errno.ENOSPC)}" in err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_check_builds_a_mesh_file_like_run(run_command, command, tmp_path):

@@ -36,7 +36,7 @@ def test_planted_code_is_not_run(tmp_path, monkeypatch, how):
     assert load_afresh().value == 1
     path, planted = (
         folder / f"{NAME}.py",
-        "value = 2  # longer, as bytecode is told by its length\n",
+        "value = 2  # longer: Python detects stale bytecode by the length of its source\n",
     )
     path.write_text(planted)
     path.with_suffix(".ready").write_text(sha256(planted.encode()).hexdigest())

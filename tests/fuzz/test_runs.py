@@ -232,7 +232,7 @@ def test_forged_value_with_valid_checksum_is_read_or_rejected(recorded, data):
 
 @pytest.mark.parametrize("value", ["running", None, -1])
 def test_reject_forged_progress_step(recorded, value):
-    with pytest.raises(taut.errors.RunError, match="cannot read how far the run has come"):
+    with pytest.raises(taut.errors.RunError, match="cannot read the progress"):
         read_everything(read_forged_copy(recorded, "progress", "step", 0, value))
 
 

@@ -75,7 +75,7 @@ ALLOWED = {
     "mesh/isolated.py subprocess.run": "this Python, with code of the package, for the "
     "libraries of others",
     "mesh/files/__init__.py import_module": "the package's own readers, by a table of extensions",
-    "scene/_law.py exec_module": "laws of Python files beside a scene, only with --allow-code",
+    "scene/_law.py exec_module": "laws in Python files that a scene names, only with --allow-code",
     "scene/_law.py spec_from_file_location": "the same",
     "show/render/_opengl.py CDLL": "the system's own OpenGL libraries, by names in the code",
     "threads.py CDLL": "the library of the tbb package",

@@ -254,7 +254,7 @@ FOLDER = []
         (no_folder, "no such file"),
         (a_file, "not a folder"),
         (empty_folder, r"no run\.sqlite"),
-        (empty_file, "no run was begun"),
+        (empty_file, r"run\.sqlite is empty: nothing was recorded"),
         (random_bytes, "not a database"),
         (another_database, "not a run of taut"),
         (folder_inside, "must be a regular file"),
@@ -322,7 +322,7 @@ def test_reject_forged_header(tmp_path, folder, key, value):
             (value, checksum("meta", key, value), key),
         )
     file.close()
-    with pytest.raises(taut.errors.RunError, match="cannot read what the run is"):
+    with pytest.raises(taut.errors.RunError, match="cannot read the metadata"):
         open_run(tmp_path / "x")
 
 

@@ -203,3 +203,35 @@ def test_loads_are_not_reused_from_an_earlier_step(integrator):
     afresh, _ = integrator.step(blowing(), first, 0.01)
     assert (continued.q == afresh.q).all()
     assert (continued.v == afresh.v).all()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda s: s.energies[0].parameters.update(k=1.0),
+        lambda s: setattr(s.energies[0], "name", "other"),
+        lambda s: s.energies[0].elements.fill(0),
+        lambda s: s.energies[0].parameters["k"].fill(0.0),
+        lambda s: s.placed_energies.pop("spring"),
+        lambda s: s.placed_energies["spring"].elements.fill(0),
+        lambda s: s.fixed.fill(1),
+        lambda s: s.mass.fill(1.0),
+        lambda s: s.projector.free_directions.fill(1.0),
+        lambda s: s.projector.constrained_particles.fill(1),
+        lambda s: s.projector.anchor.fill(1.0),
+    ],
+)
+def test_nothing_in_a_system_can_be_changed(change):
+    system = taut.System(
+        [[0.0, 0, 0], [1.5, 0, 0], [3.0, 0, 0]],
+        mass=1.0,
+        energies=[taut.laws.spring([[0, 1], [1, 2]], k=np.array([10.0, 20.0]), l0=1.0)],
+        fixed=[0],
+    )
+    state = system.initial_state()
+    value, forces = system.V(state), system.f(state)
+    with pytest.raises((AttributeError, TypeError, ValueError)):
+        change(system)
+    for same in (system, system.with_(), pickle.loads(pickle.dumps(system))):
+        assert same.V(state) == value
+        np.testing.assert_array_equal(same.f(state), forces)

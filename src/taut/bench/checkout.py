@@ -16,9 +16,14 @@ from taut.errors import ModelError
 ROOT = Path(__file__).parents[3]
 
 
+def is_checkout() -> bool:
+    """Whether this package runs from a source checkout, so that `benchmarks` can be imported."""
+    return (ROOT / "benchmarks" / "__init__.py").is_file()
+
+
 def import_benchmarks(module: str) -> ModuleType:
     """Import `benchmarks.<module>` from the checkout that this package runs from."""
-    if not (ROOT / "benchmarks" / "__init__.py").is_file():
+    if not is_checkout():
         raise ModelError(
             f"benchmarks.{module} is part of a source checkout, and taut runs from {ROOT}; "
             "clone the repository and install it with: pip install -e ."

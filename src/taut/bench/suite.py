@@ -7,7 +7,7 @@ import platform
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from taut.bench.checkout import import_benchmarks
+from taut.bench.checkout import import_benchmarks, is_checkout
 from taut.bench.growth import measure_iterations, measure_scaling, measure_threads
 from taut.bench.processes import measure_memory, measure_start
 from taut.bench.roofline import measure_roofline
@@ -25,7 +25,14 @@ from taut.errors import ModelError, TautError, did_you_mean
 
 
 def measure_peers(bench: Bench) -> list[Row]:
-    """Measure other packages on the same cloth, if they are installed."""
+    """Measure other packages on the same cloth, if they are installed.
+
+    Their drivers are not installed with taut: elsewhere than in a source checkout there is one row
+    without a figure and without a verdict.
+    """
+    if not is_checkout():
+        note = "not measured: needs a source checkout installed with pip install -e ."
+        return [Row("peers", "other packages on the same cloth", None, "× baseline", note=note)]
     rows: list[Row] = import_benchmarks("peers").measure_peers(bench)
     return rows
 

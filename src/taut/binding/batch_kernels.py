@@ -9,8 +9,10 @@ from numba import int64, njit, prange, types
 from numba.extending import intrinsic
 
 CHUNK_SIZE = 256  # elements that a thread takes at a time
-# (n, 3); declared read-only, so that the positions of a State, which are, need no copy
+# Declared read-only, so that the positions of a State, (n, 3), and the elements of a law, (m, s),
+# need no copy: both are read-only arrays.
 POSITIONS = types.Array(types.float64, 2, "C", readonly=True)
+ELEMENTS = types.Array(types.int64, 2, "C", readonly=True)
 
 
 @intrinsic
@@ -37,7 +39,7 @@ def _call_batch(typing, address, first, count, x, y, h, elements, parameters, pr
         POSITIONS,  # x
         POSITIONS,  # y
         types.f8,  # h
-        types.i8[:, ::1],  # elements
+        ELEMENTS,
         types.f8[:, ::1],  # parameters
         types.i8,  # project
         types.f8[::1],  # a, b, c: outputs

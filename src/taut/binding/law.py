@@ -11,6 +11,8 @@ import copy
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -37,27 +39,35 @@ _VECTOR_NAMES = ("Vector", "formula.Vector", "taut.formula.Vector")
 _PARAMETER_LINE = re.compile(r"^ *(\w+(?:, \w+)*) : (.*)$")
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class BoundLaw:
     """A law with its elements and parameters as the user gave them, not yet part of a system.
+
+    It never changes: `with_` gives a changed copy.
 
     law : the formula and its parameters
     elements : particle indices, shape (m, s); None means every particle
     parameters : values by name; those left out are measured or taken from the particles
-    name : how the law is called in energy tables
+    name : what the law is called in energy tables
     breaking_strain : strain l/l0 - 1 beyond which an element breaks, or None
     """
 
-    def __init__(
-        self,
-        law: Law,
-        elements: Int | None,
-        parameters: dict[str, Any],
-        name: str,
-        breaking_strain: Any,
-    ) -> None:
-        self.law, self.elements = law, elements
-        self.parameters, self.name = parameters, name
-        self.breaking_strain = breaking_strain
+    law: Law
+    elements: Int | None
+    parameters: Mapping[str, Any]
+    name: str
+    breaking_strain: Any
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
+        for value in (self.elements, self.breaking_strain, *self.parameters.values()):
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For copies and for other processes: a read-only mapping cannot be pickled."""
+        values = (self.law, self.elements, dict(self.parameters), self.name, self.breaking_strain)
+        return type(self), values
 
     def __repr__(self) -> str:
         count = "every particle" if self.elements is None else f"{len(self.elements)} elements"
@@ -66,9 +76,8 @@ class BoundLaw:
     def with_(self, **parameters: Any) -> Any:
         """Return the same law on the same elements with some parameters changed."""
         kept = {"name": self.name, "breaking_strain": self.breaking_strain, **self.parameters}
-        changed = self.law(None, **{**kept, **parameters})
-        changed.elements = self.elements  # checked before: not checked and copied again
-        return changed
+        # The elements were checked before: they are not checked and copied again.
+        return replace(self.law(None, **{**kept, **parameters}), elements=self.elements)
 
 
 class Energy(BoundLaw):
@@ -233,7 +242,7 @@ class Law:
 
         elements : particle indices, shape (m, s), or (m,) for a law on single particles (default:
             every particle)
-        name : how the result is called in energy tables (default: the law's name)
+        name : what the result is called in energy tables (default: the law's name)
         breaking_strain : for an energy on two particles with a rest length l0, the strain l/l0 - 1
             beyond which an element breaks and leaves at the end of a step: a scalar or one per
             element (default: it never breaks)
@@ -280,6 +289,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
+# Here also for functions that are no laws, such as mesh generators: no lower module fits better.
 def read_parameter_docs(docstring: str | None) -> dict[str, str]:
     """Read the lines "name : description" of a docstring, by name.
 

@@ -53,7 +53,8 @@ class _Placed:
         if elements is None:
             elements = np.arange(len(rest), dtype=np.int64)[:, None]
         reject_unknown_particles(self.name, elements, len(rest))
-        self.elements: Int = np.array(elements)  # loops are compiled for writable arrays
+        self.elements: Int = np.array(elements)
+        self.elements.setflags(write=False)
         self._reject_degenerate()
         self.parameters = Parameters(bound, self.elements, rest, mass, flat=flat)
 

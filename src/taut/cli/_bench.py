@@ -36,7 +36,12 @@ def bench(
         typer.Option(help="A file of tetrahedra for the solid row, instead of the bunny."),
     ] = None,
     reliability: Annotated[
-        bool, typer.Option("--reliability", help="Count failures instead of measuring time.")
+        bool,
+        typer.Option(
+            "--reliability",
+            help="Count failures instead of measuring time; "
+            "needs a source checkout installed with pip install -e .",
+        ),
     ] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="With --reliability: a hundredth of the trials.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from taut.cli import _options as options
 
 if TYPE_CHECKING:
     from taut.show.export import Exported
+    from taut.show.render import Rendered
 
 _PLOTS = ("energy", "convergence")
 
@@ -63,20 +65,7 @@ def render(
 
     A PNG shows one frame; a GIF or MP4 plays in simulated time. No screen is needed.
     """
-    from taut.progress import Progress
     from taut.show.render import render as draw
-
-    progress = Progress("taut render", every=options.PROGRESS_SECONDS)
-    current_task = ""
-
-    def tell(task: str, done: int, total: int) -> None:
-        nonlocal current_task
-        if task != current_task:
-            progress.start(f"{task} {output}", total)
-            current_task = task
-        progress.update(done, "")
-        if done == total:
-            progress.finish()
 
     drawn = draw(
         folder,
@@ -92,17 +81,39 @@ def render(
         every=every,
         overwrite=overwrite,
         allow_code=allow_code,
-        tell=None if quiet else tell,
+        tell=None if quiet else _print_progress(output),
     )
-    if quiet:
-        return
+    if not quiet:
+        print(_format_rendered(drawn))
+
+
+def _print_progress(output: Path) -> Callable[[str, int, int], None]:
+    """Return a function that prints the progress of the tasks of drawing."""
+    from taut.progress import Progress
+
+    progress = Progress("taut render", every=options.PROGRESS_SECONDS)
+    current_task = ""
+
+    def tell(task: str, done: int, total: int) -> None:
+        nonlocal current_task
+        if task != current_task:
+            progress.start(f"{task} {output}", total)
+            current_task = task
+        progress.update(done, "")
+        if done == total:
+            progress.finish()
+
+    return tell
+
+
+def _format_rendered(drawn: Rendered) -> str:
     text = f"{len(drawn.frames)} pictures, {drawn.fps:g} per second"
-    if output.suffix.lower() == ".png":
+    if drawn.path.suffix.lower() == ".png":
         text = f"frame {drawn.frames[0]}"
     if drawn.quantity:
         scale = f"from {drawn.low:.4g} to {drawn.high:.4g} {drawn.unit}".rstrip()
         text += f", {drawn.quantity} {scale}"
-    print(f"{drawn.path}: {text}")
+    return f"{drawn.path}: {text}"
 
 
 def _parse_size(text: str) -> tuple[int, int]:

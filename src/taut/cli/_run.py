@@ -129,25 +129,27 @@ def _find_free_folder(scene: str) -> Path:
 
 def _save_scene(scene: Scene, path: Path) -> None:
     """Write the scene with every default, and copies of its files; overwrite nothing."""
+    from taut.atomic_write import atomic_write
     from taut.errors import SceneError
 
     if path.exists():
         raise SceneError(
             ["the file already exists and is not changed; choose a new name"], path=path
         )
-    try:
-        for name, data in scene.inputs().items():
-            target = path.parent / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if not target.exists() or target.read_bytes() != data:
-                with open(target, "xb") as stream:
-                    stream.write(data)
-        with open(path, "x", encoding="utf-8") as text:
-            text.write(scene.resolved())
-    except OSError as error:
-        raise SceneError(
-            [f"cannot be written: {error.strerror}"], path=error.filename or path
-        ) from error
+    contents: dict[Path, str | bytes] = {
+        path.parent / name: data for name, data in scene.inputs().items()
+    }
+    contents[path] = scene.resolved()  # the last one: a scene must not be there without its files
+    for target, content in contents.items():
+        try:
+            if target != path:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                if target.exists() and target.read_bytes() == content:
+                    continue
+            atomic_write(target, content)
+        except OSError as error:
+            # The name in the error may be that of the temporary file.
+            raise SceneError([f"cannot be written: {error.strerror}"], path=target) from error
 
 
 def _print_introduction(scene: Scene, built: Built) -> None:

@@ -33,6 +33,7 @@ def new(
     ] = None,
 ) -> None:
     """Print a commented scene to start from."""
+    from taut.atomic_write import atomic_write
     from taut.errors import SceneError
     from taut.scene import new as get_text
 
@@ -41,8 +42,7 @@ def new(
         print(text, end="")
         return
     try:
-        with open(output, "x", encoding="utf-8") as stream:
-            stream.write(text)
+        atomic_write(output, text)
     except OSError as error:
         raise SceneError([f"cannot be written: {error.strerror}"], path=output) from error
     print(f"wrote {output}; taut run {output}")

@@ -5,7 +5,7 @@ low_rank             low-rank parts Σ w g gᵀ, and LDLᵀ of a sparse matrix w
 linear               LinearSolver, the interface of all solvers; the choice of one (Auto)
 direct               LDLᵀ, and Woodbury's formula for low-rank parts
 multigrid            conjugate gradients with a multigrid as preconditioner:
-  _hierarchy         levels from the pattern
+  _hierarchy         levels from the pattern; _hierarchy_kernels, its loops over the graph
   _multigrid_arrays  all arrays of the compiled loops, by name
   _coarsening_kernels   coarse matrices from new values of A
   _multigrid_kernels    conjugate gradients; _cycle, the W-cycle
@@ -13,6 +13,9 @@ multigrid            conjugate gradients with a multigrid as preconditioner:
   _worksharing       loops shared by threads; _atomics, what Numba lacks for them
 eigen                the smallest eigenvalues, with exact counts
 simd                 sums over blocks with vector instructions
+_block_kernels            the product of a block matrix with a vector
+_bandwidth_kernels        the bandwidth of a pattern
+_psd_projection_kernels   projection of element blocks onto positive semi-definite ones
 
 docs/design/linear-algebra.md explains the multigrid.
 """

@@ -17,33 +17,37 @@ POSITIVE, PROJECTED, FAILED = 0, 1, 2
 
 
 @njit(error_model="numpy")
+def _has_cholesky_factor(a, q):
+    """Whether a + shift·I has a Cholesky factor, written into q; the shift is at rounding."""
+    n = a.shape[0]
+    shift = 0.0
+    for i in range(n):
+        shift += NEGLIGIBLE * abs(a[i, i])
+    for j in range(n):
+        for i in range(j, n):
+            s = a[i, j]
+            for k in range(j):
+                s -= q[i, k] * q[j, k]
+            if i == j:
+                s += shift
+                if not s > 0.0:
+                    return False
+                q[j, j] = sqrt(s)
+            else:
+                q[i, j] = s / q[j, j]
+    return True
+
+
+@njit(error_model="numpy")
 def _remove_negative(a, q, w):
     """a ← a - Σ_{λ<0} λ v vᵀ; q and w are scratch.
 
     Returns POSITIVE if a has a Cholesky factor and is left as it is, PROJECTED, or FAILED if
     Jacobi's method did not converge.
     """
-    n = a.shape[0]
-    shift = 0.0
-    for i in range(n):
-        shift += NEGLIGIBLE * abs(a[i, i])
-    positive = True
-    for j in range(n):
-        if positive:
-            for i in range(j, n):
-                s = a[i, j]
-                for k in range(j):
-                    s -= q[i, k] * q[j, k]
-                if i == j:
-                    s += shift
-                    if not s > 0.0:
-                        positive = False
-                        break
-                    q[j, j] = sqrt(s)
-                else:
-                    q[i, j] = s / q[j, j]
-    if positive:
+    if _has_cholesky_factor(a, q):
         return POSITIVE
+    n = a.shape[0]
     for i in range(n):
         for j in range(n):
             w[i, j] = a[i, j]

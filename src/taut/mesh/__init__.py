@@ -6,9 +6,11 @@ cleaning, orient       meshes repaired on request; faces and solids turned consi
 faces, triangulate     faces of solids, polygons cut into triangles
 shapes/                generators: sheet, disc, sphere, block, ball, bunny, rope, net, truss, …
 files/                 one reader and writer for each file format
+reading, writing       any mesh file, by its extension
 selection/             points by index, mask, name or expression
 filling/               tetrahedra inside a closed surface
 embedding/             fine points that follow a coarse mesh
+arguments              checks of the arguments of generators
 directions             angle between edges and a direction
 sketch                 small SVG drawings for notebooks
 isolated               calls in a child process, for libraries that may crash

@@ -64,36 +64,34 @@ def call_isolated(
         (folder / "out").mkdir()
         _save(folder / "in", arrays, dict(options))
         (folder / _CALL).write_text(json.dumps(function))
-        # the child finds the same modules as this process
-        path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path)
-        command = [
-            sys.executable,
-            "-P",
-            "-c",
-            "from taut.mesh.isolated import _child; _child()",
-            str(folder),
-        ]
-        with (folder / _ERRORS).open("wb") as errors:
-            try:
-                run = subprocess.run(
-                    command,
-                    cwd=folder,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=errors,
-                    env={**os.environ, "PYTHONPATH": path},
-                    timeout=timeout,
-                    check=False,
-                )
-            except subprocess.TimeoutExpired:
-                raise MeshError(f"{what}: killed after {timeout:g} s without a result") from None
-            except OSError as error:
-                raise MeshError(f"{what}: cannot start a child interpreter ({error})") from None
-        if run.returncode != 0 or not (folder / _DONE).exists():
-            raise MeshError(
-                f"{what}: {_describe_exit(run.returncode, _last_line(folder / _ERRORS))}"
-            )
+        code = _run_child(folder, what, timeout)
+        if code != 0 or not (folder / _DONE).exists():
+            raise MeshError(f"{what}: {_describe_exit(code, _last_line(folder / _ERRORS))}")
         return _load(folder / "out")
+
+
+def _run_child(folder: Path, what: str, timeout: float) -> int:
+    """Run a child interpreter on the call in a folder; return its exit code."""
+    # the child finds the same modules as this process
+    path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path)
+    code = "from taut.mesh.isolated import _child; _child()"
+    with (folder / _ERRORS).open("wb") as errors:
+        try:
+            run = subprocess.run(
+                [sys.executable, "-P", "-c", code, str(folder)],
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                env={**os.environ, "PYTHONPATH": path},
+                timeout=timeout,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise MeshError(f"{what}: killed after {timeout:g} s without a result") from None
+        except OSError as error:
+            raise MeshError(f"{what}: cannot start a child interpreter ({error})") from None
+    return run.returncode
 
 
 def echo(arrays: Arrays, **options: Any) -> tuple[Arrays, dict[str, Any]]:

@@ -26,6 +26,8 @@ from taut.mesh.parts import (
     check_mapping,
     check_points,
     check_uv,
+    freeze,
+    freeze_tables,
 )
 from taut.mesh.selection.select import corners, select
 from taut.mesh.sketch import card, sketch
@@ -67,12 +69,12 @@ class Mesh:
         self.n = len(self.points)
         self.cells: Cells = ReadOnlyDict(check_cells(cells, self.n))
         sizes = {name: len(c) for name, c in self.cells.items()}
-        self.groups: Groups = _freeze_tables(check_groups(groups or {}, self.n, sizes))
+        self.groups: Groups = freeze_tables(check_groups(groups or {}, self.n, sizes))
         maps = check_mapping(point_data or {}, "point_data")
         self.point_data: dict[str, NDArray[Any]] = ReadOnlyDict(
             {str(k): check_data(k, v, self.n, "points") for k, v in maps.items()}
         )
-        self.cell_data: dict[str, dict[str, NDArray[Any]]] = _freeze_tables(
+        self.cell_data: dict[str, dict[str, NDArray[Any]]] = freeze_tables(
             check_cell_data(cell_data or {}, sizes)
         )
         self.uv: UV | None = check_uv(uv, self.cells)
@@ -96,31 +98,16 @@ class Mesh:
     def _repr_html_(self) -> str:
         """Show the mesh in a notebook: counts, groups and a drawing."""
         size = " × ".join(f"{side:.4g}" for side in np.ptp(self.points, axis=0)) if self.n else "0"
-        facts: list[tuple[str, object]] = [
-            ("points", f"{self.n:,}"),
-            *((name, f"{len(c):,}") for name, c in self.cells.items()),
-        ]
-        counted = {
-            name: ", ".join(f"{len(i):,} {kind}" for kind, i in group.items())
-            for name, group in self.groups.items()
-        }
-        facts += [
-            ("size", f"{size} m"),
-            *((f"group {name}", text) for name, text in list(counted.items())[:8]),
-        ]
+        facts: list[tuple[str, object]] = [("points", f"{self.n:,}")]
+        facts += [(name, f"{len(c):,}") for name, c in self.cells.items()]
+        facts.append(("size", f"{size} m"))
+        for name, group in list(self.groups.items())[:8]:
+            counts = ", ".join(f"{len(i):,} {kind}" for kind, i in group.items())
+            facts.append((f"group {name}", counts))
         outside = triangulate(self.positions, list(self.boundary_faces.values()))
-        return card(
-            "Mesh",
-            facts,
-            [
-                sketch(
-                    self.positions,
-                    faces=self.triangles,
-                    outside=outside,
-                    lines=self._cells("line", 2),
-                )
-            ],
-        )
+        lines = self._cells("line", 2)
+        drawing = sketch(self.positions, faces=self.triangles, outside=outside, lines=lines)
+        return card("Mesh", facts, [drawing])
 
     @property
     def flat(self) -> bool:
@@ -131,7 +118,7 @@ class Mesh:
     def positions(self) -> Float:
         """Positions [m] in space, shape (n, 3); z = 0 for a mesh in the plane."""
         return (
-            _freeze(np.column_stack([self.points, np.zeros(self.n)])) if self.flat else self.points
+            freeze(np.column_stack([self.points, np.zeros(self.n)])) if self.flat else self.points
         )
 
     def blocks(self, *dimensions: int) -> list[tuple[Kind, Int]]:
@@ -145,14 +132,12 @@ class Mesh:
 
         Triangles first, then quads and polygons, cut up.
         """
-        return _freeze(triangulate(self.positions, [c for _, c in self.blocks(2)]))
+        return freeze(triangulate(self.positions, [c for _, c in self.blocks(2)]))
 
     @cached_property
     def edges(self) -> Int:
         """The edges of all cells, each once, the smaller index first, sorted, shape (k, 2)."""
-        return _freeze(
-            topology.unique_pairs(topology.pairs((c, k.edges) for k, c in self.blocks()), self.n)
-        )
+        return freeze(topology.cell_edges(self.blocks(), self.n))
 
     @cached_property
     def diagonals(self) -> Int:
@@ -160,23 +145,8 @@ class Mesh:
 
         Pairs of corners two apart around each face, faces of solids included, that are not edges.
         """
-        local = [
-            (
-                c,
-                tuple(
-                    (f[i], f[(i + 2) % len(f)])
-                    for f in k.faces
-                    if len(f) > 3
-                    for i in range(len(f))
-                ),
-            )
-            for k, c in self.blocks(2, 3)
-        ]
-        return _freeze(
-            topology.exclude(
-                topology.unique_pairs(topology.pairs(local), self.n), self.edges, self.n
-            )
-        )
+        found = topology.face_diagonals(self.blocks(2, 3), self.n)
+        return freeze(topology.exclude(found, self.edges, self.n))
 
     @cached_property
     def body_diagonals(self) -> Int:
@@ -184,7 +154,7 @@ class Mesh:
         found = topology.unique_pairs(
             topology.pairs((c, k.body_diagonals) for k, c in self.blocks(3)), self.n
         )
-        return _freeze(topology.exclude(found, self.edges, self.n))
+        return freeze(topology.exclude(found, self.edges, self.n))
 
     @cached_property
     def skips(self) -> Int:
@@ -195,26 +165,8 @@ class Mesh:
         two lines, each the other's straightest continuation, turned by less than 45°, or by less
         than 90° where only two lines meet. Across edges of triangles: the two opposite corners.
         """
-        grid = [(k, c) for k, c in self.blocks(2, 3) if k.name in ("quad", "hex")]
-        edges = topology.unique_pairs(topology.pairs((c, k.edges) for k, c in grid), self.n)
-        local = [(c, tuple((i, j) for i in range(k.size) for j in range(i))) for k, c in grid]
-        together = np.unique(topology.keys(topology.pairs(local), self.n))
-        of_cells = topology.unique_pairs(
-            topology.pairs((c, k.edges) for k, c in self.blocks(2, 3)), self.n
-        )
-        lines = topology.exclude(
-            topology.unique_pairs(self._cells("line", 2), self.n), of_cells, self.n
-        )
-        found = [
-            topology.grid_skips(edges, together, self.n),
-            topology.straight_skips(self.positions, lines, self.n),
-            topology.hinges(self._cells("triangle", 3), self.n)[:, :2],
-        ]
-        return _freeze(
-            topology.exclude(
-                topology.unique_pairs(np.concatenate(found), self.n), self.edges, self.n
-            )
-        )
+        found = topology.skips(self.positions, self._cells("line", 2), self.blocks(2, 3), self.n)
+        return freeze(topology.exclude(found, self.edges, self.n))
 
     def _cells(self, name: str, size: int) -> Int:
         """The cells of a kind, (m, size); an empty array if the mesh has none."""
@@ -228,17 +180,17 @@ class Mesh:
         the second triangle. Quads and polygons count as the `triangles` they are cut into. An edge
         of k > 2 triangles makes k - 1 hinges.
         """
-        return _freeze(topology.hinges(self.triangles, self.n))
+        return freeze(topology.hinges(self.triangles, self.n))
 
     @cached_property
     def rod_hinges(self) -> Int:
         """Successive lines (a, v, b), shape (k, 3), at each v where exactly two lines meet."""
-        return _freeze(topology.rod_hinges(self._cells("line", 2), self.n))
+        return freeze(topology.rod_hinges(self._cells("line", 2), self.n))
 
     @cached_property
     def boundary_edges(self) -> Int:
         """Edges of exactly one face, directed as that face runs, shape (k, 2)."""
-        return _freeze(topology.boundary_edges([c for _, c in self.blocks(2)], self.n))
+        return freeze(topology.boundary_edges([c for _, c in self.blocks(2)], self.n))
 
     @cached_property
     def boundary_faces(self) -> Cells:
@@ -252,7 +204,7 @@ class Mesh:
                 faces["triangle" if len(face) == 3 else "quad"].append(c[:, list(face)])
         stacked = {name: np.concatenate(blocks) for name, blocks in faces.items() if blocks}
         found = dict(zip(stacked, topology.boundary_faces(list(stacked.values())), strict=True))
-        return {name: _freeze(block) for name, block in found.items() if len(block)}
+        return {name: freeze(block) for name, block in found.items() if len(block)}
 
     @cached_property
     def boundary(self) -> Int:
@@ -267,7 +219,7 @@ class Mesh:
         else:
             count = np.bincount(self.edges.ravel(), minlength=self.n)
             on = [np.flatnonzero(count == 1)]
-        return _freeze(np.unique(np.concatenate([np.empty(0, np.int64), *on])))
+        return freeze(np.unique(np.concatenate([np.empty(0, np.int64), *on])))
 
     @cached_property
     def components(self) -> Int:
@@ -275,7 +227,7 @@ class Mesh:
         star = topology.pairs(
             (c, tuple((0, i) for i in range(1, k.size))) for k, c in self.blocks()
         )
-        return _freeze(topology.components(star, self.n))
+        return freeze(topology.components(star, self.n))
 
     def select(self, what: Any) -> Int:
         """Points, distinct and sorted, by index, by mask or in words.
@@ -311,19 +263,19 @@ class Mesh:
     @cached_property
     def lengths(self) -> Float:
         """Lengths [m] of `edges`, shape (k,)."""
-        return _freeze(np.linalg.norm(np.diff(self.positions[self.edges], axis=1)[:, 0], axis=1))
+        return freeze(np.linalg.norm(np.diff(self.positions[self.edges], axis=1)[:, 0], axis=1))
 
     @cached_property
     def areas(self) -> Float:
         """Areas [m²] of all faces, in the order of `cells`: the magnitude of the vector area."""
-        return _freeze(
+        return freeze(
             np.concatenate([np.empty(0), *(self.measure(k.name) for k, _ in self.blocks(2))])
         )
 
     @cached_property
     def volumes(self) -> Float:
         """Signed volumes [m³] of all solids, in the order of `cells`; negative where inverted."""
-        return _freeze(
+        return freeze(
             np.concatenate([np.empty(0), *(self.measure(k.name) for k, _ in self.blocks(3))])
         )
 
@@ -335,26 +287,5 @@ class Mesh:
         """
         if not len(self.triangles):
             raise MeshError("a mesh without faces encloses no volume")
-        edges, faces, balance = topology.edge_balance(self.triangles, self.n)
-        for wrong, why in (
-            (faces == 1, "belong to one face only"),
-            (balance != 0, "have the same direction in both faces (see taut.mesh.oriented)"),
-        ):
-            if wrong.any():
-                a, b = edges[wrong][0].tolist()
-                raise MeshError(
-                    f"the faces enclose no volume: {wrong.sum()} edges {why}, such as {a}-{b}",
-                    element=f"edge {a}-{b}",
-                )
+        topology.check_closed(self.triangles, self.n)
         return enclosed_volume(self.positions, self.triangles)
-
-
-def _freeze_tables(by_name: dict[str, Any]) -> Any:
-    """Make a dictionary of dictionaries read-only."""
-    return ReadOnlyDict({name: ReadOnlyDict(inner) for name, inner in by_name.items()})
-
-
-def _freeze(array: NDArray[Any]) -> Any:
-    """Make an array read-only: it is cached and shared with callers."""
-    array.setflags(write=False)
-    return array

@@ -1,4 +1,4 @@
-"""Checks of the parts of a Mesh: points, cells, groups, data and texture coordinates."""
+"""The parts of a Mesh, checked and read-only: points, cells, groups, data, texture coordinates."""
 
 from __future__ import annotations
 
@@ -24,6 +24,17 @@ class ReadOnlyDict(dict[str, Any]):
         raise MeshError("a mesh is immutable; with_ returns a changed copy")
 
     __setitem__ = __delitem__ = __ior__ = update = pop = popitem = clear = setdefault = _refuse
+
+
+def freeze(array: NDArray[Any]) -> Any:
+    """Make an array read-only: it is cached and shared with callers."""
+    array.setflags(write=False)
+    return array
+
+
+def freeze_tables(by_name: dict[str, Any]) -> Any:
+    """Make a dictionary of dictionaries read-only."""
+    return ReadOnlyDict({name: ReadOnlyDict(inner) for name, inner in by_name.items()})
 
 
 @dataclass(frozen=True, eq=False)

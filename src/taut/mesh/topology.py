@@ -1,16 +1,18 @@
 """Connectivity from index arrays alone: edges, hinges, boundaries, components.
 
-Cells come as blocks of equal shape, (m, s) each. An undirected edge {a, b} is encoded as one
-integer, min·n + max, so that matching edges is a sort of integers.
+Cells come as blocks of equal shape, (m, s) each, where needed with their Kind. An undirected edge
+{a, b} is encoded as one integer, min·n + max, so that matching edges is a sort of integers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from taut.arrays import Float, Int, Mask
+from taut.errors import MeshError
+from taut.mesh.kinds import Kind
 
 GRID_VALENCE = 6  # a point of a regular grid has at most six edges: two in each direction
 LINE_VALENCE = 26  # a point of a lattice with all its diagonals has as many lines
@@ -46,6 +48,28 @@ def exclude(pair: Int, taken: Int, n: int) -> Int:
     return pair[~np.isin(keys(pair, n), keys(taken, n))] if len(pair) else pair
 
 
+def cell_edges(blocks: Iterable[tuple[Kind, Int]], n: int) -> Int:
+    """The edges of all cells, unique, shape (k, 2)."""
+    return unique_pairs(pairs((cells, kind.edges) for kind, cells in blocks), n)
+
+
+def face_diagonals(blocks: Iterable[tuple[Kind, Int]], n: int) -> Int:
+    """Pairs of corners two apart around the faces of cells, unique, shape (k, 2).
+
+    A pair may be an edge of another cell.
+    """
+    local = []
+    for kind, cells in blocks:
+        diagonals = [
+            (face[i], face[(i + 2) % len(face)])
+            for face in kind.faces
+            if len(face) > 3
+            for i in range(len(face))
+        ]
+        local.append((cells, tuple(diagonals)))
+    return unique_pairs(pairs(local), n)
+
+
 def hinges(triangles: Int, n: int) -> Int:
     """Pairs of triangles that share an edge as (c, d, a, b), shape (k, 4), sorted by edge.
 
@@ -71,6 +95,24 @@ def rod_hinges(lines: Int, n: int) -> Int:
     start = np.searchsorted(near, np.arange(n + 1))
     middle = np.flatnonzero(np.diff(start) == 2)
     return np.column_stack([far[start[middle]], middle, far[start[middle] + 1]])
+
+
+def skips(x: Float, lines: Int, blocks: Sequence[tuple[Kind, Int]], n: int) -> Int:
+    """Skip-one pairs, unique, shape (k, 2): see `Mesh.skips`; a pair may be an edge.
+
+    x : positions [m], shape (n, 3); lines : shape (m, 2); blocks : of faces and solids
+    """
+    grid = [(kind, cells) for kind, cells in blocks if kind.name in ("quad", "hex")]
+    local = [(cells, tuple((i, j) for i in range(k.size) for j in range(i))) for k, cells in grid]
+    together = np.unique(keys(pairs(local), n))
+    free_lines = exclude(unique_pairs(lines, n), cell_edges(blocks, n), n)
+    triangles = [cells for kind, cells in blocks if kind.name == "triangle"]
+    found = [
+        grid_skips(cell_edges(grid, n), together, n),
+        straight_skips(x, free_lines, n),
+        *(hinges(cells, n)[:, :2] for cells in triangles),
+    ]
+    return unique_pairs(np.concatenate(found), n)
 
 
 def grid_skips(edges: Int, together: Int, n: int) -> Int:
@@ -143,6 +185,21 @@ def edge_balance(triangles: Int, n: int) -> tuple[Int, Int, Int]:
         np.bincount(edge, minlength=len(key)),
         forwards,
     )
+
+
+def check_closed(triangles: Int, n: int) -> None:
+    """Raise unless the triangles form closed, consistently oriented surfaces."""
+    edges, faces, balance = edge_balance(triangles, n)
+    for wrong, why in (
+        (faces == 1, "belong to one face only"),
+        (balance != 0, "have the same direction in both faces (see taut.mesh.oriented)"),
+    ):
+        if wrong.any():
+            a, b = edges[wrong][0].tolist()
+            raise MeshError(
+                f"the faces enclose no volume: {wrong.sum()} edges {why}, such as {a}-{b}",
+                element=f"edge {a}-{b}",
+            )
 
 
 def boundary_edges(faces: Iterable[Int], n: int) -> Int:

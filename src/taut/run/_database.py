@@ -84,7 +84,7 @@ class Database:
 
     def _check_schema(self) -> None:
         if not self.execute("SELECT 1 FROM sqlite_master LIMIT 1"):
-            raise RunError("no run was begun here: the file is empty")
+            raise RunError("run.sqlite is empty: nothing was recorded")
         if self.execute("PRAGMA application_id") != [(APPLICATION_ID,)]:
             raise RunError("it is not a run of taut")
         ((found,),) = self.execute("PRAGMA user_version")
@@ -102,7 +102,7 @@ class Database:
 
     def read_metadata(self) -> Metadata:
         """Return the metadata of the run."""
-        with self.report_errors("read what the run is"):
+        with self.report_errors("read the metadata"):
             rows: dict[str, Any] = {}
             for key, value, check in self.execute("SELECT key, value, checksum FROM meta"):
                 if check != checksum("meta", key, value):
@@ -112,7 +112,7 @@ class Database:
 
     def read_progress(self) -> tuple[int, str]:
         """Return the last step on disk and the status."""
-        with self.report_errors("read how far the run has come"):
+        with self.report_errors("read the progress"):
             rows = self.execute("SELECT run, step, status, checksum FROM progress")
             if len(rows) != 1 or checksum("progress", *rows[0][:-1]) != rows[0][-1]:
                 raise RunError("it is missing or damaged")

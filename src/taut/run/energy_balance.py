@@ -110,14 +110,7 @@ def _balance_substep(system: System, step: StepResult) -> LedgerEntry:
     # `end` is the state before elements broke: the step's forces acted on the whole system
     start, end = step.start, step.state_before_breaking or step.state
 
-    sums = _StageSums(total=np.zeros((system.n, 3)))
-    for stage in step.stages:
-        _add_potential(workspace, step, stage, sums)
-        if system.placed_damping and stage.span is None:
-            _add_damping_rates(workspace, step, stage, sums)
-        if system.rayleigh is not None:
-            _add_rayleigh(workspace, step, stage, sums)
-
+    sums = _sum_stages(workspace, step)
     V_start = _stored_energies(workspace, start)
     V_end = _stored_energies(workspace, end)
     V_left = _stored_energies(workspace, step.state)
@@ -169,6 +162,18 @@ def _balance_substep(system: System, step: StepResult) -> LedgerEntry:
         gap=gap,
         scale=scale,
     )
+
+
+def _sum_stages(workspace: Workspace, step: StepResult) -> _StageSums:
+    system = workspace.system
+    sums = _StageSums(total=np.zeros((system.n, 3)))
+    for stage in step.stages:
+        _add_potential(workspace, step, stage, sums)
+        if system.placed_damping and stage.span is None:
+            _add_damping_rates(workspace, step, stage, sums)
+        if system.rayleigh is not None:
+            _add_rayleigh(workspace, step, stage, sums)
+    return sums
 
 
 def _velocity(stage: Stage) -> Float:

@@ -85,6 +85,8 @@ class RunWriter:
                 _create_file(new, metadata, state)
                 for name in JOURNALS:  # otherwise SQLite would apply an old log to the new file
                     (folder / name).unlink(missing_ok=True)
+                # Not through atomic_paths, whose temporary names are random: if this run is killed,
+                # the next one must find the file and the journals that SQLite made beside it.
                 os.replace(new, folder / FILE)
                 sync_folder(folder)
             except sqlite3.Error as error:

@@ -104,23 +104,31 @@ def of_mesh(
         "up": up,
         **_choose_repairs(mesh, dimension, notes),
     }
-    body = {"name": "body", "mesh": mesh_table, "material": material, "hold": [{"where": hold}]}
-    tables = {
-        "title": file.stem,
-        "why": f"{file.name} hangs under its own weight",
-        "time": {"h": 0.01, "duration": 3.0},
-        "integrator": {"method": "ImplicitEuler", "adaptive": {"halvings": 6}},
-        "body": [body],
-        "law": [{"law": "gravity"}],
-    }
     return read_text(
-        format_toml(tables),
+        _format_scene(file, mesh_table, material, hold),
         folder=file.parent,
         path=file,
         notes=notes,
         lines=False,
         most=most,
         meshes={key: mesh},
+    )
+
+
+def _format_scene(
+    file: Path, mesh_table: dict[str, Any], material: dict[str, Any], hold: str
+) -> str:
+    """Return the text of the scene."""
+    body = {"name": "body", "mesh": mesh_table, "material": material, "hold": [{"where": hold}]}
+    return format_toml(
+        {
+            "title": file.stem,
+            "why": f"{file.name} hangs under its own weight",
+            "time": {"h": 0.01, "duration": 3.0},
+            "integrator": {"method": "ImplicitEuler", "adaptive": {"halvings": 6}},
+            "body": [body],
+            "law": [{"law": "gravity"}],
+        }
     )
 
 

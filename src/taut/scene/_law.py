@@ -78,7 +78,10 @@ def _create_models() -> dict[str, type[LawTable]]:
     models: dict[str, type[LawTable]] = {_OWN_TAG: OwnLaw}
     for name, law in CATALOGUE.items():
         summary = (inspect.getdoc(law) or "").split("\n")[0]
-        docs = read_parameter_docs(law.__doc__)
+        if isinstance(law, Law):
+            docs = law.parameter_docs
+        else:
+            docs = read_parameter_docs(law.__doc__)
         fields: dict[str, Any] = {"law": (Literal[name], Field(description=summary))}
         for parameter, default in _list_parameter_defaults(law).items():
             type_ = Parameter if default is not None else Parameter | None

@@ -23,6 +23,7 @@ from taut.errors import ModelError
 from taut.laws.force import force
 from taut.laws.surface_tension import surface_tension
 from taut.laws.zero_length_spring import zero_length_spring
+from taut.optimise.descent import Descent
 from taut.optimise.tolerance import Tolerance, find_worst_particle
 from taut.statics._certificate import StaticCertificate
 from taut.statics._form_search import FormSearch, triangle_areas
@@ -117,12 +118,7 @@ def form_finding(
     ('converged', array([0.5 , 0.5 , 0.25]))
     """
     tolerance = check_tolerance(tolerance, "form_finding")
-    if (edges is None) != (density is None):
-        raise ModelError("form_finding: edges and density must be given together")
-    if (triangles is None) != (stress is None):
-        raise ModelError("form_finding: triangles and stress must be given together")
-    if edges is None and triangles is None:
-        raise ModelError("form_finding: give edges and density, or triangles and stress, or both")
+    _check_given(edges, density, triangles, stress)
     net: Any = None
     membrane: Any = None
     given: Any = None
@@ -144,6 +140,11 @@ def form_finding(
     descent, q = search.find()
     if given is not None:
         search.reject_tangential_loads(q, placed[id(given)].parameters.pack(0.0))
+    return _make_form(system, search, descent, q)
+
+
+def _make_form(system: System, search: FormSearch, descent: Descent, q: Float) -> Form:
+    """Return the form with its forces and certificate; q : positions [m], (n, 3)."""
     search.objective.load_factor = 1.0
     gradient = search.objective.potential(q).gradient
     reactions = np.zeros_like(q)
@@ -161,6 +162,21 @@ def form_finding(
         **find_worst_particle(descent.point.residuals, descent.targets, descent.rounding_floors),
         iterations=search.iterations,
     )
+
+
+def _check_given(
+    edges: ArrayLike | None,
+    density: ArrayLike | None,
+    triangles: ArrayLike | None,
+    stress: ArrayLike | None,
+) -> None:
+    """Raise unless a net, a membrane or both are given completely."""
+    if (edges is None) != (density is None):
+        raise ModelError("form_finding: edges and density must be given together")
+    if (triangles is None) != (stress is None):
+        raise ModelError("form_finding: triangles and stress must be given together")
+    if edges is None and triangles is None:
+        raise ModelError("form_finding: give edges and density, or triangles and stress, or both")
 
 
 def _check_elements(value: ArrayLike, width: int, name: str) -> Int:

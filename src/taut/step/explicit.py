@@ -58,6 +58,10 @@ class _Memory:
         self.estimate: _Estimate | None = None
         self.last: tuple[State, float] | None = None  # where the last step ended, its length [s]
 
+    def is_continued_by(self, state: State, h: float) -> bool:
+        """Whether a step of h from the state continues the last one with the same length."""
+        return self.last is not None and self.last[0] is state and self.last[1] == h
+
 
 class Explicit(Integrator):
     """Integrators that only evaluate forces: cheap steps, limited by the fastest oscillation."""
@@ -122,11 +126,11 @@ class Explicit(Integrator):
     def _evaluate_formula(
         self, workspace: Workspace, state: State, h: float, started: float
     ) -> StepResult:
+        """Return the step before elements break; started : when it began, of perf_counter [s]."""
         system, projector = workspace.system, workspace.system.projector
         memory = workspace.memory(self, lambda: _Memory(system, len(self.weights)))
         # A step that continues from the end of the last one needs no check.
-        last = memory.last
-        continues = last is not None and last[0] is state and last[1] == h
+        continues = memory.is_continued_by(state, h)
         if not continues:
             self.check(system, state, h)
         stages: list[Stage] = []
@@ -157,12 +161,7 @@ class Explicit(Integrator):
             note = self._check_limit(workspace, memory, state, h)
             new = state_at(t_end, *self.formula(acceleration, state.t, *sums.start, h))
         except SingularState as error:
-            name = type(self).__name__
-            report = Report(name, t_end, h, "not converged", evaluations=len(stages), note=note)
-            hint = note or "take a shorter step"
-            raise NotConverged(
-                f"{name} at t = {t_end:g} s: {error}; {hint}", report, state
-            ) from error
+            raise self._make_not_converged(state, h, len(stages), note, error) from error
         memory.last = (new, h)
         report = Report(
             type(self).__name__,
@@ -184,6 +183,15 @@ class Explicit(Integrator):
             stages=tuple(stages),
         )
 
+    def _make_not_converged(
+        self, state: State, h: float, evaluations: int, note: str, error: SingularState
+    ) -> NotConverged:
+        """Return the error of a step that met a singular state."""
+        name, t_end = type(self).__name__, state.t + h
+        report = Report(name, t_end, h, "not converged", evaluations=evaluations, note=note)
+        hint = note or "take a shorter step"
+        return NotConverged(f"{name} at t = {t_end:g} s: {error}; {hint}", report, state)
+
     def _check_limit(self, workspace: Workspace, memory: _Memory, state: State, h: float) -> str:
         """Return a warning if h is beyond the longest stable step, or an empty text."""
         name = type(self).__name__
@@ -202,7 +210,7 @@ class Explicit(Integrator):
             return ""
         return (
             f"h = {h:g} s is beyond the limit of {name} for this system; "
-            f"h ≤ {known.max_step:.3g} s would do"
+            f"use h ≤ {known.max_step:.3g} s"
         )
 
     def warn(self, result: StepResult) -> None:

@@ -74,7 +74,7 @@ class ConstraintProjector:
         # Not zero, so that a single particle at the origin has a tolerance too.
         self._scale = max(extent, float(np.abs(pose).max(initial=0.0)), 1e-300)
         self._flat = flat
-        self.scripts: list[tuple[Int, Path]] = []
+        self.scripts: tuple[tuple[Int, Path], ...] = ()
         resolved = [c.resolve(pose) for c in constraints]
         if flat:
             in_plane, origin = np.diag([1.0, 1.0, 0.0]), (0.0, 0.0, 0.0)
@@ -88,12 +88,22 @@ class ConstraintProjector:
         self.is_constrained = ~(self.free_directions == np.eye(3)).all(axis=(1, 2))
         self.constrained_particles = np.flatnonzero(self.is_constrained)
         self._constrained_projectors = self.free_directions[self.constrained_particles]
+        # Copies: the loops of the multigrid are compiled for writable arrays.
         self._constrained_rows = ConstrainedRows(
-            self.constrained_particles, self._constrained_projectors
+            self.constrained_particles.copy(), self._constrained_projectors.copy()
         )
         self.is_static = not self.scripts and not self._constrained_projectors.any()
         off_diagonal = self.free_directions * (1 - np.eye(3))
         self.oblique_particles = np.flatnonzero(off_diagonal.any(axis=(1, 2)))
+        for array in (
+            self.free_directions,
+            self.anchor,
+            self.is_fixed,
+            self.is_constrained,
+            self.constrained_particles,
+            self.oblique_particles,
+        ):
+            array.setflags(write=False)
 
     def _points(self, c: Constraint, pose: Float) -> Float:
         """Return a point [m] that each particle of a constraint passes at t = 0, (k, 3)."""
@@ -115,7 +125,7 @@ class ConstraintProjector:
             both = np.intersect1d(other, c.particles)
             if len(both):
                 raise ModelError(f"particle {both[0]} is scripted twice")
-        self.scripts.append((c.particles, path))
+        self.scripts = (*self.scripts, (c.particles, path))
         at = self._evaluate_script(c.particles, path, 0.0)
         jump = np.abs(at - pose[c.particles]).max(axis=1, initial=0.0)
         if c.path_from is not None and (jump > _GAP_TOLERANCE * self._scale).any():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -98,6 +99,7 @@ class System:
         self.loads: tuple[Load, ...] = to_entries("loads", loads)
         self.constraints: tuple[Constraint, ...] = to_entries("constraints", constraints)
         self.fixed = particle_indices(fixed, self.n, "fixed")
+        self.fixed.setflags(write=False)
         self.projector = ConstraintProjector(
             self.pose, [fix(self.fixed), *self.constraints], flat=self.flat
         )
@@ -105,9 +107,9 @@ class System:
         self._held_loads = _held_loads  # names of loads that are constant forces among the energies
         self.rayleigh = Rayleigh.sum_of([d for d in self.damping if isinstance(d, Rayleigh)])
         placed = place_laws(self, _known)
-        self.placed_energies: dict[str, PlacedLaw] = placed["energies"]
-        self.placed_damping: dict[str, PlacedLaw] = placed["damping"]
-        self.placed_loads: dict[str, PlacedLoad] = placed["loads"]
+        self.placed_energies: Mapping[str, PlacedLaw] = MappingProxyType(placed["energies"])
+        self.placed_damping: Mapping[str, PlacedLaw] = MappingProxyType(placed["damping"])
+        self.placed_loads: Mapping[str, PlacedLoad] = MappingProxyType(placed["loads"])
         self._is_built = True
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -128,7 +130,7 @@ class System:
         private = {"_released_at": self.released_at, "_held_loads": self._held_loads}
         return _rebuild, ({**arguments, **private},)
 
-    def _groups(self) -> tuple[dict[str, Any], ...]:
+    def _groups(self) -> tuple[Mapping[str, Any], ...]:
         """Return all placed laws by name: energies, damping, loads."""
         return self.placed_energies, self.placed_damping, self.placed_loads
 

@@ -184,10 +184,7 @@ class Workspace:
         return solver
 
     def memory(self, owner: object, create: Callable[[], Kept]) -> Kept:
-        """Return what an integrator keeps between steps of exactly this system.
-
-        It is created on first use.
-        """
+        """Return what an integrator keeps between steps of this system; created at first use."""
         if owner not in self._memories:
             self._memories[owner] = create()
         memory: Kept = self._memories[owner]

@@ -100,16 +100,28 @@ def read(path: Path, data: bytes) -> Mesh:
             cells[kind] = tokens.to_indices(
                 cells[kind], starts[keyword], get_kind(kind).size + 1, len(points), kind, base=1
             )
+    sizes = {"point": len(points)} | {kind: len(c) for kind, c in cells.items()}
+    groups = _collect_groups(tokens, sets, references, starts, sizes)
+    return Mesh(points, cells, groups=groups)
+
+
+def _collect_groups(
+    tokens: TokenReader,
+    sets: dict[str, Int],
+    references: dict[str, Int],
+    starts: dict[str, int],
+    sizes: dict[str, int],
+) -> dict[str, dict[str, Int]]:
+    """Return the groups of the sets and references; sizes : number of points and of each kind."""
     groups: dict[str, dict[str, Int]] = {}
     for name, members in sets.items():
         kind = _SETS[name]
-        count = len(points) if kind == "point" else len(cells.get(kind, ()))
-        indices = tokens.to_indices(members, starts[name], 1, count, name, base=1)
+        indices = tokens.to_indices(members, starts[name], 1, sizes.get(kind, 0), name, base=1)
         groups[name] = {kind: indices.ravel()}
     for kind, labels in references.items():
         for label, members in iterate_labels(labels):
             groups.setdefault(f"ref{label}", {})[kind] = members
-    return Mesh(points, cells, groups=groups)
+    return groups
 
 
 def _check_keyword(tokens: TokenReader, keyword: str, seen: dict[str, int]) -> None:

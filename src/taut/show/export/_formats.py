@@ -116,45 +116,51 @@ def export(
     >>> [file.name for file in done.files], done.frames, done.recorded, done.fps
     (['ball_0000.ply', 'ball_0001.ply', 'ball_0002.ply'], 3, 11, 2.0)
     """
-    if not isinstance(run, Run):
-        with open_run(run) as opened:
-            return export(
-                opened,
-                path,
-                every=every,
-                start=start,
-                stop=stop,
-                frames=frames,
-                fps=fps,
-                overwrite=overwrite,
-                tell=tell,
-            )
-    file, file_format = _find_format(path)
-    file_format.require()
-    recorded = len(run.frames)
-    animation = select_frames(
-        run,
-        model_from_run(run).pieces,
-        every=every,
-        start=start,
-        stop=stop,
-        limit=file_format.limit if frames is None else frames,
-        rate=fps,
-        tell=tell,
-    )
-    names = file_format.files(animation, file.name)
-    if file_format.pattern is not None:
-        _reject_longer_sequence(file.parent, file_format.pattern(file.name), names)
-    with _write_all_or_nothing(file.parent, names, overwrite=overwrite) as folder:
-        file_format.write(animation, folder, file.name)
+    with _open_if_closed(run) as opened:
+        file, file_format = _find_format(path)
+        file_format.require()
+        recorded = len(opened.frames)
+        animation = select_frames(
+            opened,
+            model_from_run(opened).pieces,
+            every=every,
+            start=start,
+            stop=stop,
+            limit=file_format.limit if frames is None else frames,
+            rate=fps,
+            tell=tell,
+        )
+        files = _write_files(animation, file, file_format, overwrite=overwrite)
     return Exported(
-        files=tuple(file.parent / name for name in names),
+        files=files,
         frames=len(animation),
         recorded=recorded,
         times=(float(animation.times[0]), float(animation.times[-1])),
         fps=animation.rate,
         thinned=frames is None and animation.thinned,
     )
+
+
+@contextmanager
+def _open_if_closed(run: Run | str | os.PathLike[str]) -> Iterator[Run]:
+    """Yield the run; one that is given by its folder is opened, and closed at the end."""
+    if isinstance(run, Run):
+        yield run
+    else:
+        with open_run(run) as opened:
+            yield opened
+
+
+def _write_files(
+    animation: Animation, file: Path, file_format: Format, *, overwrite: bool
+) -> tuple[Path, ...]:
+    """Write the animation; return the paths of its files."""
+    names = file_format.files(animation, file.name)
+    if file_format.pattern is not None:
+        _reject_longer_sequence(file.parent, file_format.pattern(file.name), names)
+    with _write_all_or_nothing(file.parent, names, overwrite=overwrite) as folder:
+        file_format.write(animation, folder, file.name)
+    return tuple(file.parent / name for name in names)
 
 
 def _find_format(path: str | os.PathLike[str]) -> tuple[Path, Format]:

@@ -7,6 +7,12 @@ other formats, where glTF counts downwards. Faces of a mirrored node are reverse
 still face outwards. Normals and materials are not kept. Skins, animations, morph targets and other
 attributes are not kept either, which is logged; the mesh has the shape in which it was stored.
 glTF stores floats of 32 bits: positions and data keep 7 digits.
+
+document      the JSON and the bytes of a file; getters that check values
+_accessors    arrays of a document, and the cells that indices draw
+_nodes        which mesh is where in the scene
+_build        one Mesh of all mesh instances
+writer        write a Mesh
 """
 
 from __future__ import annotations

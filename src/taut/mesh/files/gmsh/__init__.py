@@ -7,6 +7,12 @@ their tags, and so do the cells of each kind. Values at nodes and elements becom
 `cell_data`, NaN where a section has none; a second section of the same name is "name@1". Other
 sections are not kept: those that only Gmsh needs, such as `$Periodic`, silently, the others with a
 line on the log.
+
+_sections        the sections of a file, and the records read from them
+_streams         the numbers of a section, as text or as bytes
+_msh2, _msh4     nodes and elements of MSH 2.x; entities, nodes and elements of MSH 4.x
+_build           the Mesh: tags become indices, values arrays
+_write           write a Mesh
 """
 
 from __future__ import annotations

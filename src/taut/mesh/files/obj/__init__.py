@@ -4,6 +4,8 @@ A face of two vertices and each piece of an `l` is a line. Indices count from 1,
 last vertex if negative. Groups and objects become groups, a material becomes the group
 "material:NAME", vertex colours the map "color". What is not kept is named on the log, such as
 normals, which follow from the shape.
+
+_lines    the lines of a file: sorted by keyword when reading, formatted when writing
 """
 
 from __future__ import annotations

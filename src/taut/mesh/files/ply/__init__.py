@@ -1,7 +1,11 @@
 """Stanford PLY, text and binary: vertices, faces of any size, edges, triangle strips.
 
-`_mesh` says what properties become. Files are written in binary and double precision: texture
-coordinates at the faces, groups and data as properties (see `cells_and_groups`).
+Files are written in binary and double precision: texture coordinates at the faces, groups and data
+as properties (see `cells_and_groups`).
+
+_header    the elements of a file, how many there are, and their properties
+_rows      the rows of elements as columns, from text or from bytes
+_mesh      what the properties mean
 """
 
 from __future__ import annotations

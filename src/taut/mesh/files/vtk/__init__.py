@@ -9,7 +9,10 @@
     CELL_TYPES m, then m numbers of types
     POINT_DATA n, CELL_DATA m, each followed by arrays
 
-`cells` and `arrays` serve .vtu files too, and the export to .vtkhdf.
+_reader      the words and numbers of a file, in order
+_sections    the sections after the header: lists of cells, arrays of data
+cells        type numbers and corners of cells; for .vtu and .vtkhdf too
+arrays       groups and data as named arrays; for .vtu and .vtkhdf too
 """
 
 from __future__ import annotations

@@ -7,6 +7,9 @@
       <PointData> <CellData>  arrays with names
 
 Several pieces become one mesh: points and cells of one after the other, nothing merged.
+
+_xml       parse the XML: arrays with their attributes, text and line
+_decode    decode the arrays: text or bytes, inline or appended, compressed
 """
 
 from __future__ import annotations
