@@ -192,14 +192,17 @@ def test_well_formed_messages_act(viewer):
     uuid = next(uuid for uuid, handle in sliders(viewer).items() if handle.label == "Stiffness ×")
     with open_socket(viewer.server) as client:
         client.send(pack_message(CAMERA))
-        until(lambda: len(viewer.server.viser.get_clients()) == 1, "the client was not seen")
+        until(lambda: len(viewer.server.viser.get_clients()) == 1, "the client did not connect")
         client.send(
             pack_message({"type": "GuiUpdateMessage", "uuid": uuid, "updates": {"value": 2.5}})
         )
-        until(lambda: viewer.source._commands.sliders.stiffness == 2.5, "the slider was not heard")
+        until(
+            lambda: viewer.source._commands.sliders.stiffness == 2.5,
+            "the slider command did not arrive",
+        )
         client.send(pack_message(drag("start")))
-        until(lambda: viewer.source.newest.drags, "the drag was not heard")
-    until(lambda: not viewer.source.newest.drags, "one who leaves does not let go")
+        until(lambda: viewer.source.newest.drags, "the drag command did not arrive")
+    until(lambda: not viewer.source.newest.drags, "a client that disconnects must release its drag")
     viewer.source.set_sliders(stiffness=1.0)
 
 
