@@ -16,9 +16,9 @@ ELEMENTS = types.Array(types.int64, 2, "C", readonly=True)
 
 
 @intrinsic
-def _call_batch(typing, address, first, count, x, y, h, elements, parameters, project, a, b, c):
+def _call_batch(typing, address, first, count, x, y, h, elements, parameters, mode, a, b, c):
     """Call the batch at an address, with arrays as pointers to their data; return its result."""
-    signature = types.int64(address, first, count, x, y, h, elements, parameters, project, a, b, c)
+    signature = types.int64(address, first, count, x, y, h, elements, parameters, mode, a, b, c)
 
     def emit(context, builder, signature, arguments):
         passed = []
@@ -41,7 +41,7 @@ def _call_batch(typing, address, first, count, x, y, h, elements, parameters, pr
         types.f8,  # h
         ELEMENTS,
         types.f8[:, ::1],  # parameters
-        types.i8,  # project
+        types.i8,  # mode
         types.f8[::1],  # a, b, c: outputs
         types.f8[::1],
         types.f8[::1],
@@ -52,7 +52,7 @@ def _call_batch(typing, address, first, count, x, y, h, elements, parameters, pr
     error_model="numpy",
     nogil=True,
 )
-def evaluate(address, size, x, y, h, elements, parameters, project, a, b, c, not_finite):
+def evaluate(address, size, x, y, h, elements, parameters, mode, a, b, c, not_finite):
     """Run the batch at an address over all elements, `size` at a time.
 
     not_finite[chunk] is the first element of a chunk whose results are not finite, or -1.
@@ -64,7 +64,7 @@ def evaluate(address, size, x, y, h, elements, parameters, project, a, b, c, not
         for i in range(CHUNK_SIZE * chunk, last, size):
             count = int64(min(size, last - i))
             found = _call_batch(
-                address, int64(i), count, x, y, h, elements, parameters, project, a, b, c
+                address, int64(i), count, x, y, h, elements, parameters, mode, a, b, c
             )
             if not_finite[chunk] < 0:
                 not_finite[chunk] = found

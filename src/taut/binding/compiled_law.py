@@ -30,12 +30,13 @@ from taut.formula.differentiate import gradient
 from taut.formula.expression import Expr, copy_into, fingerprint, substitute, symbols
 from taut.formula.graph import Graph
 from taut.formula.interpret import evaluate
-from taut.formula.source import KINDS, SourceKind, generator_digest, module_source
+from taut.formula.source import FLAGS, KINDS, SourceKind, generator_digest, module_source
 from taut.formula.structure import is_linear
 from taut.formula.trace import energy_form, find_totals, increment_form, rate_form, trace
 from taut.jit.compile import SourceModule, kernels, load, toolchain_digest
 
 FormName = Literal["energy", "rate", "increment"]
+ForceName = Literal["true", "predict", "hold"]
 _FORMS: dict[FormName, Callable[[Expr], Expr]] = {
     "energy": energy_form,
     "rate": rate_form,
@@ -169,6 +170,7 @@ class CompiledLaw:
         outputs: tuple[Float, ...],
         *,
         project: bool = False,
+        force: ForceName = "true",
     ) -> Int:
         """Run the loop of one kind over elements and write its outputs.
 
@@ -176,18 +178,21 @@ class CompiledLaw:
         elements : (m, s); parameters : packed, (m, width)
         outputs : two or three arrays, see `taut.formula.source`
         project : make Hessians positive semi-definite, where `closed_form` says that the loop can
+        force : the force in Hessians of laws of a distance: "true", or as a linear model at y has
+            predicted it for x, or that at y ("hold")
 
         Returns, for each chunk of elements, the first whose results are not finite, or -1.
         """
         loops = kernels("taut.binding.batch_kernels")
         module = self._module(kind)
+        mode = FLAGS["project"] * project + (0 if force == "true" else FLAGS[force])
         chunks = (len(elements) + loops.CHUNK_SIZE - 1) // loops.CHUNK_SIZE
         not_finite = np.empty(chunks, dtype=np.int64)
         a, b, *rest = (output.reshape(-1) for output in outputs)
         c = rest[0] if rest else _UNUSED
         loops.evaluate(
             *(module.batch.address, module.SIZE),
-            *(x, y, h, elements, parameters, int(project)),
+            *(x, y, h, elements, parameters, mode),
             *(a, b, c, not_finite),
         )
         return not_finite

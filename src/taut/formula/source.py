@@ -34,6 +34,9 @@ from taut.formula.structure import Derivatives, derive
 SourceKind = Literal["gradient", "hessian", "parameters"]
 KINDS: tuple[SourceKind, ...] = ("gradient", "hessian", "parameters")
 
+# What a Hessian may be asked for, as bits of an integer; the flags of `taut.formula.structure`.
+FLAGS = {"project": 1, "predict": 2, "hold": 4}
+
 _MAX_BATCH = 64  # elements
 _MIN_BATCH = 4  # elements; the size of a batch is a multiple of it
 _STACK_NUMBERS = 2048  # 16 kB: what a batch may hold, well within the first-level cache
@@ -141,7 +144,8 @@ def _batch_function(
     arguments = ", ".join([*names, *unused])
     lines = [
         '@cfunc(BATCH, cache=True, error_model="numpy")',
-        f"def batch(first, count, x, y, h, elements, P, project, {arguments}):",
+        f"def batch(first, count, x, y, h, elements, P, mode, {arguments}):",
+        *_read_flags(results),
         f"    s = carray(stack({numbers}), {numbers})",
         "    for j in range(count):",
         "        i = first + j",
@@ -178,6 +182,12 @@ def _batch_function(
     return lines
 
 
+def _read_flags(results: list[Expr]) -> list[str]:
+    """Return the lines that read the flags in use from the bits of `mode`, see `FLAGS`."""
+    used = {node.value for node in reachable(results) if node.op == "flag"}
+    return [f"    {name} = mode & {bit} != 0" for name, bit in FLAGS.items() if name in used]
+
+
 def _find_inputs(results: list[Expr], pair: tuple[float, ...] | None, width: int) -> list[_Input]:
     """Return the symbols in use that differ between elements: positions and parameters."""
     inputs = []
@@ -187,9 +197,9 @@ def _find_inputs(results: list[Expr], pair: tuple[float, ...] | None, width: int
         kind, *rest = node.value
         if kind in ("x", "y"):
             text = f"{kind}[n{rest[0]} + {rest[1]}]"
-        elif kind == "w":
+        elif kind in ("w", "wy"):
             assert pair is not None
-            text = _pair_sum(pair, rest[1])
+            text = _pair_sum(pair, rest[1], "x" if kind == "w" else "y")
         elif kind == "p":
             text = f"P[{width} * i + {rest[2]}]"
         else:
@@ -198,9 +208,9 @@ def _find_inputs(results: list[Expr], pair: tuple[float, ...] | None, width: int
     return inputs
 
 
-def _pair_sum(pair: tuple[float, ...], component: int) -> str:
+def _pair_sum(pair: tuple[float, ...], component: int, array: str) -> str:
     """Return the source of a component of w = Σ c_p x_p, the particle of coefficient 1 first."""
-    terms = [(c, f"x[n{p} + {component}]") for p, c in enumerate(pair) if c]
+    terms = [(c, f"{array}[n{p} + {component}]") for p, c in enumerate(pair) if c]
     terms.sort(key=lambda term: term[0] != 1.0)
     text = ""
     for c, position in terms:
@@ -223,6 +233,6 @@ def _identifier(node: Expr) -> str:
         column, name = rest[2], rest[0]
         # the column keeps names apart that are equal to others of the source
         return f"p{column}_{name}" if name.isascii() else f"p{column}"
-    if kind == "w":
-        return "w" + "xyz"[rest[1]]
+    if kind in ("w", "wy"):
+        return kind + "xyz"[rest[1]]
     return f"{kind}{rest[0]}{'xyz'[rest[1]]}"

@@ -26,7 +26,7 @@ BATCH = types.int64(
     types.float64,  # h
     _INDICES,  # elements
     _NUMBERS,  # P, packed parameters
-    types.int64,  # project
+    types.int64,  # mode
     _NUMBERS,  # three outputs
     _NUMBERS,
     _NUMBERS,

@@ -142,7 +142,10 @@ def _factor_coarsest(levels, values, offset, scale):
 
 @compiled
 def _compute_levels(_first, _last, levels, coarsening, keep_relaxation, pool):
-    """Compute all levels; returns whether A may be positive definite, as a number."""
+    """Compute all levels.
+
+    Returns whether A may be positive definite, as a number, and the power of two in `data`.
+    """
     rows, blocks, ap_first = levels.rows, levels.blocks, coarsening.ap_first
     # block k of the level at hand is at values[9k - offset]
     values, offset = coarsening.fine_data, int64(0)
@@ -167,7 +170,7 @@ def _compute_levels(_first, _last, levels, coarsening, keep_relaxation, pool):
         return 0.0, 0.0
     if not keep_relaxation:
         choose_relaxation(levels, pool)
-    return 1.0, 0.0
+    return 1.0, scale
 
 
 @entry_point(types.void(int64, POOL, int64, int64), parallel=True)
@@ -181,6 +184,8 @@ def _run(threads, pool, function, arguments):
 @entry_point(types.void(int64, POOL, LEVELS, COARSENING, types.boolean))
 def factor(threads, pool, levels, coarsening, keep_relaxation):
     """Compute all levels from the blocks of A; pool.result[0] is 0 if A is not positive definite.
+
+    pool.result[1] is the power of two that the stored blocks of A were multiplied by.
 
     keep_relaxation : keep the ω of a similar matrix
     """

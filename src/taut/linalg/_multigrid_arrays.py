@@ -79,6 +79,28 @@ class Iteration(NamedTuple):
     squared_targets: Any  # f8, the |residual|² that each row must reach
     constrained: Any  # i8, rows with constrained directions
     projectors: Any  # f8, onto their free directions
+    capacity: int  # number of preconditioned residuals that `basis` has room for; 0: none is kept
+    basis: Any  # f4, the preconditioned residuals z, one after the other
+    coefficients: Any  # f8, p·A p, p·r and β of each iteration in `basis`
+    progress: Any  # f8, see `Progress`
+
+
+class Progress:
+    """What `Iteration.progress` holds at each of its places."""
+
+    CURVATURE = 0  # p·A p of the last iteration
+    SCALE = 1  # factor of the residuals for the preconditioner
+    XX, XP, PP = 2, 3, 4  # inner products of x and p in the metric of the preconditioner
+    LENGTH = 5  # |x| before the last iteration, in that metric
+    KEPT = 6  # number of iterations in `basis`
+    SIZE = 7  # of the array
+
+    # How an iteration ended
+
+    CONVERGED = 0.0  # the targets are reached, or a residual is not finite
+    UNFINISHED = 1.0  # after the largest number of iterations
+    OUTSIDE = 2.0  # |x| has exceeded the radius
+    INDEFINITE = 3.0  # a direction with p·A p ≤ 0 was met
 
 
 def allocate_levels(h: Hierarchy) -> Levels:

@@ -6,11 +6,11 @@ in `_multigrid_arrays`.
 """
 
 import numpy as np
-from numba import float64, int64, prange, types
+from numba import float32, float64, int64, prange, types
 
 from taut.linalg._atomics import bind, pointers
 from taut.linalg._cycle import precondition
-from taut.linalg._multigrid_arrays import Iteration
+from taut.linalg._multigrid_arrays import Iteration, Progress
 from taut.linalg._smoother import LEVELS, smooth_row_from_zero
 from taut.linalg._worksharing import (
     POOL,
@@ -25,6 +25,12 @@ from taut.linalg._worksharing import (
 )
 from taut.linalg.simd import multiply_last_row, multiply_row
 
+# Numba knows the global numbers of a file, not those of a class.
+_CURVATURE, _SCALE = Progress.CURVATURE, Progress.SCALE
+_XX, _XP, _PP = Progress.XX, Progress.XP, Progress.PP
+_KEPT, _LENGTH = Progress.KEPT, Progress.LENGTH
+_CONVERGED, _UNFINISHED = Progress.CONVERGED, Progress.UNFINISHED
+_OUTSIDE, _INDEFINITE = Progress.OUTSIDE, Progress.INDEFINITE
 _OMEGA_REDUCTION = 0.7  # factor on all ω where the preconditioner proves not to be positive
 
 ITERATION = array_types(
@@ -39,6 +45,10 @@ ITERATION = array_types(
     squared_targets=float64,
     constrained=int64,
     projectors=float64,
+    capacity=int,
+    basis=float32,
+    coefficients=float64,
+    progress=float64,
 )
 
 
@@ -47,6 +57,13 @@ def _direction_rows(first, last, levels, cg, beta):
     """direction = solution + β·direction."""
     for k in range(3 * first, 3 * last):
         cg.direction[k] = levels.solution[k] + beta * cg.direction[k]
+
+
+@compiled
+def _keep_rows(first, last, levels, cg, place):
+    """Keep the preconditioned residual in the basis, from `place` on."""
+    for k in range(3 * first, 3 * last):
+        cg.basis[place + k] = levels.solution[k]
 
 
 @compiled
@@ -119,20 +136,10 @@ def _compute_residual(n, levels, cg, pool):
 
 
 @compiled
-def _iterate(_first, _last, levels, cg, limit, pool):
-    """Iterate until each |residual|² is at most its target, `limit` times at most.
-
-    Returns the number of iterations, and whether pᵀA p stayed positive, as numbers. A residual that
-    is not a number ends the iteration too, and is judged by the caller. At the end `residual` is
-    computed from x.
-
-    β = -(A p)·z/(pᵀA p), with z the preconditioned residual, keeps directions conjugate although
-    the preconditioner, which rounds to single precision, is not exactly symmetric. The usual
-    quotient of two z·r assumes that it is.
-    """
+def _begin(levels, cg, pool):
+    """Begin at x, whose residual is given; returns the largest |residual|² and how many miss."""
     n = levels.rows[1]
     _reset_direction(n, cg)
-    pap = 1.0
     begin = bind(_advance_rows, (levels, cg, 0.0, 1.0, levels.omega[0]))
     square, missed = parallel_max(pool, levels.rows[0], n, begin)
     scale = 1.0
@@ -141,28 +148,84 @@ def _iterate(_first, _last, levels, cg, limit, pool):
     if scale != 1.0:
         again = bind(_advance_rows, (levels, cg, 0.0, scale, levels.omega[0]))
         parallel_max(pool, levels.rows[0], n, again)
+    progress = cg.progress
+    progress[_CURVATURE], progress[_SCALE], progress[_KEPT] = 1.0, scale, 0.0
+    progress[_XX] = progress[_XP] = progress[_PP] = 0.0
+    return square, missed
+
+
+@compiled
+def _weaken_smoother(levels, cg, pool):
+    """Begin again with smaller ω where the preconditioner is not positive: they overshoot."""
+    for k in range(2 * levels.depth):
+        levels.omega[k] *= np.float32(_OMEGA_REDUCTION)
+    _compute_residual(levels.rows[1], levels, cg, pool)
+    _begin(levels, cg, pool)
+
+
+@compiled
+def _iterate(_first, _last, levels, cg, limit, radius, fresh, pool):
+    """Iterate until each |residual|² is at most its target, `limit` times at most.
+
+    radius : of a trust region, in the norm |x|² = x·M x of the preconditioner M⁻¹; x ends where it
+        exceeds it. Infinite: there is none
+    fresh : begin at x, whose residual is given; else continue, whatever |x| and the curvature are:
+        further directions are wanted, not x
+
+    Returns the number of iterations and how they ended, one of the numbers in `Progress`. At the
+    end `residual` is computed from x if it has converged.
+
+    β = -(A p)·z/(pᵀA p), with z the preconditioned residual, keeps directions conjugate although
+    the preconditioner, which rounds to single precision, is not exactly symmetric. The usual
+    quotient of two z·r assumes that it is.
+    """
+    n, progress = levels.rows[1], cg.progress
+    square, missed = 0.0, 1.0
+    if fresh:
+        square, missed = _begin(levels, cg, pool)
     for step in range(limit):
         if not (missed > 0.0 and square < np.inf):
             _compute_residual(n, levels, cg, pool)
-            return float64(step), 1.0
-        beta = -precondition(levels, cg.product, pool) / pap
+            return float64(step), _CONVERGED
+        scale = progress[_SCALE]
+        beta = -precondition(levels, cg.product, pool) / progress[_CURVATURE]
+        kept = int64(progress[_KEPT])
+        if kept < cg.capacity:
+            keep = bind(_keep_rows, (levels, cg, 3 * n * kept))
+            parallel_for(pool, levels.rows[0], n, keep)
         parallel_for(pool, levels.rows[0], n, bind(_direction_rows, (levels, cg, beta)))
         _project_direction(cg)
         pap, pr = parallel_sum(pool, levels.rows[0], n, bind(_product_rows, (levels, cg)))
-        if not pap > 0.0:
-            return float64(step), 0.0
-        length = 0.0
-        if pr > 0.0:
-            length = pr / pap
-        else:  # the preconditioner is not positive: its smoother overshoots
-            for k in range(2 * levels.depth):
-                levels.omega[k] *= np.float32(_OMEGA_REDUCTION)
-            _reset_direction(n, cg)
-            pap = 1.0
+        if not pr > 0.0 and pap > 0.0:
+            _weaken_smoother(levels, cg, pool)
+            continue
+        if kept < cg.capacity:
+            cg.coefficients[3 * kept] = pap
+            cg.coefficients[3 * kept + 1] = pr
+            cg.coefficients[3 * kept + 2] = beta
+            progress[_KEPT] = float64(kept + 1)
+        progress[_CURVATURE] = pap
+        if pap == 0.0 or not pr > 0.0:
+            return float64(step + 1), _INDEFINITE
+        progress[_LENGTH] = np.sqrt(progress[_XX])
+        length = pr / pap
+        # Inner products in the metric, by their recurrences: M z = r is all that is known of it.
+        xp = beta * progress[_XP]
+        pp = scale * pr + beta * beta * progress[_PP]
+        progress[_XX] += length * (2.0 * xp + length * pp)
+        progress[_XP], progress[_PP] = xp + length * pp, pp
         advance = bind(_advance_rows, (levels, cg, length, scale, levels.omega[0]))
         square, missed = parallel_max(pool, levels.rows[0], n, advance)
+        if fresh and not pap > 0.0:
+            return float64(step + 1), _INDEFINITE
+        if fresh and progress[_XX] > radius * radius:
+            return float64(step + 1), _OUTSIDE
+    if missed > 0.0:
+        if cg.capacity == 0:
+            _compute_residual(n, levels, cg, pool)
+        return float64(limit), _UNFINISHED
     _compute_residual(n, levels, cg, pool)
-    return float64(limit), 1.0
+    return float64(limit), _CONVERGED
 
 
 @entry_point(types.void(int64, POOL, int64, int64), parallel=True)
@@ -173,8 +236,8 @@ def _run(threads, pool, function, arguments):
         take_part(pointers(Pool(counters, sums, result)), (function, arguments))
 
 
-@entry_point(types.void(int64, POOL, LEVELS, ITERATION, int64))
-def solve(threads, pool, levels, iteration, limit):
-    """Iterate; pool.result is the number of iterations, and 0 if A is not positive definite."""
-    arguments = (pointers(levels), pointers(iteration), limit, pointers(pool))
+@entry_point(types.void(int64, POOL, LEVELS, ITERATION, int64, float64, types.boolean))
+def solve(threads, pool, levels, iteration, limit, radius, fresh):
+    """Iterate, see `_iterate`; pool.result is the number of iterations and how they ended."""
+    arguments = (pointers(levels), pointers(iteration), limit, radius, fresh, pointers(pool))
     _run(threads, pool, *bind(_iterate, arguments))

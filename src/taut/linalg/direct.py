@@ -15,10 +15,12 @@ from taut.arrays import Float
 from taut.linalg.blocks import BlockMatrix, Pattern, dot, row_norms
 from taut.linalg.linear import LinearSolver, Solution
 from taut.linalg.low_rank import RankOne
+from taut.linalg.trust_region import FactoredModel, QuadraticModel
 
 _MAX_REFINEMENTS = 5  # each gains several digits; one that gains nothing ends the solve
 _MAX_WOODBURY_REFINEMENTS = 10  # each gains the digits of Z
 _COLUMN_ACCURACY = 1e-12  # of Z, relative to the largest vector of G
+_PRECONDITIONER_ACCURACY = 1e-4  # relative to the largest row: a rougher one slows the outer loop
 _TINY = 1e-300  # in place of a zero on the diagonal of C, whose root is divided by
 
 
@@ -85,6 +87,16 @@ class Direct:
             x, residual, rounds = refined, remaining, rounds + 1
         return Solution(x, self._definite, row_norms(residual), rounds)
 
+    def model(self, hessian: BlockMatrix, b: Float, targets: Float) -> QuadraticModel:
+        def precondition(r: Float) -> Float:
+            z: Float = self._factor.solve(r.reshape(-1)).reshape(r.shape)
+            return z
+
+        return FactoredModel(hessian, precondition, b, targets)
+
+    def fall_back(self) -> bool:
+        return False
+
 
 class Woodbury:
     """Extends a solver for A to A + Σ w g gᵀ; without a low-rank part it is that solver."""
@@ -142,6 +154,19 @@ class Woodbury:
             if (row_norms(residual) <= targets).all():
                 break
         return Solution(x, definite, row_norms(residual), iterations)
+
+    def model(self, hessian: BlockMatrix, b: Float, targets: Float) -> QuadraticModel:
+        if not self._terms and not hessian.low_rank:
+            return self.inner.model(hessian, b, targets)
+
+        def precondition(r: Float) -> Float:
+            accuracy = np.full(len(r), _PRECONDITIONER_ACCURACY * float(row_norms(r).max()))
+            return self.solve(r, accuracy).x
+
+        return FactoredModel(hessian, precondition, b, targets)
+
+    def fall_back(self) -> bool:
+        return False
 
     def _is_singular(self) -> bool:
         """Whether C is singular to rounding, after scaling its diagonal to one."""

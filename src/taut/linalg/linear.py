@@ -22,6 +22,7 @@ from taut.arrays import Float
 from taut.errors import ModelError
 from taut.jit.compile import kernels
 from taut.linalg.blocks import BlockMatrix, Pattern
+from taut.linalg.trust_region import QuadraticModel
 
 SolverName = Literal["auto", "direct", "cg"]
 
@@ -71,6 +72,16 @@ class LinearSolver(Protocol):
         If that cannot be reached, the Solution states the residuals that were.
         """
 
+    def model(self, hessian: BlockMatrix, b: Float, targets: Float) -> QuadraticModel:
+        """Return the model ½x·H x - b·x, in the metric of the matrix that was factored.
+
+        H may be indefinite. The model is minimised until each row's |b - H x| is at most its
+        target, (n,). The next model of this solver overwrites it.
+        """
+
+    def fall_back(self) -> bool:
+        """Switch to a more robust solver until the next `analyse`; False if there is none."""
+
 
 def make_solver(name: SolverName) -> LinearSolver:
     """The solver of that name."""
@@ -107,12 +118,13 @@ class Auto:
         self._matrix: BlockMatrix | None = None
         self._solver: LinearSolver = make_solver("direct")
         self._fallback: LinearSolver | None = None
+        self._active = self._solver  # the solver or, for the rest of a step, the fallback
         self._reason = ""
         self._fell_back = False
 
     @property
     def name(self) -> str:
-        return self._solver.name
+        return self._active.name
 
     @property
     def reason(self) -> str:
@@ -125,11 +137,14 @@ class Auto:
 
     @property
     def is_direct(self) -> bool:
-        return self._solver.is_direct
+        return self._active.is_direct
 
     def analyse(self, pattern: Pattern) -> None:
-        self._fell_back = False  # a step begins with this call: the reason speaks of its solves
+        # A step begins with this call: what happened in the last one is forgotten, since a resumed
+        # run has not seen it.
+        self._fell_back = False
         self._choose(pattern)
+        self._active = self._solver
 
     def _choose(self, pattern: Pattern) -> None:
         from taut.linalg.direct import Woodbury
@@ -145,6 +160,7 @@ class Auto:
                 if pattern.n * band**2 <= _MAX_FACTOR_WORK:
                     limit, self._fallback = MAX_CG_ITERATIONS, make_solver("direct")
                 self._solver = Woodbury(Multigrid(limit))
+            self._active = self._solver
             self._reason = f"{pattern.n} particles in a band of {band}, {relation} {_NARROW_BAND}"
             self._pattern = pattern
         self._solver.analyse(pattern)
@@ -152,13 +168,13 @@ class Auto:
     def factor(self, matrix: BlockMatrix, *, similar: bool = False) -> bool:
         self._choose(matrix.pattern)
         self._matrix = matrix
-        return self._solver.factor(matrix, similar=similar)
+        return self._active.factor(matrix, similar=similar)
 
     def solve(self, b: Float, targets: Float) -> Solution:
-        first = self._solver.solve(b, targets)
-        if self._fallback is None or self._matrix is None or not first.definite:
+        first = self._active.solve(b, targets)
+        if self._fallback is None or self._active is self._fallback or self._matrix is None:
             return first
-        if (first.residuals <= targets).all():
+        if not first.definite or (first.residuals <= targets).all():
             return first
         self._fell_back = True
         definite = self._fallback.factor(self._matrix)
@@ -172,3 +188,12 @@ class Auto:
             best.residuals,
             first.iterations + second.iterations,
         )
+
+    def model(self, hessian: BlockMatrix, b: Float, targets: Float) -> QuadraticModel:
+        return self._active.model(hessian, b, targets)
+
+    def fall_back(self) -> bool:
+        if self._fallback is None or self._active is self._fallback:
+            return False
+        self._active, self._fell_back = self._fallback, True
+        return True

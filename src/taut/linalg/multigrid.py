@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taut.arrays import EPS, Float
 from taut.jit.background_compile import compile_in_background
 from taut.jit.compile import kernel_source, kernels
 from taut.linalg._hierarchy import Hierarchy
-from taut.linalg._multigrid_arrays import Iteration, allocate_coarsening, allocate_levels
+from taut.linalg._multigrid_arrays import (
+    Iteration,
+    Progress,
+    allocate_coarsening,
+    allocate_levels,
+)
 from taut.linalg.blocks import BlockMatrix, Pattern, row_norms
 from taut.linalg.linear import Solution
+from taut.linalg.trust_region import MAX_KRYLOV_VECTORS, QuadraticModel
 
+# Of one model: an inexact step, and another model, is better than more of them.
+MAX_MODEL_ITERATIONS = 500
 MAX_RESTARTS = 4  # with the true residual, when the recurrence has drifted from it
 
 
@@ -27,6 +36,8 @@ class Multigrid:
         self.max_iterations = max_iterations
         self._pattern: Pattern | None = None
         self._matrix: BlockMatrix | None = None
+        self._power = 1.0  # of two, that A was multiplied by
+        self._basis: NDArray[np.float32] = np.empty(0, dtype=np.float32)
         self._has_relaxation = False  # whether the smoother's ω are those of a similar matrix
 
     def __reduce__(self) -> tuple[type[Multigrid], tuple[int | None]]:
@@ -58,20 +69,27 @@ class Multigrid:
         pool = Pool.create(self._sums)
         coarsening = self._coarsening._replace(fine_data=matrix.data.reshape(-1))
         kernels("taut.linalg._coarsening_kernels").factor(
-            _count_threads(matrix), pool, self._levels, coarsening, keep_relaxation
+            self._count_threads(), pool, self._levels, coarsening, keep_relaxation
         )
         if not pool.result[0]:
             return False
+        self._power = float(pool.result[1])
         self._matrix, self._has_relaxation = matrix, True
         return True
 
-    def _iterate(
-        self, matrix: BlockMatrix, b: Float, x: Float, residual: Float, targets: Float, limit: int
-    ) -> tuple[int, bool]:
-        """Improve x and its residual in place; returns iterations, and whether A seems definite."""
-        from taut.linalg._worksharing import Pool
-
-        iteration = Iteration(
+    def begin(
+        self,
+        matrix: BlockMatrix,
+        b: Float,
+        x: Float,
+        residual: Float,
+        targets: Float,
+        capacity: int = 0,
+    ) -> Iteration:
+        """Return the arrays of an iteration from x; capacity : preconditioned residuals to keep."""
+        if capacity and self._basis.size < capacity * b.size:
+            self._basis = np.empty(capacity * b.size, dtype=np.float32)
+        return Iteration(
             constraints=len(matrix.constrained.rows),
             data=matrix.data.reshape(-1),
             b=b.reshape(-1),
@@ -82,12 +100,39 @@ class Multigrid:
             squared_targets=targets**2,
             constrained=matrix.constrained.rows,
             projectors=matrix.constrained.projectors.reshape(-1),
+            capacity=capacity,
+            basis=self._basis,
+            coefficients=np.zeros(3 * capacity),
+            progress=np.zeros(Progress.SIZE),
         )
+
+    def iterate(
+        self, iteration: Iteration, limit: int, *, radius: float = np.inf, fresh: bool = True
+    ) -> tuple[int, float]:
+        """Improve x and its residual in place; returns iterations, and how they ended."""
+        from taut.linalg._worksharing import Pool
+
         pool = Pool.create(self._sums)
         kernels("taut.linalg._multigrid_kernels").solve(
-            _count_threads(matrix), pool, self._levels, iteration, limit
+            self._count_threads(), pool, self._levels, iteration, limit, radius, fresh
         )
-        return int(pool.result[0]), bool(pool.result[1])
+        return int(pool.result[0]), float(pool.result[1])
+
+    def _count_threads(self) -> int:
+        """The threads to use: no more than there are chunks of rows."""
+        import numba
+
+        from taut.linalg._worksharing import ROWS_PER_CHUNK
+
+        assert self._pattern is not None
+        chunks = self._pattern.n // int(ROWS_PER_CHUNK)
+        return max(1, min(int(numba.get_num_threads()), chunks))
+
+    def model(self, hessian: BlockMatrix, b: Float, targets: Float) -> QuadraticModel:
+        return _MultigridModel(self, hessian, b, targets, self._power)
+
+    def fall_back(self) -> bool:
+        return False
 
     def solve(self, b: Float, targets: Float) -> Solution:
         if self._matrix is None:
@@ -100,9 +145,10 @@ class Multigrid:
         for _ in range(1 + MAX_RESTARTS):
             # below EPS of the largest, the recurrence is no longer the residual
             reachable = np.maximum(targets, EPS * best_norms.max())
-            steps, definite = self._iterate(matrix, b, x, residual, reachable, limit - total)
+            iteration = self.begin(matrix, b, x, residual, reachable)
+            steps, ending = self.iterate(iteration, limit - total)
             total += steps
-            if not definite:
+            if ending == Progress.INDEFINITE:
                 return Solution(best, False, best_norms, total)
             norms = row_norms(residual)
             converged = bool((norms <= targets).all())
@@ -115,14 +161,56 @@ class Multigrid:
         return Solution(best, True, best_norms, total)
 
 
-def _count_threads(matrix: BlockMatrix) -> int:
-    """The threads to use: no more than there are chunks of rows."""
-    import numba
+class _MultigridModel(QuadraticModel):
+    """A model on the Krylov space of the Hessian preconditioned by a cycle.
 
-    from taut.linalg._worksharing import ROWS_PER_CHUNK
+    power : the power of two that the multigrid's matrix was multiplied by
+    """
 
-    chunks = matrix.pattern.n // int(ROWS_PER_CHUNK)
-    return max(1, min(int(numba.get_num_threads()), chunks))
+    def __init__(
+        self, multigrid: Multigrid, hessian: BlockMatrix, b: Float, targets: Float, power: float
+    ) -> None:
+        super().__init__()
+        b = np.ascontiguousarray(b)
+        self._x, self._residual = np.zeros_like(b), b.copy()
+        self._multigrid, self._targets, self._power = multigrid, targets, power
+        self._limit = multigrid.max_iterations or MAX_MODEL_ITERATIONS
+        self._iteration = multigrid.begin(
+            hessian, b, self._x, self._residual, targets, MAX_KRYLOV_VECTORS
+        )
+
+    def _begin(self, radius: float) -> None:
+        bound = radius * self._power**0.5 if radius else np.inf
+        self.iterations, ending = self._multigrid.iterate(
+            self._iteration, self._limit, radius=bound
+        )
+        self.is_inside = ending in (Progress.CONVERGED, Progress.UNFINISHED)
+        self.converged = ending == Progress.CONVERGED
+        progress = self._iteration.progress
+        square = progress[Progress.XX] if self.is_inside else progress[Progress.LENGTH] ** 2
+        self.length = float((square / self._power) ** 0.5)
+        self._read_coefficients()
+
+    def _extend(self, count: int) -> None:
+        steps, _ = self._multigrid.iterate(self._iteration, count, fresh=False)
+        self.iterations += steps
+        self._read_coefficients()
+
+    def _read_coefficients(self) -> None:
+        kept = int(self._iteration.progress[Progress.KEPT])
+        self.curvatures, self.slopes, self.betas = (
+            self._iteration.coefficients.reshape(-1, 3)[:kept].T.copy()
+        )
+        self.squares = self.slopes * (self._iteration.progress[Progress.SCALE] / self._power)
+
+    def _minimum(self) -> Float:
+        return self._x
+
+    def _combine(self, weights: Float) -> Float:
+        basis = self._iteration.basis.reshape(-1)[: len(weights) * self._x.size]
+        # einsum rather than a product of matrices: its bits do not depend on the threads of BLAS
+        sums = np.einsum("k,ki->i", weights, basis.reshape(len(weights), -1))
+        return np.asarray(sums, dtype=np.float64).reshape(self._x.shape)
 
 
 def _count_sums(h: Hierarchy) -> int:

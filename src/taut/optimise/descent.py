@@ -43,6 +43,8 @@ class Point:
     gross : gross force on each particle [N], (n,)
     magnitude : sum of the magnitudes of all terms of the value [J]
     size : largest coordinate of each particle [m], (n,)
+    scale : forces that residuals are compared with [N], (n,); None: the gross forces
+    energies : of the elements of each law [J], from which `Objective.change` is summed
 
     >>> p = Point(
     ...     np.zeros((1, 3)), 0.0, np.array([[3.0, 4.0, 0.0]]), np.array([7.0]), 0.0, np.ones(1)
@@ -57,6 +59,13 @@ class Point:
     gross: Float
     magnitude: float
     size: Float
+    scale: Float | None = None
+    energies: tuple[Float, ...] = ()
+
+    @property
+    def at_work(self) -> Float:
+        """The forces at work on each particle [N], (n,), to which tolerances are relative."""
+        return self.gross if self.scale is None else self.scale
 
     @cached_property
     def residuals(self) -> Float:
@@ -85,11 +94,23 @@ class Objective(Protocol):
     def evaluate(self, y: Float) -> Point:
         """Return value and gradient; raise SingularState where there are none."""
 
-    def hessian(self, y: Float, *, project: bool) -> BlockMatrix:
-        """Return the constrained Hessian at y; the next call overwrites it.
+    def change(self, start: Point, end: Point) -> float:
+        """Return the change of the value between two points [J].
 
-        project : with the negative eigenvalues of each element set to zero
+        It is summed from the changes of the elements: the difference of the two sums would lose
+        what is below 1e-16 of the total.
         """
+
+    def hessian(self, y: Float, previous: Float | None) -> BlockMatrix:
+        """Return the constrained Hessian at y; the next call of this or `metric` overwrites it.
+
+        previous : unknowns before the last step, or None at the start; the forces in the Hessian
+            may be those that the last model predicted
+        """
+
+    def metric(self, y: Float, previous: Float | None) -> BlockMatrix:
+        """Return a positive definite approximation of `hessian`, from which elements' negative
+        curvatures are left out."""
 
     def rounding_floors(self, point: Point) -> Float:
         """Return the residual that rounding alone can cause on each particle [N], (n,).
@@ -124,7 +145,7 @@ class Descent:
     rounding_floors: Float = field(default_factory=lambda: np.zeros(0))
     iterations: int = 0
     projections: int = 0
-    evaluations: int = 1
+    evaluations: int = 0
     linear_iterations: int = 0
     assembling: float = 0.0
     solving: float = 0.0
@@ -134,13 +155,10 @@ class Descent:
     max_force: float = np.inf
 
     @staticmethod
-    def start(objective: Objective, start: Float, tolerance: Tolerance) -> Descent:
-        """Evaluate at `start` (n, 3); raise SingularState if the objective has no value there."""
-        started = time.perf_counter()
-        point = objective.evaluate(start)
-        descent = Descent(point, tolerance.targets(point.gross), max_value=point.value_with_noise)
-        descent.assembling = time.perf_counter() - started
-        return descent
+    def start(point: Point, tolerance: Tolerance) -> Descent:
+        """Begin at a point."""
+        targets = tolerance.targets(point.at_work, point.gross)
+        return Descent(point, targets, max_value=point.value_with_noise)
 
     def add_work(self, other: Descent) -> None:
         """Add the work of an earlier attempt."""
@@ -172,12 +190,12 @@ class Descent:
     def accept(self, point: Point, tolerance: Tolerance) -> None:
         """Move to a point."""
         self.point = point
-        self.targets = tolerance.targets(point.gross)
+        self.targets = tolerance.targets(point.at_work, point.gross)
         self.max_value = min(self.max_value, point.value_with_noise)
 
     def meets(self, tolerance: Tolerance) -> bool:
         """Whether each particle's residual is within the tolerance at the present point."""
-        self.targets = tolerance.targets(self.point.gross)
+        self.targets = tolerance.targets(self.point.at_work, self.point.gross)
         return all_within(self.point.residuals, self.targets)
 
     def worst_relative_residual(self, residuals: Float) -> float:

@@ -19,7 +19,7 @@ from taut.arrays import EPS, Float
 from taut.linalg.blocks import dot, row_norms
 from taut.linalg.linear import LinearSolver
 from taut.optimise._line_search import Stagnation, line_search
-from taut.optimise.descent import Descent, Objective
+from taut.optimise.descent import Descent, Objective, Point
 from taut.optimise.tolerance import Tolerance
 
 MAX_ITERATIONS = 10_000  # a minimisation that needs more is reported as not converged
@@ -39,13 +39,13 @@ class _Pair(NamedTuple):
 
 
 def minimise_lbfgs(
-    objective: Objective, start: Float, solver: LinearSolver, tolerance: Tolerance
+    objective: Objective, start: Point, solver: LinearSolver, tolerance: Tolerance
 ) -> Descent:
-    """Minimise from `start` (n, 3) [m] until every residual meets its tolerance or rounding floor.
+    """Minimise from a point until every residual meets its tolerance or rounding floor.
 
     solver : already factored with A₀ [N/m], constraints applied
     """
-    descent = Descent.start(objective, start, tolerance)
+    descent = Descent.start(start, tolerance)
     memory: deque[_Pair] = deque(maxlen=_MEMORY)
     stagnation = Stagnation(_MAX_IDLE_ITERATIONS, tolerance)
     restarted = False

@@ -30,6 +30,8 @@ from taut.arrays import EPS, Float
 from taut.errors import ModelError
 from taut.linalg.blocks import BlockMatrix, row_norms, row_norms_max
 
+# Part of a particle's gross force that is never asked to be balanced, unless `relative` is smaller.
+_RELATIVE_ROUNDING = 1e-12
 ROUNDING_UNITS = 8.0  # units of ε lost in the few operations between a coordinate and a force
 
 
@@ -41,19 +43,23 @@ class Tolerance:
     force : absolute tolerance [N], 0 or more
 
     >>> Tolerance().relative
-    1e-08
+    0.0001
     """
 
-    relative: float = 1e-8
+    relative: float = 1e-4
     force: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "relative", _check_number("relative", self.relative, 1.0))
         object.__setattr__(self, "force", _check_number("force", self.force, float("inf")))
 
-    def targets(self, gross: Float) -> Float:
-        """The residual [N] each particle must reach, given its gross force [N], shape (n,)."""
-        return np.maximum(self.relative * gross, self.force)
+    def targets(self, at_work: Float, gross: Float) -> Float:
+        """Return the residual [N] that each particle must reach, (n,).
+
+        at_work : forces at work on each particle [N]; gross : its gross force [N], both (n,)
+        """
+        rounding = min(self.relative, _RELATIVE_ROUNDING) * gross
+        return np.maximum(np.maximum(self.relative * at_work, rounding), self.force)
 
 
 def _check_number(name: str, value: object, upper: float) -> float:

@@ -119,7 +119,7 @@ class FormSearch:
         system = self._constrain_to_normals(q)
         objective = StaticObjective(system, system.initial_state())
         point = objective.evaluate(q)
-        limits = self._tolerance.targets(point.gross)
+        limits = self._tolerance.targets(point.at_work, point.gross)
         if len(descent.rounding_floors):
             limits = np.maximum(limits, objective.rounding_floors(point))
         return bool((point.residuals <= np.maximum(limits, descent.point.residuals)).all())
@@ -149,7 +149,7 @@ class FormSearch:
             energy_stalls = value - point.value < _ENERGY_DECREASE * point.magnitude
             if new_residual > _RESIDUAL_DECREASE * residual and energy_stalls:
                 return q
-            if (point.residuals <= self._tolerance.targets(point.gross)).all():
+            if (point.residuals <= self._tolerance.targets(point.at_work, point.gross)).all():
                 return q
             residual, value = new_residual, point.value
             q = self._take_linear_step(q)

@@ -55,7 +55,8 @@ def minimise_proximal(
     stall = _Stall()
     while True:
         objective.set_proximal_term(0.0, q)
-        descent = Descent.start(objective, q, tolerance)
+        descent = Descent.start(objective.evaluate(q), tolerance)
+        descent.evaluations = 1
         if stage is not None:
             descent.add_work(stage)
         if all_within(descent.point.residuals, descent.targets):
@@ -68,7 +69,7 @@ def minimise_proximal(
             )
         if _is_positive_definite(objective, q, free):
             objective.set_proximal_term(0.0, q)
-            last = minimise(objective, q, solver, tolerance)
+            last = minimise(objective, descent.point, solver, tolerance)
             last.add_work(descent)
             if last.outcome != "not converged":
                 return last
@@ -77,7 +78,9 @@ def minimise_proximal(
         objective.set_proximal_term(weights, q)
         # A quarter of the tolerance leaves room for the force of the proximal term itself.
         relative = max(tolerance.relative / 4, min(_LOOSE_TOLERANCE, residual / 10))
-        stage = minimise(objective, q, solver, Tolerance(relative, tolerance.force / 4))
+        stage = minimise(
+            objective, objective.evaluate(q), solver, Tolerance(relative, tolerance.force / 4)
+        )
         iterations = stage.iterations
         stage.add_work(descent)
         q = stage.point.y

@@ -33,6 +33,7 @@ class Potential(NamedTuple):
     gradient: Float  # ∂V/∂q in all directions [N], (n, 3)
     gross: Float  # gross forces in the free directions [N], (n,)
     magnitude: float  # Σ|V_e| over all elements [J]
+    energies: tuple[Float, ...]  # of the elements of each law, before the load factor [J]
 
 
 class StaticObjective:
@@ -65,14 +66,15 @@ class StaticObjective:
             gradient += factor * g
             gross += abs(factor) * assembly.projected_gross_force(self.projector)
             magnitude += abs(factor) * assembly.magnitude()
-        return Potential(value, gradient, gross, magnitude)
+        energies = self.internal.energies() + self.load.energies()
+        return Potential(value, gradient, gross, magnitude, energies)
 
     def evaluate(self, y: Float) -> Point:
         y = self.projector.project_positions(
             y, self.t
         )  # remove what a linear solver leaks across a constraint
         with np.errstate(over="ignore", invalid="ignore"):
-            value, gradient, gross, magnitude = self.potential(y)
+            value, gradient, gross, magnitude, energies = self.potential(y)
             displacement = self.projector.project(y - self._centre)
             pull = self._proximal_weights[:, None] * displacement
             stored = 0.5 * dot(pull, displacement)
@@ -93,9 +95,27 @@ class StaticObjective:
             raise SingularState(
                 f"the forces of an equilibrium overflow at particle {int(np.argmin(finite))}"
             )
-        return Point(y, value + stored, residual, gross, magnitude + stored, size)
+        return Point(
+            y, value + stored, residual, gross, magnitude + stored, size, energies=energies
+        )
 
-    def hessian(self, y: Float, *, project: bool) -> BlockMatrix:
+    def change(self, start: Point, end: Point) -> float:
+        """Return Φ(end) - Φ(start) [J], summed from the changes of elements and particles."""
+        move = self.projector.project(end.y - start.y)
+        middle = self.projector.project(0.5 * (start.y + end.y) - self._centre)
+        change = float(np.einsum("i,ij,ij->", self._proximal_weights, move, middle))
+        for k, (before, after) in enumerate(zip(start.energies, end.energies, strict=True)):
+            factor = 1.0 if k < len(self.internal.terms) else self.load_factor
+            change += factor * float((after - before).sum())
+        return change
+
+    def hessian(self, y: Float, previous: Float | None) -> BlockMatrix:
+        return self._constrained(y, project=False)
+
+    def metric(self, y: Float, previous: Float | None) -> BlockMatrix:
+        return self._constrained(y, project=True)
+
+    def _constrained(self, y: Float, *, project: bool) -> BlockMatrix:
         inputs = [Inputs(y, y, 0.0, self.t)] * len(self.internal.terms)
         self.internal.hessian(inputs, self._proximal_weights, project=project)
         self._workspace.apply_constraints(self.internal.matrix)
@@ -139,9 +159,9 @@ def check_static(system: System, state: State | None, caller: str) -> State:
 
 
 def check_tolerance(tolerance: Tolerance | None, caller: str) -> Tolerance:
-    """Return the tolerance, or the default one."""
+    """Return the tolerance, or the default one of statics: 1e-8 of each particle's gross force."""
     if tolerance is None:
-        return Tolerance()
+        return Tolerance(relative=1e-8)
     if not isinstance(tolerance, Tolerance):
         raise ModelError(f"{caller}: tolerance must be a taut.Tolerance, got {tolerance!r}")
     return tolerance

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from taut.arrays import EPS, Float
+from taut.binding.compiled_law import ForceName
 from taut.errors import SingularState
 from taut.jit.compile import kernels
 from taut.linalg.blocks import (
@@ -121,15 +122,22 @@ class ImplicitObjective:
     """Φ for one stage.
 
     frozen : the state whose geometry damping uses
+    old : y of the old positions [m], (n, 3)
     increments : whether damping acts as increments, rather than as rates
     """
 
     def __init__(
-        self, workspace: Workspace, start: Prediction, frozen: State, *, increments: bool
+        self,
+        workspace: Workspace,
+        start: Prediction,
+        frozen: State,
+        old: Float,
+        *,
+        increments: bool,
     ) -> None:
         system = workspace.system
         self.workspace, self.system = workspace, system
-        self.start, self.h = start, start.h
+        self.start, self.h, self.old = start, start.h, old
         self.frozen = np.array(frozen.q)
         self.inertia = system.mass / start.h**2
         self.rayleigh: BlockMatrix | None = None
@@ -139,6 +147,13 @@ class ImplicitObjective:
         self.rates: Assembly | None = None
         if system.placed_damping and not increments:
             self.rates = workspace.assembly("damping", frozen)
+        self._loads: Float | None = None  # forces that are the same everywhere [N], (n, 3)
+        projector = system.projector
+        # A particle with one free direction of three counts for a third of its mass.
+        shares = np.ones(system.n)
+        c = projector.constrained_particles
+        shares[c] = np.einsum("nii->n", projector.free_directions[c]) / 3.0
+        self._free_mass = float(np.einsum("i,i->", shares, system.mass))
 
     def _inputs(self, q: Float) -> list[Inputs]:
         t = self.start.t
@@ -179,21 +194,81 @@ class ImplicitObjective:
             add_inertia = kernels("taut.step._objective_kernels").add_inertia
             kinetic, square, work = add_inertia(total, y, q, self.inertia, residual, gross, size)
             added = 0.5 * kinetic + drag_value
+            scale = self.system.mass * self._acceleration_at_work(kinetic)
             if not np.isfinite([value + added, square, work]).all():
                 raise SingularState("the forces of a step overflow")
             # Twice: the first projection of large reactions leaves their rounding.
             c = projector.constrained_particles
             residual[c] = projector.project_constrained(projector.project_constrained(residual[c]))
-        return Point(y, value + added, residual, gross, magnitude + abs(added), size)
+        energies = self.assembly.energies()
+        if self.rates is not None:
+            energies += self.rates.energies()
+        magnitude += abs(added)
+        return Point(y, value + added, residual, gross, magnitude, size, scale, energies)
 
-    def hessian(self, y: Float, *, project: bool) -> BlockMatrix:
-        """Return the Hessian of Φ at y with constraints applied, in a buffer."""
-        matrix = self._unconstrained(y, self.inertia, project=project)
+    def _acceleration_at_work(self, kinetic: float) -> float:
+        """Return √(a² + g²) [m/s²]: a the accelerations of the step, g those of constant loads.
+
+        Both are means over the system, weighted with the masses. kinetic : Σ m|y|²/γ² [J]
+        """
+        loads = self._constant_loads()
+        if self._free_mass == 0.0:
+            return 0.0
+        squares = kinetic / self.h**2 + float(
+            np.einsum("i,ij,ij->", 1.0 / self.system.mass, loads, loads)
+        )
+        return float(np.sqrt(squares / self._free_mass))
+
+    def _constant_loads(self) -> Float:
+        """Return the forces that are the same everywhere, in the free directions [N], (n, 3)."""
+        if self._loads is None:
+            self._loads = self.system.projector.project(self.assembly.constant_gradient())
+        return self._loads
+
+    def change(self, start: Point, end: Point) -> float:
+        """Return Φ(end) - Φ(start) [J], summed from the changes of elements and particles."""
+        move = end.y - start.y
+        change = 0.5 * float(np.einsum("i,ij,ij->", self.inertia, move, end.y + start.y))
+        for k, (before, after) in enumerate(zip(start.energies, end.energies, strict=True)):
+            part = float((after - before).sum())
+            change += part if k < len(self.assembly.terms) else self.h * part
+        if self.rayleigh is not None:
+            mean = self.start.velocities(0.5 * (start.y + end.y))
+            change += dot(self.rayleigh.multiply(mean), move)
+        return change
+
+    def hessian(self, y: Float, previous: Float | None) -> BlockMatrix:
+        """Return the Hessian of Φ at y with constraints applied, in a buffer.
+
+        previous : y before the last step, from which the forces in it are predicted; None: they
+            are those at the old positions
+        """
+        return self._constrained(y, previous, project=False)
+
+    def metric(self, y: Float, previous: Float | None) -> BlockMatrix:
+        """Return the same from positive semi-definite parts."""
+        return self._constrained(y, previous, project=True)
+
+    def _constrained(self, y: Float, previous: Float | None, *, project: bool) -> BlockMatrix:
+        before: Float = self.start.positions(self.old)
+        force: ForceName = "hold"
+        if previous is not None:
+            before, force = self.start.positions(previous), "predict"
+        matrix = self._unconstrained(y, self.inertia, project=project, before=before, force=force)
         self.workspace.apply_constraints(matrix)
         return matrix
 
-    def _unconstrained(self, y: Float, shift: Float, *, project: bool) -> BlockMatrix:
-        self.assembly.hessian(self._inputs(self.start.positions(y)), shift, project=project)
+    def _unconstrained(
+        self,
+        y: Float,
+        shift: Float,
+        *,
+        project: bool,
+        before: Float | None = None,
+        force: ForceName = "true",
+    ) -> BlockMatrix:
+        inputs = self._inputs(self.start.positions(y))
+        self.assembly.hessian(inputs, shift, project=project, previous=before, force=force)
         matrix = self.assembly.matrix
         added = []
         if self.rates is not None:

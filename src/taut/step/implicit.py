@@ -18,7 +18,7 @@ import numpy as np
 from taut.arrays import Float
 from taut.errors import ModelError, SingularState, did_you_mean
 from taut.linalg.linear import LinearSolver, SolverName, make_solver
-from taut.optimise.descent import Descent
+from taut.optimise.descent import Descent, Point
 from taut.optimise.lbfgs import minimise_lbfgs
 from taut.optimise.newton import minimise
 from taut.optimise.tolerance import Tolerance
@@ -105,13 +105,11 @@ class _StageMinimum:
     """The minimum of a stage's objective.
 
     decrease : how far it lies below the value at the old positions [J]
-    restarts : how often the descent began again from the old positions
     """
 
     descent: Descent
     solver: LinearSolver
     decrease: float
-    restarts: int
 
 
 @dataclass
@@ -190,15 +188,11 @@ class Implicit(LinearImplicit):
         """Return the new state and what the ledger needs, from the solved stages."""
 
     def _minimise(self, workspace: Workspace, state: State, start: StageStart) -> _StageMinimum:
-        """Minimise the objective of a stage.
-
-        It never ends above its value at the old positions, beyond rounding (1e-10 of the
-        magnitudes in it): if a descent from the prediction does, another begins there.
-        """
+        """Minimise the objective of a stage; it never ends above its value at the old positions."""
         solver = self._prepare_solver(workspace, state, start)
         clock = time.perf_counter()
         objective = ImplicitObjective(
-            workspace, start.prediction, start.frozen, increments=start.increments
+            workspace, start.prediction, start.frozen, start.old, increments=start.increments
         )
         assembling = time.perf_counter() - clock
         clock = time.perf_counter()
@@ -208,33 +202,20 @@ class Implicit(LinearImplicit):
         solving = time.perf_counter() - clock
         clock = time.perf_counter()
         at_old = objective.evaluate(start.old)
+        lowest, evaluations = _find_start(objective, at_old)
         assembling += time.perf_counter() - clock
-        first: Descent | None = None
-        # The energy may have no value at the prediction: then only the old positions are left.
-        with suppress(SingularState):
-            first = self._descend(objective, np.zeros_like(start.old), solver)
-        restarts = 0
-        if first is None or self._has_failed(first, at_old.value + at_old.noise):
-            descent, restarts = self._descend(objective, start.old, solver), 1
-            if first is not None:
-                descent.add_work(first)
-        else:
-            descent = first
-        descent.evaluations += 1  # that at the old positions
+        descent = self._descend(objective, lowest, solver)
+        descent.evaluations += evaluations
         descent.assembling += assembling
         descent.solving += solving
-        return _StageMinimum(descent, solver, at_old.value - descent.point.value, restarts)
+        return _StageMinimum(descent, solver, -objective.change(at_old, descent.point))
 
-    @staticmethod
-    def _has_failed(descent: Descent, bound: float) -> bool:
-        """Return whether a descent should begin again; one without a minimum would not help."""
-        is_above = descent.point.value > bound
-        return (descent.outcome == "not converged" or is_above) and not descent.unbounded
-
-    def _descend(self, objective: ImplicitObjective, y: Float, solver: LinearSolver) -> Descent:
+    def _descend(
+        self, objective: ImplicitObjective, start: Point, solver: LinearSolver
+    ) -> Descent:
         if self.minimiser == "newton":
-            return minimise(objective, y, solver, self.tolerance)
-        return minimise_lbfgs(objective, y, solver, self.tolerance)
+            return minimise(objective, start, solver, self.tolerance)
+        return minimise_lbfgs(objective, start, solver, self.tolerance)
 
     def _prepare_solver(
         self, workspace: Workspace, state: State, start: StageStart
@@ -281,5 +262,22 @@ class Implicit(LinearImplicit):
             t=state.t + h,
             h=h,
             decrease=minimum.decrease,
-            restarts=minimum.restarts,
         )
+
+
+def _find_start(objective: ImplicitObjective, at_old: Point) -> tuple[Point, int]:
+    """Return the lowest of three points, and how many were evaluated.
+
+    They are the old positions; where the stage ends without forces, y = 0; and where it ends with
+    the forces at the old positions, y = γ²M⁻¹f. The last is the nearest while forces change little
+    in a step, and the farthest where stiff springs have been stretched.
+    """
+    ballistic = np.zeros_like(at_old.y)
+    accelerated = at_old.y - at_old.gradient / objective.inertia[:, None]
+    lowest = at_old
+    for y in (ballistic, accelerated):
+        with suppress(SingularState):  # the energy may have no value there
+            point = objective.evaluate(y)
+            if objective.change(lowest, point) < 0.0:
+                lowest = point
+    return lowest, 3

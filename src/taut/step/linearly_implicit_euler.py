@@ -97,7 +97,7 @@ class LinearlyImplicitEuler(LinearImplicit):
             is_first = step is None or step.solution is None
             step = self._linearise(workspace, state, prediction, rayleigh, project=project)
             step.right = system.projector.project(step.right)
-            targets = self.tolerance.targets(step.gross)
+            targets = self.tolerance.targets(step.gross, step.gross)
             workspace.apply_constraints(step.matrix)
             assembled = time.perf_counter()
             if is_first:
@@ -122,7 +122,7 @@ class LinearlyImplicitEuler(LinearImplicit):
     ) -> tuple[Float, Report]:
         """Return y [m], (n, 3), and the report on how well it was solved for."""
         solution = step.solution
-        targets = self.tolerance.targets(step.gross)
+        targets = self.tolerance.targets(step.gross, step.gross)
         floors = np.zeros_like(targets)
         outcome: Outcome = "not converged"
         y, residuals = np.zeros_like(step.right), row_norms(step.right)

@@ -15,6 +15,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 
 from taut.arrays import Float, Short
+from taut.binding.compiled_law import ForceName
 from taut.errors import SingularState
 from taut.formula.source import SourceKind
 from taut.jit.compile import kernels
@@ -90,22 +91,41 @@ class Assembly:
                 term.total = term.outer.evaluate(term.name, term.energy, parameters)
                 term.total.apply(term.energy, self._vectors_of(k))
 
-    def hessian(self, inputs: Sequence[Inputs], shift: Float, *, project: bool) -> BlockMatrix:
+    def hessian(
+        self,
+        inputs: Sequence[Inputs],
+        shift: Float,
+        *,
+        project: bool,
+        previous: Float | None = None,
+        force: ForceName = "true",
+    ) -> BlockMatrix:
         """Return Σ ∂²V/∂x² + diag(shift) [N/m], shift (n,), in `matrix`.
 
-        `sums` then returns V and its gradient. project : make each element's part ≥ 0
+        `sums` then returns V and its gradient.
+
+        project : make each element's part ≥ 0
+        previous, force : positions (n, 3) [m] from which energies of a distance predict the forces
+            in their Hessians, and how (see `CompiledLaw.evaluate`)
         """
         low_rank: list[RankOne] = []
         for k, (term, at) in enumerate(zip(self.terms, inputs, strict=True)):
             kind: SourceKind = "hessian" if term.blocks else "gradient"
             x = near_origin(term, at.x)
             parameters = term.parameters(at.t)
-            arguments = (x, x if at.y is at.x else at.y, at.h, term.elements, parameters)
+            frozen, predicted = (x if at.y is at.x else at.y), force
+            if previous is None or term.form != "energy" or term.outer is not None:
+                predicted = "true"
+            else:
+                frozen = previous
+            arguments = (x, frozen, at.h, term.elements, parameters)
             outputs: tuple[Float, ...] = (term.energy, self._vectors_of(k))
             if term.blocks:
                 outputs = (*outputs, self._blocks_of(k))
             project_now = project and term.outer is None
-            bad = term.compiled.evaluate(kind, *arguments, outputs, project=project_now)
+            bad = term.compiled.evaluate(
+                kind, *arguments, outputs, project=project_now, force=predicted
+            )
             term.raise_if_bad(bad)
             self._stored_with[k] = parameters if term.has_constant_gradient else None
             if term.outer is not None:
@@ -182,6 +202,28 @@ class Assembly:
             float(np.abs(t.energy).sum()) + (t.total.magnitude if t.total else 0.0)
             for t in self.terms
         )
+
+    def energies(self) -> tuple[Float, ...]:
+        """Return copies of the elements' energies [J] of each law at the last evaluation."""
+        return tuple(term.energy.copy() for term in self.terms)
+
+    def constant_gradient(self) -> Float:
+        """Return the part of ∂V/∂x [N], (n, 3), of laws whose gradient is the same everywhere."""
+        total = np.zeros((self.n, 3))
+        for k, term in enumerate(self.terms):
+            if not term.has_constant_gradient:
+                continue
+            for p in range(term.elements.shape[1]):
+                c, vectors = 1.0, self._vectors_of(k)[:, 0]
+                if term.pair is None:
+                    vectors = self._vectors_of(k)[:, p]
+                else:
+                    c = term.pair[p]
+                for i in range(3):
+                    total[:, i] += c * np.bincount(
+                        term.elements[:, p], weights=vectors[:, i], minlength=self.n
+                    )
+        return total
 
     def works(self, displacement: Float) -> list[float]:
         """Return displacement·∂V/∂x [J] of each law at the last evaluation.
