@@ -2,11 +2,18 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import taut
 from taut import laws
 from taut.binding.placed_law import place
 from taut.formula import cross, dot, exp, log, norm, sqrt, unit, where
+from taut.formula._emit import _expand_ratios
+from taut.formula.differentiate import gradient
+from taut.formula.graph import Graph
+from taut.formula.interpret import evaluate
+from taut.formula.measures import derive_metric
 from tests.laws import checks
 
 RNG = np.random.default_rng(6)
@@ -161,3 +168,46 @@ def test_the_metric_has_the_structure_of_a_pair():
     placed = place_law(tilt, 2, k=2.0)
     assert (placed.forms["energy"].pair, placed.forms["energy"].has_metric) == ((-1.0, 1.0), True)
     both(placed, placed.rest)
+
+
+OPERATIONS = [
+    lambda g, a, b, c: a + b,
+    lambda g, a, b, c: a - 0.5 * b,
+    lambda g, a, b, c: a * b,
+    lambda g, a, b, c: a * a,
+    lambda g, a, b, c: g.norm([a, b, c]),
+    lambda g, a, b, c: g.call("sin", a),
+    lambda g, a, b, c: g.atan2(a, b + 2.0),
+    lambda g, a, b, c: g.where(a < b, a * a, c),
+    lambda g, a, b, c: g.call("exp", 0.3 * a),
+]
+
+
+def random_formula(rng, x):
+    """A scalar of random operations on the variables, with shared parts, norms and branches."""
+    pool = list(x)
+    for _ in range(rng.integers(3, 10)):
+        operands = (pool[i] for i in rng.integers(len(pool), size=3))
+        pool.append(OPERATIONS[rng.integers(len(OPERATIONS))](x[0].graph, *operands))
+    return pool[-1] + pool[-2] ** 2
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 10**9))
+def test_metrics_of_random_formulas(seed):
+    """A metric is positive semi-definite, and finite where the Hessian is; evaluated by numpy."""
+    rng = np.random.default_rng(seed)
+    g = Graph()
+    x = [g.symbol("x", 0, k) for k in range(3)]
+    value = random_formula(rng, x)
+    slopes = gradient(value, x, last=False)
+    hessian = [e for slope in slopes for e in gradient(slope, x)]
+    entries = derive_metric(value, x)
+    if entries is None:
+        return
+    metric = [entries[min(i, j), max(i, j)] for i in range(3) for j in range(3)]
+    q = np.concatenate([rng.normal(size=(5, 1, 3)), np.zeros((1, 1, 3))])
+    m = np.broadcast_to(evaluate(_expand_ratios(metric), q), (len(q), 9)).reshape(-1, 3, 3)
+    k = np.broadcast_to(evaluate(_expand_ratios(hessian), q), (len(q), 9)).reshape(-1, 3, 3)
+    finite = np.isfinite(k).all(axis=(1, 2)) & (np.abs(k).max(axis=(1, 2)) < 1e100)
+    checks.metric(k[finite], m[finite])

@@ -15,8 +15,8 @@ no curvature.
 
 Curvatures enter by magnitude rather than clamped: a metric is the scale of a step, and where
 ∂²F/∂m² < 0 its magnitude still limits how far the step may go, while zero leaves the direction
-free. To project the elements with ∂²F/∂m² < 0 by eigenvalues lost too: they take as long as a
-thousand others, and the metric would jump between two forms.
+free. To project the elements with ∂²F/∂m² < 0 by eigenvalues lost too: one takes as long as two
+hundred others, and the metric would jump between two forms.
 """
 
 from __future__ import annotations
