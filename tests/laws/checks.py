@@ -116,6 +116,24 @@ def projection(placed: PlacedLaw, q: np.ndarray) -> None:
     assert np.abs(placed.hessians(q, project=True) - nearest).max() <= 1e-11 * scale
 
 
+def metric(k: np.ndarray, m: np.ndarray) -> None:
+    """The metrics m of Hessians k, (…, n, n), are finite, symmetric and positive semi-definite."""
+    assert np.isfinite(k).all(), "the Hessian must be finite for its metric to be tested"
+    assert np.isfinite(m).all(), "the metric must be finite"
+    assert np.abs(m - np.swapaxes(m, -1, -2)).max() <= 1e-14 * max(np.abs(m).max(), 1e-300)
+    scale = np.maximum(np.abs(m).max(axis=(-1, -2)), 1e-300)
+    lowest = np.linalg.eigvalsh(m)[..., 0]
+    assert (lowest >= -1e-13 * scale).all(), "the metric must be positive semi-definite"
+
+
+def metric_at_rest(placed: PlacedLaw, q: np.ndarray) -> None:
+    """Without a force the metric leaves nothing out, so that it equals the Hessian."""
+    k, m = placed.hessians(q), placed.hessians(q, metric=True)
+    assert np.abs(m - k).max() <= 1e-11 * max(np.abs(k).max(), 1e-300), (
+        "the metric at rest must be the Hessian"
+    )
+
+
 def parameter_derivatives(placed: PlacedLaw, q: np.ndarray, **at: np.ndarray) -> None:
     """∂V/∂p and ∂²V/∂x∂p against central differences, one component of one parameter at a time."""
     m = len(placed.elements)

@@ -13,13 +13,13 @@ from tests.laws.specimens import DISSIPATIONS
 every = pytest.mark.parametrize("specimen", DISSIPATIONS.values(), ids=DISSIPATIONS.keys())
 
 
-def evaluate(placed, form, x, y, h, *, hessian=False):
+def evaluate(placed, form, x, y, h, *, hessian=False, metric=False):
     assembly = Assembly(len(placed.rest), [Term(placed.name, placed, form, None)])
     at = [Inputs(x, y, h, 0.0)]
     if not hessian:
         value, gradient, _ = assembly.gradient(at)
         return value, gradient.copy()
-    assembly.hessian(at, np.zeros(len(placed.rest)), project=False)
+    assembly.hessian(at, np.zeros(len(placed.rest)), metric=metric)
     return assembly.matrix.to_scipy().toarray()
 
 
@@ -60,6 +60,22 @@ def test_derivatives_match_finite_differences(prepared, form, h):
         atol=1e-7 * np.abs(hessian).max(),
     )
     assert np.abs(hessian - hessian.T).max() <= 1e-14 * np.abs(hessian).max()
+
+
+@every
+@pytest.mark.parametrize(("form", "h"), [("rate", 0.0), ("increment", 0.02)])
+def test_metric(prepared, form, h):
+    placed, q, v, _ = prepared
+    x = v if form == "rate" else q + 0.3 * v
+    assert placed.forms[form].has_metric
+    true = evaluate(placed, form, x, q, h, hessian=True)
+    checks.metric(true, evaluate(placed, form, x, q, h, hessian=True, metric=True))
+    at_start = 0 * v if form == "rate" else q  # no rate and no force
+    np.testing.assert_allclose(
+        evaluate(placed, form, at_start, q, h, hessian=True, metric=True),
+        evaluate(placed, form, at_start, q, h, hessian=True),
+        atol=1e-12 * np.abs(true).max(),
+    )
 
 
 @every

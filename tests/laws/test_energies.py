@@ -55,13 +55,23 @@ def test_projection(prepared):
 
 
 @every
+@seeds
+def test_metric(prepared):
+    placed, q, _ = prepared
+    checks.metric(placed.hessians(q), placed.hessians(q, metric=True))
+    assert placed.forms["energy"].has_metric, (
+        "a law of the catalogue must not need eigenvalues in every iteration of Newton's method"
+    )
+
+
+@every
 @pytest.mark.parametrize("seed", [4])
 def test_parameter_derivatives(prepared):
     checks.parameter_derivatives(*prepared[:2])
 
 
 @every
-def test_force_and_energy_vanish_at_rest(specimen):
+def test_force_and_energy_vanish_at_rest_where_the_metric_is_the_hessian(specimen):
     if specimen.relaxed is None:
         assert specimen.law.invariant is None or not specimen.law.rest, (
             "an internal energy must have a rest state to test"
@@ -74,4 +84,6 @@ def test_force_and_energy_vanish_at_rest(specimen):
         for name, v in specimen.parameters(rng).items()
         if name not in specimen.law.rest
     }
-    checks.rest_state(specimen.place_at(q, given), q)
+    placed = specimen.place_at(q, given)
+    checks.rest_state(placed, q)
+    checks.metric_at_rest(placed, q)

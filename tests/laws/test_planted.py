@@ -68,6 +68,19 @@ def test_a_wrong_projection_is_caught(monkeypatch):
         checks.projection(placed, 0.3 * q)
 
 
+def test_a_wrong_metric_is_caught(monkeypatch):
+    """The Hessian itself, which is indefinite, and zeros, which are not stiff at rest."""
+    placed, q, _ = prepare(taut.laws.area, 3, {"k": 1.0})
+    with pytest.raises(AssertionError, match="semi-definite"):
+        checks.metric(placed.hessians(q), placed.hessians(q))
+    hessians = PlacedLaw.hessians
+    monkeypatch.setattr(
+        PlacedLaw, "hessians", lambda self, q, *, metric=False: (not metric) * hessians(self, q)
+    )
+    with pytest.raises(AssertionError, match="at rest"):
+        checks.metric_at_rest(placed, placed.rest)
+
+
 def test_a_wrong_structure_is_caught(monkeypatch, tmp_path):
     """A law on two particles treated as a function of their difference although it is not."""
     monkeypatch.setattr(structure, "_find_pair", lambda value, particles: (-1.0, 1.0))

@@ -10,6 +10,9 @@ from taut import laws
 from taut.formula import cross, dot, norm, total
 from taut.linalg.linear import make_solver
 from taut.linalg.low_rank import RankOne
+from taut.system.assembly import Assembly
+from taut.system.terms import Inputs, Term
+from tests.laws import checks
 from tests.laws.test_integrators import OBEYS
 
 # law → its parameters, and its energy as a function of the enclosed volume v, at rest v0, in plain
@@ -62,6 +65,43 @@ def test_taylor_remainder_is_third_order(name):
     assert np.abs(k - k.T).max() <= 1e-14 * np.abs(k).max()
     projected = body.K(state, project=True).toarray()
     assert np.linalg.eigvalsh(projected).min() >= -1e-12 * np.abs(projected).max()
+
+
+def metric(body, state):
+    assembly = Assembly(
+        body.n, [Term(n, law, "energy", None) for n, law in body.placed_energies.items()]
+    )
+    matrix = assembly.hessian([Inputs.at(state)], np.zeros(body.n), metric=True)
+    return matrix.to_scipy().toarray()
+
+
+@every
+def test_metric(name):
+    """The total is the measure: |Φ''| g gᵀ, g the gradient of the enclosed volume."""
+    body = system(name)
+    state, _ = crumple(body)
+    m = metric(body, state)
+    checks.metric(body.K(state).toarray(), m)
+    v, v0 = BALL.with_(points=state.q).enclosed_volume, BALL.enclosed_volume
+    g = -(system("pressure").f(state) / -TOTALS["pressure"][0]["p"]).ravel()
+    second = {"pressure": 0.0, "gas": 2300.0 * v0 / v**2, "enclosed_volume": 900.0 / v0}[name]
+    np.testing.assert_allclose(m, second * np.outer(g, g), atol=1e-11 * np.abs(m).max())
+
+
+@pytest.mark.parametrize("stretched", [True, False])
+def test_metric_of_shares_with_a_metric_of_their_own(stretched):
+    """Of a total area, the norms of the triangles, where it is too large."""
+
+    @taut.energy
+    def film(x, k, area0):
+        return k / 2 * (total(norm(cross(x[1] - x[0], x[2] - x[0])) / 2) - area0) ** 2
+
+    body = taut.System(BALL.points, mass=0.2, energies=[film(BALL.triangles, k=3.0, area0=8.0)])
+    state, _ = crumple(body)
+    state = state.with_(q=(1.0 if stretched else 0.3) * state.q)
+    m = metric(body, state)
+    checks.metric(body.K(state).toarray(), m)
+    assert (np.linalg.matrix_rank(m) > 1) == stretched
 
 
 @every

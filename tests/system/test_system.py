@@ -38,15 +38,15 @@ def net(rng, n=9, **more):
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.integers(0, 10**6), st.booleans())
-def test_sums_equal_dense_sums(seed, project):
+@given(st.integers(0, 10**6), st.sampled_from([{}, {"project": True}, {"metric": True}]))
+def test_sums_equal_dense_sums(seed, form):
     rng = np.random.default_rng(seed)
     system = net(rng)
     state = system.initial_state()
     f, k, v = np.zeros((system.n, 3)), np.zeros((system.n, 3, system.n, 3)), 0.0
     for placed in system.placed_energies.values():
         v += placed.values(state.q).sum()
-        gradients, hessians = placed.gradients(state.q), placed.hessians(state.q, project=project)
+        gradients, hessians = placed.gradients(state.q), placed.hessians(state.q, **form)
         s = placed.particles
         for e, g, h in zip(
             placed.elements, gradients, hessians.reshape(-1, s, 3, s, 3), strict=True
@@ -58,7 +58,11 @@ def test_sums_equal_dense_sums(seed, project):
     assert system.V(state) == pytest.approx(v, rel=1e-13)
     assert sum(system.V_by_law(state).values()) == pytest.approx(v, rel=1e-13)
     np.testing.assert_allclose(system.f(state), f, rtol=1e-12, atol=1e-12 * np.abs(f).max())
-    matrix = system.K(state, project=project)
+    if "metric" in form:
+        assembly = workspace_for(system).assembly("potential", state)
+        matrix = assembly.hessian([Inputs.at(state)] * 4, np.zeros(system.n), **form).to_scipy()
+    else:
+        matrix = system.K(state, **form)
     np.testing.assert_allclose(
         matrix.toarray(), k.reshape(3 * system.n, -1), rtol=1e-12, atol=1e-12 * np.abs(k).max()
     )

@@ -37,12 +37,28 @@ from taut.jit.compile import SourceModule, kernels, load, toolchain_digest
 
 FormName = Literal["energy", "rate", "increment"]
 ForceName = Literal["true", "predict", "hold"]
+HessianForm = Literal["true", "projected", "metric"]
+"""Which matrix a loop writes: the Hessian, or one of two positive semi-definite forms of it: the
+nearest matrix, or the metric, which is cheap."""
+_HESSIAN_FLAGS: dict[HessianForm, int] = {
+    "true": 0,
+    "projected": FLAGS["project"],
+    "metric": FLAGS["project"] + FLAGS["metric"],
+}
 _FORMS: dict[FormName, Callable[[Expr], Expr]] = {
     "energy": energy_form,
     "rate": rate_form,
     "increment": increment_form,
 }
 _UNUSED: Float = np.zeros(0)  # in place of an output that a loop does not have
+
+
+def choose_hessian_form(*, project: bool, metric: bool) -> HessianForm:
+    """Return the form of a Hessian that two arguments ask for, of which one at most is set."""
+    assert not (project and metric), "a metric is not projected"
+    if metric:
+        return "metric"
+    return "projected" if project else "true"
 
 
 class CompiledLaw:
@@ -56,6 +72,7 @@ class CompiledLaw:
     vectors, blocks : how many are stored per element; no blocks where the Hessian is zero
     hessian_kind : "zero", "constant" or "varying"
     closed_form : whether the loop itself projects Hessians onto positive semi-definite ones
+    has_metric : whether the loop has a metric (see `taut.formula.measures`)
 
     Source is generated and compiled when a loop is first needed, which every thread may do: the
     result does not depend on when.
@@ -136,7 +153,7 @@ class CompiledLaw:
         """Whether the gradient is the same everywhere, so that there is no Hessian."""
         return is_linear(copy_into(Graph(), self.root))
 
-    # The three generated modules agree on the next five; the gradient's is the quickest to compile.
+    # The three generated modules agree on the next six; the gradient's is the quickest to compile.
 
     @cached_property
     def pair(self) -> tuple[float, ...] | None:
@@ -159,6 +176,14 @@ class CompiledLaw:
     def closed_form(self) -> bool:
         return bool(self._module("gradient").CLOSED_FORM)
 
+    @cached_property
+    def has_metric(self) -> bool:
+        return bool(self._module("gradient").METRIC)
+
+    def can_write(self, form: HessianForm) -> bool:
+        """Whether the loop itself can write this form of a Hessian."""
+        return form == "true" or (self.closed_form if form == "projected" else self.has_metric)
+
     def evaluate(
         self,
         kind: SourceKind,
@@ -169,7 +194,7 @@ class CompiledLaw:
         parameters: Float,
         outputs: tuple[Float, ...],
         *,
-        project: bool = False,
+        hessian_form: HessianForm = "true",
         force: ForceName = "true",
     ) -> Int:
         """Run the loop of one kind over elements and write its outputs.
@@ -177,7 +202,8 @@ class CompiledLaw:
         x : what is differentiated by, (n, 3); y : what is frozen, (n, 3); h : step [s]
         elements : (m, s); parameters : packed, (m, width)
         outputs : two or three arrays, see `taut.formula.source`
-        project : make Hessians positive semi-definite, where `closed_form` says that the loop can
+        hessian_form : of a form that the loop cannot write (see `can_write`), the true Hessian is
+            written, for `taut.linalg.blocks` to project
         force : the force in Hessians of laws of a distance: "true", or as a linear model at y has
             predicted it for x, or that at y ("hold")
 
@@ -185,7 +211,7 @@ class CompiledLaw:
         """
         loops = kernels("taut.binding.batch_kernels")
         module = self._module(kind)
-        mode = FLAGS["project"] * project + (0 if force == "true" else FLAGS[force])
+        mode = _HESSIAN_FLAGS[hessian_form] + (0 if force == "true" else FLAGS[force])
         chunks = (len(elements) + loops.CHUNK_SIZE - 1) // loops.CHUNK_SIZE
         not_finite = np.empty(chunks, dtype=np.int64)
         a, b, *rest = (output.reshape(-1) for output in outputs)

@@ -13,7 +13,7 @@ import numpy as np
 from taut.arrays import Float, Int, Mask
 from taut.binding._elements import and_more, describe_element, reject_unknown_particles
 from taut.binding._parameters import Parameters, measure_at_rest
-from taut.binding.compiled_law import CompiledLaw, FormName
+from taut.binding.compiled_law import CompiledLaw, FormName, HessianForm, choose_hessian_form
 from taut.binding.law import BoundLaw, Load
 from taut.errors import LawError, SingularState
 from taut.formula.expression import fingerprint
@@ -171,13 +171,16 @@ class PlacedLaw(_Placed):
         at: Float | None = None,
         parameters: Float | None = None,
         project: bool = False,
+        metric: bool = False,
     ) -> Float:
         """Return ∂²V/∂x² of each element [N/m], shape (m, 3s, 3s).
 
         project : return the nearest positive semi-definite matrices instead
+        metric : return the metrics instead, which are positive semi-definite and cheap
         """
         self._reject_total("stiffness")
-        blocks = self._run("hessian", x, t, at, parameters, project=project)[2]
+        form = choose_hessian_form(project=project, metric=metric)
+        blocks = self._run("hessian", x, t, at, parameters, hessian_form=form)[2]
         pair, (m, s) = self.forms[self.form].pair, self.elements.shape
         full = np.zeros((m, s, 3, s, 3))
         if pair is not None:
@@ -224,7 +227,7 @@ class PlacedLaw(_Placed):
         at: Float | None,
         parameters: Float | None = None,
         *,
-        project: bool = False,
+        hessian_form: HessianForm = "true",
     ) -> tuple[Float, ...]:
         """Evaluate one kind of loop into new arrays, with the outer function of a total."""
         if (at is None) != (self.form == "energy"):
@@ -249,12 +252,12 @@ class PlacedLaw(_Placed):
             out = (*out, np.empty((m, vectors * (vectors + 1) // 2, 3, 3)))
         packed = self.parameters.pack(t) if parameters is None else parameters
         bad = compiled.evaluate(
-            kind, moving, frozen, 0.0, self.elements, packed, out, project=project
+            kind, moving, frozen, 0.0, self.elements, packed, out, hessian_form=hessian_form
         )
         raise_if_not_finite(self.name, self.elements, bad)
         if compiled.outer is not None:
             compiled.outer.evaluate(self.name, out[0], packed).apply(out[0], out[1])
-        if project and not compiled.closed_form:
+        if not compiled.can_write(hessian_form):
             raise_if_not_finite(self.name, self.elements, project_elements(out[2], vectors))
         return out
 

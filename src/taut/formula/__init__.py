@@ -6,6 +6,7 @@ expression     scalars of a formula, with searches and substitutions; `_array`: 
 graph          operations that make and simplify expressions
 differentiate  derivatives, by reverse accumulation
 structure      what the formula says about its Hessian: one vector instead of many, closed forms
+measures       the metric, a cheap positive semi-definite form of a Hessian
 source         the Python source of a law's loops; `_emit`: of single expressions
 interpret      evaluation with numpy, without compiling
 """

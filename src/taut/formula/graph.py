@@ -286,6 +286,24 @@ class Graph:
             return a
         return self.node("ratio", (a, n, limit, self.node("lt", (self.const(0.0), n))))
 
+    def magnitude(self, a: Expr) -> Expr:
+        """|a|; of an expression that is zero outside of branches, the sum of their magnitudes."""
+        if a.op == "const":
+            return self.const(abs(a.value))
+        if self._is_guarded(a) and a.op == "where":
+            return self._apply_in_branches(a, self.magnitude)
+        if self._is_guarded(a):
+            return self.add(*map(self.magnitude, a.args))
+        return self.where(self.node("lt", (a, self.const(0.0))), self.neg(a), a)
+
+    def positive_part(self, a: Expr) -> Expr:
+        """a where it is positive, else 0.
+
+        As (a + |a|)/2, which is exact. Factors would move into a branch where(a < 0, 0, a), and
+        loops with long branches have no vector instructions.
+        """
+        return self.mul(self.const(0.5), self.add(a, self.magnitude(a)))
+
     def where(self, condition: Expr, a: Expr, b: Expr) -> Expr:
         """a where the condition holds, else b."""
         if not (isinstance(condition, Expr) and condition.is_boolean):

@@ -4,8 +4,8 @@ A module evaluates one form of one law for a batch of its elements, and
 `taut.binding.compiled_law` runs it over all of them, in parallel:
 
     gradient:    E[i] = V,  G[i] = ∂V/∂(stored vectors)
-    hessian:     the same, and H[i] = 3×3 blocks of ∂²V, projected on request if there is a closed
-                 form for it (CLOSED_FORM); else taut.linalg.blocks projects them later
+    hessian:     the same, and H[i] = 3×3 blocks of ∂²V, of its projection if there is a closed form
+                 for it (CLOSED_FORM), or of its metric if there is one (METRIC); else taut.linalg.blocks projects them later
     parameters:  A[i, j] = ∂V/∂p_j,  B[i, v, k, j] = ∂²V/∂(vector v, component k)∂p_j
 
 A batch returns the first element whose results are not finite, or -1.
@@ -34,8 +34,9 @@ from taut.formula.structure import Derivatives, derive
 SourceKind = Literal["gradient", "hessian", "parameters"]
 KINDS: tuple[SourceKind, ...] = ("gradient", "hessian", "parameters")
 
-# What a Hessian may be asked for, as bits of an integer; the flags of `taut.formula.structure`.
-FLAGS = {"project": 1, "predict": 2, "hold": 4}
+# What a Hessian may be asked for, as bits of the kernel's argument `mode`: its projection; its metric,
+# which is the projection where that has a closed form; forces as predicted or as before.
+FLAGS = {"project": 1, "metric": 2, "predict": 4, "hold": 8}
 
 _MAX_BATCH = 64  # elements
 _MIN_BATCH = 4  # elements; the size of a batch is a multiple of it
@@ -46,7 +47,15 @@ _STACK_NUMBERS = 2048  # 16 kB: what a batch may hold, well within the first-lev
 def generator_digest() -> str:
     """Return a digest of the files that decide what source a given expression has."""
     digest = hashlib.sha256()
-    for name in ("expression", "graph", "differentiate", "structure", "_emit", "source"):
+    for name in (
+        "expression",
+        "graph",
+        "differentiate",
+        "measures",
+        "structure",
+        "_emit",
+        "source",
+    ):
         digest.update((Path(__file__).parent / f"{name}.py").read_bytes())
     return digest.hexdigest()
 
@@ -68,7 +77,11 @@ def module_source(title: str, root: Expr, particles: int, width: int, kind: Sour
             _Output("G", (len(d.gradient), 3), [e for vector in d.gradient for e in vector]),
         ]
     if kind == "hessian":
-        entries = [e for block in d.hessian for row in block for e in row]
+        entries = _flatten(d.hessian)
+        if d.metric is not None:
+            flag = root.graph.flag("metric")
+            both = zip(_flatten(d.metric), entries, strict=True)
+            entries = [_choose(flag, metric, true) for metric, true in both]
         outputs.append(_Output("H", (len(d.hessian), 3, 3), entries))
     results = [e for output in outputs for e in output.entries]
     inputs = _find_inputs(results, d.pair, width)
@@ -86,6 +99,7 @@ def module_source(title: str, root: Expr, particles: int, width: int, kind: Sour
         f"BLOCKS = {0 if d.hessian_kind == 'zero' else len(d.hessian)!r}",
         f"HESSIAN = {d.hessian_kind!r}",
         f"CLOSED_FORM = {d.closed_form!r}",
+        f"METRIC = {d.has_metric!r}",
         f"SIZE = {size}",
         "",
         "",
@@ -93,6 +107,22 @@ def module_source(title: str, root: Expr, particles: int, width: int, kind: Sour
         "",
     ]
     return "\n".join(lines)
+
+
+def _choose(flag: Expr, a: Expr, b: Expr) -> Expr:
+    """Return a where the flag is set, else b, inside of a branch of the formula that both have.
+
+    The other way round, what they share with the gradient would be computed in two branches.
+    """
+    g = flag.graph
+    if a.op == b.op == "where" and a.args[0] is b.args[0]:
+        sides = zip(a.args[1:], b.args[1:], strict=True)
+        return g.where(a.args[0], *(_choose(flag, yes, no) for yes, no in sides))
+    return g.where(flag, a, b)
+
+
+def _flatten(blocks: list[list[list[Expr]]]) -> list[Expr]:
+    return [e for block in blocks for row in block for e in row]
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,9 @@ sideways, is far from what it will be after the next one, and F'/n with it. So w
 positions y of the iteration before: the force that its linear model has predicted. (Mixed
 integration points, Magisano et al. 2017.) With "hold" it is the force at y itself. The error of n̂
 is of second order in the last step, so that convergence stays quadratic.
+*Measures.* Any other law of a few measures, such as an angle, has a second form of its Hessian that
+is positive semi-definite, the metric: see `taut.formula.measures`. The metric of a central law is
+its projection.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from dataclasses import dataclass
 
 from taut.formula.differentiate import gradient
 from taut.formula.expression import Expr, reachable, substitute, symbols
+from taut.formula.measures import Entries, derive_metric
 
 Coefficients = dict[tuple[int, int], float]  # by (particle, component)
 
@@ -37,6 +41,7 @@ class Derivatives:
     pair : coefficients c_p if w is the one stored vector, or None: one vector per particle
     closed_form : whether the expressions project themselves, where the flag "project" is set, and
         take predicted forces where "predict" or "hold" is
+    metric : a cheap positive semi-definite form of the Hessian, in the same blocks, or None
     """
 
     value: Expr
@@ -44,6 +49,12 @@ class Derivatives:
     hessian: list[list[list[Expr]]]
     pair: tuple[float, ...] | None
     closed_form: bool
+    metric: list[list[list[Expr]]] | None = None
+
+    @property
+    def has_metric(self) -> bool:
+        """Whether there is a metric: the projection in closed form, or `metric`."""
+        return self.closed_form or self.metric is not None
 
     @property
     def hessian_kind(self) -> str:
@@ -225,26 +236,40 @@ def _predict_force(value: Expr, n: Expr, f1: Expr) -> Expr:
 
 def _derive_pair(value: Expr, pair: tuple[float, ...]) -> Derivatives:
     w = [value.graph.symbol("w", 0, k) for k in range(3)]
-    return Derivatives(value, [gradient(value, w)], _blocks(value, w), pair, closed_form=False)
+    slope, hessian = [gradient(value, w)], _blocks(value, w)
+    return Derivatives(value, slope, hessian, pair, closed_form=False, metric=_metric(value, w))
 
 
 def _derive_general(value: Expr, particles: int) -> Derivatives:
     x = [value.graph.symbol("x", p, k) for p in range(particles) for k in range(3)]
     first = gradient(value, x)
     vectors = [first[3 * p : 3 * p + 3] for p in range(particles)]
-    return Derivatives(value, vectors, _blocks(value, x), None, closed_form=False)
+    hessian = _blocks(value, x)
+    return Derivatives(value, vectors, hessian, None, closed_form=False, metric=_metric(value, x))
+
+
+def _metric(value: Expr, variables: list[Expr]) -> list[list[list[Expr]]] | None:
+    """Return the metric's upper triangle in 3×3 blocks, if there is one.
+
+    It is derived after the Hessian, whose terms then have the same order with and without it.
+    """
+    entries = derive_metric(value, variables)
+    return None if entries is None else _arrange(entries, len(variables))
 
 
 def _blocks(value: Expr, variables: list[Expr]) -> list[list[list[Expr]]]:
-    """Return the Hessian's upper triangle in 3×3 blocks.
-
-    Each entry is derived once and mirrored, so that symmetry is exact.
-    """
+    """Return the Hessian's upper triangle in 3×3 blocks."""
     size = len(variables)
     first = gradient(value, variables, last=False)
-    entry: dict[tuple[int, int], Expr] = {}
+    entries: Entries = {}
     for i in range(size):
         for j, e in zip(range(i, size), gradient(first[i], variables[i:]), strict=True):
-            entry[i, j] = entry[j, i] = e
+            entries[i, j] = e
+    return _arrange(entries, size)
+
+
+def _arrange(entries: Entries, size: int) -> list[list[list[Expr]]]:
+    """Return an upper triangle in 3×3 blocks, each entry mirrored so that symmetry is exact."""
+    entry = {**entries, **{(j, i): e for (i, j), e in entries.items()}}
     corners = [(p, q) for p in range(0, size, 3) for q in range(p, size, 3)]
     return [[[entry[p + i, q + j] for j in range(3)] for i in range(3)] for p, q in corners]

@@ -110,14 +110,14 @@ class StaticObjective:
         return change
 
     def hessian(self, y: Float, previous: Float | None) -> BlockMatrix:
-        return self._constrained(y, project=False)
+        return self._constrained(y, metric=False)
 
     def metric(self, y: Float, previous: Float | None) -> BlockMatrix:
-        return self._constrained(y, project=True)
+        return self._constrained(y, metric=True)
 
-    def _constrained(self, y: Float, *, project: bool) -> BlockMatrix:
+    def _constrained(self, y: Float, *, metric: bool) -> BlockMatrix:
         inputs = [Inputs(y, y, 0.0, self.t)] * len(self.internal.terms)
-        self.internal.hessian(inputs, self._proximal_weights, project=project)
+        self.internal.hessian(inputs, self._proximal_weights, metric=metric)
         self._workspace.apply_constraints(self.internal.matrix)
         return self.internal.matrix
 

@@ -243,18 +243,18 @@ class ImplicitObjective:
         previous : y before the last step, from which the forces in it are predicted; None: they
             are those at the old positions
         """
-        return self._constrained(y, previous, project=False)
+        return self._constrained(y, previous, metric=False)
 
     def metric(self, y: Float, previous: Float | None) -> BlockMatrix:
         """Return the same from positive semi-definite parts."""
-        return self._constrained(y, previous, project=True)
+        return self._constrained(y, previous, metric=True)
 
-    def _constrained(self, y: Float, previous: Float | None, *, project: bool) -> BlockMatrix:
+    def _constrained(self, y: Float, previous: Float | None, *, metric: bool) -> BlockMatrix:
         before: Float = self.start.positions(self.old)
         force: ForceName = "hold"
         if previous is not None:
             before, force = self.start.positions(previous), "predict"
-        matrix = self._unconstrained(y, self.inertia, project=project, before=before, force=force)
+        matrix = self._unconstrained(y, self.inertia, metric=metric, before=before, force=force)
         self.workspace.apply_constraints(matrix)
         return matrix
 
@@ -263,16 +263,16 @@ class ImplicitObjective:
         y: Float,
         shift: Float,
         *,
-        project: bool,
+        metric: bool,
         before: Float | None = None,
         force: ForceName = "true",
     ) -> BlockMatrix:
         inputs = self._inputs(self.start.positions(y))
-        self.assembly.hessian(inputs, shift, project=project, previous=before, force=force)
+        self.assembly.hessian(inputs, shift, metric=metric, previous=before, force=force)
         matrix = self.assembly.matrix
         added = []
         if self.rates is not None:
-            self.rates.hessian(self._rate_inputs(y), np.zeros(self.system.n), project=project)
+            self.rates.hessian(self._rate_inputs(y), np.zeros(self.system.n), metric=metric)
             added.append(self.rates.matrix)
         if self.rayleigh is not None:
             added.append(self.rayleigh)
@@ -311,7 +311,7 @@ class ImplicitObjective:
         q = self.start.positions(point.y)
         # Constrained directions count: projection rounds their forces too.
         gross = row_norms_l1(self.assembly.gradient(self._inputs(q))[2])
-        stiffness = self._unconstrained(point.y, np.zeros_like(self.inertia), project=False)
+        stiffness = self._unconstrained(point.y, np.zeros_like(self.inertia), metric=False)
         acting = gross + point.gross
         # |q̃| + |y| rather than |q|: the two may have cancelled.
         floors = estimate_rounding_floors(acting, stiffness, np.abs(q) + np.abs(point.y))

@@ -15,7 +15,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 
 from taut.arrays import Float, Short
-from taut.binding.compiled_law import ForceName
+from taut.binding.compiled_law import ForceName, HessianForm, choose_hessian_form
 from taut.errors import SingularState
 from taut.formula.source import SourceKind
 from taut.jit.compile import kernels
@@ -96,7 +96,8 @@ class Assembly:
         inputs: Sequence[Inputs],
         shift: Float,
         *,
-        project: bool,
+        project: bool = False,
+        metric: bool = False,
         previous: Float | None = None,
         force: ForceName = "true",
     ) -> BlockMatrix:
@@ -104,10 +105,12 @@ class Assembly:
 
         `sums` then returns V and its gradient.
 
-        project : make each element's part ≥ 0
+        project : make each element's part ≥ 0, the nearest such matrix
+        metric : instead of each element's part use its metric, which is ≥ 0 and cheap
         previous, force : positions (n, 3) [m] from which energies of a distance predict the forces
             in their Hessians, and how (see `CompiledLaw.evaluate`)
         """
+        form = choose_hessian_form(project=project, metric=metric)
         low_rank: list[RankOne] = []
         for k, (term, at) in enumerate(zip(self.terms, inputs, strict=True)):
             kind: SourceKind = "hessian" if term.blocks else "gradient"
@@ -122,15 +125,19 @@ class Assembly:
             outputs: tuple[Float, ...] = (term.energy, self._vectors_of(k))
             if term.blocks:
                 outputs = (*outputs, self._blocks_of(k))
-            project_now = project and term.outer is None
+            # What is projected of a total is not a share, but its product with Φ', of any sign.
+            written = "true" if project and term.outer is not None else form
             bad = term.compiled.evaluate(
-                kind, *arguments, outputs, project=project_now, force=predicted
+                kind, *arguments, outputs, hessian_form=written, force=predicted
             )
             term.raise_if_bad(bad)
             self._stored_with[k] = parameters if term.has_constant_gradient else None
             if term.outer is not None:
-                low_rank.append(self._apply_outer(k, at.t, project=project))
-            if term.blocks and project and not (term.compiled.closed_form and term.outer is None):
+                low_rank.append(self._apply_outer(k, at.t, form))
+            needs_projection = not term.compiled.can_write(form)
+            if term.outer is not None:
+                needs_projection = project
+            if term.blocks and needs_projection:
                 term.raise_if_bad(project_elements(self._blocks_of(k), term.vectors))
         row, lists, slot, mirror = self._block_lists
         kernels("taut.system.gather_kernels").gather_blocks(
@@ -139,7 +146,7 @@ class Assembly:
         self.matrix.low_rank = tuple(rank for rank in low_rank if rank.weight != 0.0)
         return self.matrix
 
-    def _apply_outer(self, k: int, t: float, *, project: bool) -> RankOne:
+    def _apply_outer(self, k: int, t: float, form: HessianForm) -> RankOne:
         """Turn the shares of an energy of a total, term k, into its energy, gradient and Hessian.
 
         Returns the rank-one part of the Hessian, which couples all particles.
@@ -154,10 +161,19 @@ class Assembly:
         for i in range(3):
             gradient[:, i] = np.bincount(rows, weights=each[:, :, i].ravel(), minlength=self.n)
         term.total.apply(term.energy, self._vectors_of(k))
+        first, second = term.total.first, term.total.second
+        if form == "metric":
+            # The total is the one measure of V (see taut.formula.measures). What its shares have
+            # besides, such as the norms of areas, counts where Φ' keeps it positive. Without it
+            # nothing is left of them: to project Φ' ∂²m by eigenvalues lost, at 10 µs a triangle
+            # for a part that is small wherever a tension holds the pressure.
+            first = max(first, 0.0) if term.compiled.has_metric else 0.0
+            second = abs(second)
+        elif form == "projected":
+            second = max(second, 0.0)
         if term.blocks:
-            self._blocks_of(k)[:] *= term.total.first
-        weight = max(term.total.second, 0.0) if project else term.total.second
-        term.rank = RankOne(weight, gradient)
+            self._blocks_of(k)[:] *= first
+        term.rank = RankOne(second, gradient)
         return term.rank
 
     def sums(self) -> tuple[float, Float, Float]:
