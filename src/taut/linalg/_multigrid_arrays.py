@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # the compiled loops import this file, and depend on the text
     from taut.linalg._hierarchy import Hierarchy
 
 LANCZOS_STEPS = 5
+PAUSED = 2.0  # what `solve` returns, in place of 0 or 1, where it is to be called again
 
 
 class Levels(NamedTuple):
@@ -70,6 +71,7 @@ class Iteration(NamedTuple):
     """Vectors of conjugate gradients on the finest level, in double precision."""
 
     constraints: int  # constrained rows
+    pause: int  # iterations after which `solve` returns, to be called again
     data: Any  # f8, the blocks of A
     b: Any  # f8, right-hand side
     x: Any  # f8, the solution so far
@@ -79,6 +81,7 @@ class Iteration(NamedTuple):
     squared_targets: Any  # f8, the |residual|² that each row must reach
     constrained: Any  # i8, rows with constrained directions
     projectors: Any  # f8, onto their free directions
+    kept: Any  # f8, four numbers kept over a pause; zero before the first iteration
 
 
 def allocate_levels(h: Hierarchy) -> Levels:

@@ -10,7 +10,7 @@ from numba import float64, int64, prange, types
 
 from taut.linalg._atomics import bind, pointers
 from taut.linalg._cycle import precondition
-from taut.linalg._multigrid_arrays import Iteration
+from taut.linalg._multigrid_arrays import PAUSED, Iteration
 from taut.linalg._smoother import LEVELS, smooth_row_from_zero
 from taut.linalg._worksharing import (
     POOL,
@@ -30,6 +30,7 @@ _OMEGA_REDUCTION = 0.7  # factor on all ω where the preconditioner proves not t
 ITERATION = array_types(
     Iteration,
     constraints=int,
+    pause=int,
     data=float64,
     b=float64,
     x=float64,
@@ -39,6 +40,7 @@ ITERATION = array_types(
     squared_targets=float64,
     constrained=int64,
     projectors=float64,
+    kept=float64,
 )
 
 
@@ -124,27 +126,32 @@ def _iterate(_first, _last, levels, cg, limit, pool):
 
     Returns the number of iterations, and whether pᵀA p stayed positive, as numbers. A residual that
     is not a number ends the iteration too, and is judged by the caller. At the end `residual` is
-    computed from x.
+    computed from x. After `cg.pause` iterations it returns PAUSED instead; the next call goes on
+    as if there had been no pause, bit for bit.
 
     β = -(A p)·z/(pᵀA p), with z the preconditioned residual, keeps directions conjugate although
     the preconditioner, which rounds to single precision, is not exactly symmetric. The usual
     quotient of two z·r assumes that it is.
     """
     n = levels.rows[1]
-    _reset_direction(n, cg)
-    pap = 1.0
-    begin = bind(_advance_rows, (levels, cg, 0.0, 1.0, levels.omega[0]))
-    square, missed = parallel_max(pool, levels.rows[0], n, begin)
-    scale = 1.0
-    if 0.0 < square < np.inf:
-        scale = 1.0 / np.sqrt(square)  # so that later residuals fit in single precision
-    if scale != 1.0:
-        again = bind(_advance_rows, (levels, cg, 0.0, scale, levels.omega[0]))
-        parallel_max(pool, levels.rows[0], n, again)
+    pap, scale, square, missed = cg.kept[0], cg.kept[1], cg.kept[2], cg.kept[3]
+    if pap == 0.0:
+        _reset_direction(n, cg)
+        pap = scale = 1.0
+        begin = bind(_advance_rows, (levels, cg, 0.0, 1.0, levels.omega[0]))
+        square, missed = parallel_max(pool, levels.rows[0], n, begin)
+        if 0.0 < square < np.inf:
+            scale = 1.0 / np.sqrt(square)  # so that later residuals fit in single precision
+        if scale != 1.0:
+            again = bind(_advance_rows, (levels, cg, 0.0, scale, levels.omega[0]))
+            parallel_max(pool, levels.rows[0], n, again)
     for step in range(limit):
         if not (missed > 0.0 and square < np.inf):
             _compute_residual(n, levels, cg, pool)
             return float64(step), 1.0
+        if step == cg.pause:
+            cg.kept[0], cg.kept[1], cg.kept[2], cg.kept[3] = pap, scale, square, missed
+            return float64(step), PAUSED
         beta = -precondition(levels, cg.product, pool) / pap
         parallel_for(pool, levels.rows[0], n, bind(_direction_rows, (levels, cg, beta)))
         _project_direction(cg)
@@ -175,6 +182,9 @@ def _run(threads, pool, function, arguments):
 
 @entry_point(types.void(int64, POOL, LEVELS, ITERATION, int64))
 def solve(threads, pool, levels, iteration, limit):
-    """Iterate; pool.result is the number of iterations, and 0 if A is not positive definite."""
+    """Iterate; pool.result is the number of iterations, and 0 if A is not positive definite.
+
+    Or PAUSED: then call it again, with that many iterations fewer as limit and a new pool.
+    """
     arguments = (pointers(levels), pointers(iteration), limit, pointers(pool))
     _run(threads, pool, *bind(_iterate, arguments))

@@ -1,4 +1,9 @@
-"""Conjugate gradients, preconditioned by a multigrid whose levels depend on the pattern alone."""
+"""Conjugate gradients, preconditioned by a multigrid whose levels depend on the pattern alone.
+
+A solve may take minutes. Its compiled loop pauses several times a second and comes back to Python,
+which then handles signals such as Ctrl-C, and tells a watcher (`taut.watch`). The bits of the
+result do not depend on the pauses.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +13,18 @@ from taut.arrays import EPS, Float
 from taut.jit.background_compile import compile_in_background
 from taut.jit.compile import kernel_source, kernels
 from taut.linalg._hierarchy import Hierarchy
-from taut.linalg._multigrid_arrays import Iteration, allocate_coarsening, allocate_levels
+from taut.linalg._multigrid_arrays import (
+    PAUSED,
+    Iteration,
+    allocate_coarsening,
+    allocate_levels,
+)
 from taut.linalg.blocks import BlockMatrix, Pattern, row_norms
 from taut.linalg.linear import Solution
+from taut.watch import report_linear_iterations
 
 MAX_RESTARTS = 4  # with the true residual, when the recurrence has drifted from it
+BLOCKS_PER_PAUSE = 5_000_000  # blocks of A times iterations between two pauses: about 30 ms
 
 
 class Multigrid:
@@ -73,6 +85,7 @@ class Multigrid:
 
         iteration = Iteration(
             constraints=len(matrix.constrained.rows),
+            pause=max(1, BLOCKS_PER_PAUSE // len(matrix.data)),
             data=matrix.data.reshape(-1),
             b=b.reshape(-1),
             x=x.reshape(-1),
@@ -82,12 +95,18 @@ class Multigrid:
             squared_targets=targets**2,
             constrained=matrix.constrained.rows,
             projectors=matrix.constrained.projectors.reshape(-1),
+            kept=np.zeros(4),
         )
-        pool = Pool.create(self._sums)
-        kernels("taut.linalg._multigrid_kernels").solve(
-            _count_threads(matrix), pool, self._levels, iteration, limit
-        )
-        return int(pool.result[0]), bool(pool.result[1])
+        steps = 0
+        while True:
+            pool = Pool.create(self._sums)
+            kernels("taut.linalg._multigrid_kernels").solve(
+                _count_threads(matrix), pool, self._levels, iteration, limit - steps
+            )
+            steps += int(pool.result[0])
+            if pool.result[1] != PAUSED:
+                return steps, bool(pool.result[1])
+            report_linear_iterations(steps)
 
     def solve(self, b: Float, targets: Float) -> Solution:
         if self._matrix is None:

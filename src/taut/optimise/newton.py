@@ -38,6 +38,7 @@ from taut.optimise._descent_direction import find_descent_direction
 from taut.optimise._line_search import RESIDUAL_DECREASE, Stagnation, Step, line_search
 from taut.optimise.descent import Descent, Objective, Point
 from taut.optimise.tolerance import Tolerance, relative_residuals
+from taut.watch import report_iteration
 
 MAX_ITERATIONS = 1000  # a minimisation that needs more is reported as not converged
 _FORCING = 0.1  # largest part of the residual that a linear solve may leave
@@ -58,6 +59,7 @@ def minimise(
     watchdog = _Watchdog()
     stagnation = Stagnation(_MAX_IDLE_ITERATIONS, tolerance)
     while True:
+        report_iteration(descent)
         if descent.meets(tolerance):
             descent.outcome = "converged"
             return descent
