@@ -286,7 +286,7 @@ from taut.step.implicit import Implicit
 from tests.linalg.slow_solve import solve_slowly
 advance = Implicit.advance
 def slow(self, system, state, h):
-    if state.t > 3.5 * h:  # the fourth step never ends
+    if state.t > 3.5 * h:  # the fifth step never ends
         threading.Timer(1.0, os.kill, [os.getpid(), signal.{signal}]).start()
         while True:
             solve_slowly()
@@ -296,8 +296,13 @@ main()
 """
 
 
+can_signal = pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows cannot send a signal to one process"
+)
+
+
+@can_signal
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send a signal to one process")
 def test_signal_within_a_solve_ends_the_run_which_resumes_with_the_same_bits(
     command, tmp_path, name
 ):
@@ -315,6 +320,7 @@ def test_signal_within_a_solve_ends_the_run_which_resumes_with_the_same_bits(
     assert ends[0] == ends[1]
 
 
+@can_signal
 def test_a_second_ctrl_c_stops_even_while_files_are_written(tmp_path):
     """The run folder has the last checkpoint, from which the run can continue."""
     code = (
@@ -337,6 +343,7 @@ def test_a_second_ctrl_c_stops_even_while_files_are_written(tmp_path):
         assert (run.status, run.step) == ("running", 3)
 
 
+@can_signal
 def test_a_signal_between_two_steps_ends_the_next_one(tmp_path):
     """Here it comes when a step has been saved, after the run was asked whether to stop."""
     code = (
