@@ -17,7 +17,8 @@ import taut
 
 SOURCE = Path(taut.__file__).parent
 PIPELINE = [
-    ["errors", "arrays", "extras", "progress", "threads", "atomic_write", "regular_file", "tables"],
+    ["errors", "arrays", "extras", "progress", "watch", "threads"],
+    ["atomic_write", "regular_file", "tables"],
     ["mesh", "materials", "jit", "linalg", "optimise", "formula", "binding", "laws", "constraints"],
     ["system", "step", "statics", "run", "scene", "show", "validate", "bench", "cli"],
 ]

@@ -37,6 +37,7 @@ GROUND = (
     "tables",
     "extras",
     "progress",
+    "watch",
     "threads",
 )
 PATH = (  # stations of a value, numbered as in docs/design.md
@@ -110,6 +111,7 @@ def house() -> str:
             middle,
             base + 22,
             "   ".join(f"{name}.py" for name in GROUND),
+            size=10,
             anchor="middle",
             weight=700,
         )

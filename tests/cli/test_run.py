@@ -3,10 +3,12 @@
 import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -275,27 +277,101 @@ def run_and_interrupt(code, folder):
     return done.stderr
 
 
-def test_a_second_ctrl_c_stops_within_the_step(tmp_path):
+SLOW_STEP = """
+import os, signal, sys, threading
+sys.path.append({tests!r})
+sys.argv = ["taut", "run", "cloth", "-o", "a", *{options!r}]
+from taut.cli.main import main
+from taut.step.implicit import Implicit
+from tests.linalg.slow_solve import solve_slowly
+advance = Implicit.advance
+def slow(self, system, state, h):
+    if state.t > 3.5 * h:  # the fifth step never ends
+        threading.Timer(1.0, os.kill, [os.getpid(), signal.{signal}]).start()
+        while True:
+            solve_slowly()
+    return advance(self, system, state, h)
+Implicit.advance = slow
+main()
+"""
+
+
+can_signal = pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows cannot send a signal to one process"
+)
+
+
+@can_signal
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_signal_within_a_solve_ends_the_run_which_resumes_with_the_same_bits(
+    command, tmp_path, name
+):
+    options = ["--set", "time.duration=0.1", "--set", "time.h=0.01", "--set", "output.every=10"]
+    assert command("run", "cloth", "-o", "whole", "--quiet", *options)[0] == 0
+    code = SLOW_STEP.format(tests=str(Path(__file__).parents[2]), options=options, signal=name)
+    assert run_and_interrupt(code, tmp_path).endswith("s\n")  # the time of the task: no message
+    with taut.open_run(tmp_path / "a") as run:
+        assert (run.status, run.step) == ("interrupted", 4)
+    assert command("resume", "a", "--quiet")[0] == 0
+    ends = [
+        json.loads((tmp_path / folder / "summary.json").read_text())["sha256"]
+        for folder in ("whole", "a")
+    ]
+    assert ends[0] == ends[1]
+
+
+@can_signal
+def test_a_second_ctrl_c_stops_even_while_files_are_written(tmp_path):
     """The run folder has the last checkpoint, from which the run can continue."""
     code = (
         "import os, signal, sys\n"
         "sys.argv = ['taut', 'run', 'spring', '-o', 'a']\n"
         "from taut.cli.main import main\n"
-        "from taut.step.explicit import Explicit\n"
-        "steps, advance = [], Explicit.advance\n"
-        "def pressed(self, system, state, h):\n"
-        "    steps.append(state.t)\n"
-        "    for _ in range(2 if len(steps) == 4 else 0):\n"
+        "from taut.run.writer import RunWriter\n"
+        "save = RunWriter.save\n"
+        "def pressed(self, step, *given, **more):\n"
+        "    for _ in range(2 if step == 4 else 0):\n"
         "        os.kill(os.getpid(), signal.SIGINT)\n"
-        "    return advance(self, system, state, h)\n"
-        "Explicit.advance = pressed\n"
+        "    return save(self, step, *given, **more)\n"
+        "RunWriter.save = pressed\n"
         "main()\n"
     )
     assert run_and_interrupt(code, tmp_path).endswith(
-        "taut: interrupted within a step; taut resume a continues from the last checkpoint\n"
+        "taut: interrupted; taut resume a continues from the last checkpoint\n"
     )
     with taut.open_run(tmp_path / "a") as run:
         assert (run.status, run.step) == ("running", 3)
+
+
+@can_signal
+def test_a_signal_between_two_steps_ends_the_next_one(tmp_path):
+    """Here it comes when a step has been saved, after the run was asked whether to stop."""
+    code = (
+        "import os, signal, sys\n"
+        "sys.argv = ['taut', 'run', 'spring', '-o', 'a']\n"
+        "from taut.cli.main import main\n"
+        "from taut.run.writer import RunWriter\n"
+        "save = RunWriter.save\n"
+        "def pressed(self, step, *given, **more):\n"
+        "    save(self, step, *given, **more)\n"
+        "    if step == 4 and more['status'] == 'running':\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "RunWriter.save = pressed\n"
+        "main()\n"
+    )
+    run_and_interrupt(code, tmp_path)
+    with taut.open_run(tmp_path / "a") as run:
+        assert (run.status, run.step) == ("interrupted", 4)
+
+
+def test_long_step_shows_its_iterations(monkeypatch, command):
+    """On a stream that is no terminal a line is due after each five seconds; here, at once."""
+    monkeypatch.setattr("taut.cli._run._LONG_STEP", 0.0)
+    monkeypatch.setattr("taut.cli._run._REFRESH", 0.0)
+    monkeypatch.setattr("taut.cli._options.PROGRESS_SECONDS", 0.0)
+    code, _, err = command("run", "cloth", "-o", "a", "--set", "time.duration=0.03")
+    assert code == 0
+    assert re.search(r"step 2: 1 iterations, residual [\d.e+]+ × tolerance", err), err
 
 
 def test_ctrl_c_before_the_first_step_is_reported(tmp_path):

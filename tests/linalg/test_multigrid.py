@@ -4,6 +4,8 @@ iteration counts.
 
 import copy
 import pickle
+import signal
+import threading
 
 import numba
 import numpy as np
@@ -15,6 +17,8 @@ from taut.bench.net import cloth
 from taut.linalg._hierarchy import MAX_FILL, Hierarchy
 from taut.linalg.blocks import BlockMatrix, ConstrainedRows, Pattern
 from taut.linalg.multigrid import Multigrid
+from taut.watch import watching
+from tests.linalg.slow_solve import solve_slowly
 
 
 def grid(n):
@@ -298,3 +302,54 @@ def test_damping_survives_a_failed_similar_matrix():
     assert np.array_equal(solver._levels.omega, omega)
     assert solver.factor(stiff)
     assert not np.array_equal(solver._levels.omega, omega)
+
+
+@pytest.mark.parametrize("max_iterations", [None, 7])
+def test_pauses_do_not_change_the_bits(monkeypatch, max_iterations):
+    """Python is called after each iteration, or only at the end."""
+    matrix, b = step_of_cloth(20, 100.0)
+    targets, solutions, calls = np.full(len(b), 1e-9 * abs(b).max()), [], []
+    for blocks in (1, 10**12):
+        monkeypatch.setattr("taut.linalg.multigrid.BLOCKS_PER_PAUSE", blocks)
+        solver, seen = Multigrid(max_iterations), []
+        assert solver.factor(matrix)
+        with watching(lambda work, seen=seen: seen.append(work.linear_iterations)):
+            solutions.append(solver.solve(b, targets))
+        calls.append(seen)
+    paused, whole = solutions
+    assert paused.x.tobytes() == whole.x.tobytes()
+    assert paused.residuals.tobytes() == whole.residuals.tobytes()
+    assert paused.iterations == whole.iterations
+    assert calls[1] == [0]
+    assert calls[0][: whole.iterations] == list(range(whole.iterations))
+
+
+def test_solver_is_usable_after_an_interrupted_solve(monkeypatch):
+    """A solve that is cut short returns nothing; the next one has the bits of a new solver."""
+    matrix, b = step_of_cloth(20, 100.0)
+    targets = np.full(len(b), 1e-9 * abs(b).max())
+    fresh, used = Multigrid(), Multigrid()
+    assert fresh.factor(matrix)
+    assert used.factor(matrix)
+    monkeypatch.setattr("taut.linalg.multigrid.BLOCKS_PER_PAUSE", 1)
+
+    def interrupt(work):
+        if work.linear_iterations == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), watching(interrupt):
+        used.solve(b, targets)
+    assert used.solve(b, targets).x.tobytes() == fresh.solve(b, targets).x.tobytes()
+
+
+def test_ctrl_c_within_a_compiled_solve():
+    """The solve would take minutes. A timer sends the signal while compiled code is running."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(1.0, signal.raise_signal, [signal.SIGINT])
+    try:
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            solve_slowly()
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGINT, before)

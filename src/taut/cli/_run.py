@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -19,10 +20,13 @@ from taut.errors import escape_unprintable
 
 if TYPE_CHECKING:
     from taut.run.open_run import Run
-    from taut.run.summary import RunResult, StepProgress
+    from taut.run.record import Stop, Tell, Watch
+    from taut.run.summary import RunResult, StepProgress, UnfinishedStep
     from taut.scene import Built, Scene
 
 _RUNS_FOLDER = Path("runs")  # where runs go if the user names no folder
+_LONG_STEP = 2.0  # seconds after which a step shows its iterations
+_REFRESH = 1.0  # seconds between two such lines on a terminal
 
 
 @options.with_mesh_options
@@ -47,7 +51,7 @@ def run(
 ) -> None:
     """Run a scene into a folder: frames, reports, energy ledger.
 
-    Ctrl-C stops after the current step; `taut resume` continues.
+    Ctrl-C stops within a second, at the last finished step; `taut resume` continues.
     """
     loaded = options.load_scene(
         scene,
@@ -63,8 +67,10 @@ def run(
         _save_scene(loaded, save_scene)
     if not quiet and not as_json:
         _print_introduction(loaded, built)
-    with _show_progress("taut run", folder, quiet=quiet) as (tell, stop):
-        result = loaded.record(folder, built=built, tell=tell, stop=stop, overwrite=overwrite)
+    with _run_until_signal("taut run", folder, quiet=quiet) as (tell, stop, watch):
+        result = loaded.record(
+            folder, built=built, tell=tell, stop=stop, watch=watch, overwrite=overwrite
+        )
     _conclude(result, folder, quiet=quiet, as_json=as_json)
 
 
@@ -87,9 +93,9 @@ def resume(
         text = opened.scene
         check_inputs_unchanged(folder, opened.inputs)  # before any of the files is read or run
     built = read_text(text, folder=folder, path=folder / SCENE, allow_code=allow_code).build()
-    with _show_progress("taut resume", folder, quiet=quiet) as (tell, stop):
+    with _run_until_signal("taut resume", folder, quiet=quiet) as (tell, stop, watch):
         result = resume_run(
-            folder, built.system, built.integrator, scene=text, tell=tell, stop=stop
+            folder, built.system, built.integrator, scene=text, tell=tell, stop=stop, watch=watch
         )
     _conclude(result, folder, quiet=quiet, as_json=as_json)
 
@@ -160,43 +166,68 @@ def _print_introduction(scene: Scene, built: Built) -> None:
 
 
 @contextmanager
-def _show_progress(
+def _run_until_signal(
     label: str, folder: Path, *, quiet: bool
-) -> Iterator[tuple[Callable[[StepProgress], None] | None, Callable[[], bool]]]:
-    """Yield a function that shows each step, and one that returns whether to stop.
+) -> Iterator[tuple[Tell | None, Stop, Watch]]:
+    """Show the progress of a run, and end it at Ctrl-C or SIGTERM; yields what `record` calls.
 
-    The first Ctrl-C stops after the step, the second one at once.
+    The first signal ends the step under way, and lets files be written that are being written. The
+    second one ends everything at once.
     """
-    from taut.progress import Progress
+    from taut.watch import is_watched
 
     is_interrupted = False
+    shown = _ShownProgress(label)
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         nonlocal is_interrupted
-        if is_interrupted:
+        is_second, is_interrupted = is_interrupted, True
+        if is_second or is_watched():
             raise KeyboardInterrupt(
-                "interrupted within a step; "
-                f"taut resume {folder} continues from the last checkpoint"
+                f"interrupted; taut resume {folder} continues from the last checkpoint"
             )
-        is_interrupted = True
 
-    progress = Progress(label, every=options.PROGRESS_SECONDS)
-
-    def show(step: StepProgress) -> None:
-        progress.update(step.step, _format_step(step), total=step.steps, left=step.left)
+    def watch(step: UnfinishedStep) -> None:
+        # The signal may have come between two steps, or where Python ignores exceptions.
+        if is_interrupted:
+            raise KeyboardInterrupt
+        if not quiet:
+            shown.show_unfinished(step)
 
     handlers = {
         number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)
     }
     try:
         if not quiet:
-            progress.start(str(folder))
-        yield (None if quiet else show), lambda: is_interrupted
+            shown.progress.start(str(folder))
+        yield (None if quiet else shown.show), lambda: is_interrupted, watch
         if not quiet:
-            progress.finish()
+            shown.progress.finish()
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
+
+
+class _ShownProgress:
+    """Shows each step of a run, and the iterations of one that takes long."""
+
+    def __init__(self, label: str) -> None:
+        from taut.progress import Progress
+
+        self.progress = Progress(label, every=options.PROGRESS_SECONDS)
+        self._left = math.nan  # estimated seconds to the end
+        self._next = _LONG_STEP  # seconds of a step at which it is shown
+
+    def show(self, step: StepProgress) -> None:
+        """Show a finished step."""
+        self._left, self._next = step.left, _LONG_STEP
+        self.progress.update(step.step, _format_step(step), total=step.steps, left=step.left)
+
+    def show_unfinished(self, step: UnfinishedStep) -> None:
+        """Show a step under way, about once a second."""
+        if step.seconds >= self._next:
+            self._next = step.seconds + _REFRESH
+            self.progress.update(step.step - 1, str(step), total=step.steps, left=self._left)
 
 
 def _format_step(step: StepProgress) -> str:

@@ -57,8 +57,11 @@ def check(
     allow_code: options.AllowCode = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Report all errors of a scene, or the cost of a run. Nothing is simulated."""
-    from taut.scene import estimate
+    """Report all errors of a scene, or the cost of a run. Nothing is simulated.
+
+    Warns of thin bodies that will crumple under their loads, whose steps take long.
+    """
+    from taut.scene import estimate, foresee
 
     loaded = options.load_scene(
         scene,
@@ -68,14 +71,21 @@ def check(
         mesh_options=mesh_options,
     )
     built = loaded.build()
-    cost = estimate(built)
+    cost, warnings = estimate(built), foresee(built)
     if as_json:
-        report = {"title": loaded.title, **asdict(cost), "notes": list(built.notes)}
+        report = {
+            "title": loaded.title,
+            **asdict(cost),
+            "notes": list(built.notes),
+            "warnings": list(warnings),
+        }
         print(json.dumps(report, indent=1, ensure_ascii=False))
         return
     print(f"{escape_unprintable(loaded.title) or scene}: no errors")
     options.print_notes(built.notes)
     print(cost)
+    for warning in warnings:
+        print(f"warning: {warning}")
 
 
 def schema() -> None:

@@ -164,16 +164,17 @@ def _weaken_smoother(levels, cg, pool):
 
 
 @compiled
-def _iterate(_first, _last, levels, cg, limit, radius, fresh, pool):
+def _iterate(_first, _last, levels, cg, limit, radius, begin, pool):
     """Iterate until each |residual|² is at most its target, `limit` times at most.
 
     radius : of a trust region, in the norm |x|² = x·M x of the preconditioner M⁻¹; x ends where it
-        exceeds it. Infinite: there is none
-    fresh : begin at x, whose residual is given; else continue, whatever |x| and the curvature are:
-        further directions are wanted, not x
+        exceeds it. Infinite: there is none. Negative: whatever |x| and the curvature are, the
+        iteration goes on, since further directions are wanted, not x
+    begin : at x, whose residual is given; else go on where the last call has ended
 
-    Returns the number of iterations and how they ended, one of the numbers in `Progress`. At the
-    end `residual` is computed from x if it has converged.
+    Returns the number of iterations and how they ended, one of the numbers in `Progress`. Once it
+    has converged, `residual` is computed from x. To call it again where it is unfinished gives the
+    same bits as a larger limit.
 
     β = -(A p)·z/(pᵀA p), with z the preconditioned residual, keeps directions conjugate although
     the preconditioner, which rounds to single precision, is not exactly symmetric. The usual
@@ -181,7 +182,7 @@ def _iterate(_first, _last, levels, cg, limit, radius, fresh, pool):
     """
     n, progress = levels.rows[1], cg.progress
     square, missed = 0.0, 1.0
-    if fresh:
+    if begin:
         square, missed = _begin(levels, cg, pool)
     for step in range(limit):
         if not (missed > 0.0 and square < np.inf):
@@ -216,13 +217,11 @@ def _iterate(_first, _last, levels, cg, limit, radius, fresh, pool):
         progress[_XP], progress[_PP] = xp + length * pp, pp
         advance = bind(_advance_rows, (levels, cg, length, scale, levels.omega[0]))
         square, missed = parallel_max(pool, levels.rows[0], n, advance)
-        if fresh and not pap > 0.0:
+        if radius >= 0.0 and not pap > 0.0:
             return float64(step + 1), _INDEFINITE
-        if fresh and progress[_XX] > radius * radius:
+        if radius >= 0.0 and progress[_XX] > radius * radius:
             return float64(step + 1), _OUTSIDE
     if missed > 0.0:
-        if cg.capacity == 0:
-            _compute_residual(n, levels, cg, pool)
         return float64(limit), _UNFINISHED
     _compute_residual(n, levels, cg, pool)
     return float64(limit), _CONVERGED
@@ -237,7 +236,7 @@ def _run(threads, pool, function, arguments):
 
 
 @entry_point(types.void(int64, POOL, LEVELS, ITERATION, int64, float64, types.boolean))
-def solve(threads, pool, levels, iteration, limit, radius, fresh):
+def solve(threads, pool, levels, iteration, limit, radius, begin):
     """Iterate, see `_iterate`; pool.result is the number of iterations and how they ended."""
-    arguments = (pointers(levels), pointers(iteration), limit, radius, fresh, pointers(pool))
+    arguments = (pointers(levels), pointers(iteration), limit, radius, begin, pointers(pool))
     _run(threads, pool, *bind(_iterate, arguments))

@@ -1,4 +1,9 @@
-"""Conjugate gradients, preconditioned by a multigrid whose levels depend on the pattern alone."""
+"""Conjugate gradients, preconditioned by a multigrid whose levels depend on the pattern alone.
+
+A solve may take minutes. Its compiled loop comes back to Python several times a second, which then
+handles signals such as Ctrl-C, and tells a watcher (`taut.watch`). The bits of the result do not
+depend on that.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +23,11 @@ from taut.linalg._multigrid_arrays import (
 from taut.linalg.blocks import BlockMatrix, Pattern, row_norms
 from taut.linalg.linear import Solution
 from taut.linalg.trust_region import MAX_KRYLOV_VECTORS, QuadraticModel
+from taut.watch import report_linear_iterations
 
 # Of one model: an inexact step, and another model, is better than more of them.
 MAX_MODEL_ITERATIONS = 500
+BLOCKS_PER_PAUSE = 5_000_000  # blocks of A times iterations between two pauses: about 30 ms
 MAX_RESTARTS = 4  # with the true residual, when the recurrence has drifted from it
 
 
@@ -107,16 +114,25 @@ class Multigrid:
         )
 
     def iterate(
-        self, iteration: Iteration, limit: int, *, radius: float = np.inf, fresh: bool = True
+        self, iteration: Iteration, limit: int, *, radius: float = np.inf, begin: bool = True
     ) -> tuple[int, float]:
-        """Improve x and its residual in place; returns iterations, and how they ended."""
+        """Improve x and its residual in place; returns iterations, and how they ended.
+
+        See `_iterate` in `_multigrid_kernels`.
+        """
         from taut.linalg._worksharing import Pool
 
-        pool = Pool.create(self._sums)
-        kernels("taut.linalg._multigrid_kernels").solve(
-            self._count_threads(), pool, self._levels, iteration, limit, radius, fresh
-        )
-        return int(pool.result[0]), float(pool.result[1])
+        solve = kernels("taut.linalg._multigrid_kernels").solve
+        pause = max(1, BLOCKS_PER_PAUSE * 9 // len(iteration.data))
+        steps = 0
+        while True:
+            pool = Pool.create(self._sums)
+            now = min(pause, limit - steps)
+            solve(self._count_threads(), pool, self._levels, iteration, now, radius, begin)
+            steps, ending, begin = steps + int(pool.result[0]), float(pool.result[1]), False
+            if ending != Progress.UNFINISHED or steps >= limit:
+                return steps, ending
+            report_linear_iterations(steps)
 
     def _count_threads(self) -> int:
         """The threads to use: no more than there are chunks of rows."""
@@ -148,6 +164,8 @@ class Multigrid:
             iteration = self.begin(matrix, b, x, residual, reachable)
             steps, ending = self.iterate(iteration, limit - total)
             total += steps
+            if ending == Progress.UNFINISHED:
+                residual[:] = b - matrix.multiply(x)
             if ending == Progress.INDEFINITE:
                 return Solution(best, False, best_norms, total)
             norms = row_norms(residual)
@@ -192,7 +210,7 @@ class _MultigridModel(QuadraticModel):
         self._read_coefficients()
 
     def _extend(self, count: int) -> None:
-        steps, _ = self._multigrid.iterate(self._iteration, count, fresh=False)
+        steps, _ = self._multigrid.iterate(self._iteration, count, radius=-1.0, begin=False)
         self.iterations += steps
         self._read_coefficients()
 

@@ -210,6 +210,10 @@ class Descent:
         units = self.targets + EPS * float(self.point.gross.max())
         return float(relative_residuals(residuals, units).max())
 
+    def worst_present_residual(self) -> float:
+        """Return the largest residual of the present point, in the same units."""
+        return self.worst_relative_residual(self.point.residuals)
+
     def set_bounds(self, longest_move: float) -> None:
         """Choose the bounds of divergence, once, from the start and the first direction.
 

@@ -21,6 +21,7 @@ from taut.linalg.linear import LinearSolver
 from taut.optimise._line_search import Stagnation, line_search
 from taut.optimise.descent import Descent, Objective, Point
 from taut.optimise.tolerance import Tolerance
+from taut.watch import report_iteration
 
 MAX_ITERATIONS = 10_000  # a minimisation that needs more is reported as not converged
 _MEMORY = 8  # steps that are remembered
@@ -50,6 +51,7 @@ def minimise_lbfgs(
     stagnation = Stagnation(_MAX_IDLE_ITERATIONS, tolerance)
     restarted = False
     while True:
+        report_iteration(descent)
         if descent.meets(tolerance):
             descent.outcome = "converged"
             return descent

@@ -46,6 +46,7 @@ from taut.linalg.trust_region import ModelStep, QuadraticModel
 from taut.optimise._line_search import Stagnation, Step
 from taut.optimise.descent import Descent, Objective, Point
 from taut.optimise.tolerance import Tolerance, relative_residuals
+from taut.watch import report_iteration
 
 MAX_ITERATIONS = 1000  # a minimisation that needs more is reported as not converged
 # Largest part of the residual that a linear solve may leave. With 0.1 there were twice as many
@@ -72,6 +73,7 @@ def minimise(
     region = _TrustRegion(objective, solver, descent)
     stagnation = Stagnation(_MAX_IDLE_ITERATIONS, tolerance)
     while True:
+        report_iteration(descent)
         if descent.meets(tolerance):
             descent.outcome = "converged"
             return descent

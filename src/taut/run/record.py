@@ -40,17 +40,19 @@ from taut.run.run_folder import (
     write_inputs,
 )
 from taut.run.simulate import TimeSteps, check_arguments
-from taut.run.summary import RunResult, StepProgress, Summary
+from taut.run.summary import RunResult, StepProgress, Summary, UnfinishedStep
 from taut.run.writer import RunWriter, StepRow
 from taut.step.integrator import Integrator, seconds
 from taut.step.report import Report
 from taut.system.state import State
 from taut.system.system import System
+from taut.watch import Work, watching
 
 # steps without a frame or checkpoint after which a checkpoint is written, to bound memory and loss
 MAX_PENDING_ROWS = 1000
 Tell = Callable[[StepProgress], object]
 Stop = Callable[[], bool]
+Watch = Callable[[UnfinishedStep], object]
 
 
 def record(
@@ -67,6 +69,7 @@ def record(
     inputs: Mapping[str, bytes] | None = None,
     tell: Tell | None = None,
     stop: Stop | None = None,
+    watch: Watch | None = None,
     overwrite: bool = False,
 ) -> RunResult:
     """Run a system and record everything in a folder.
@@ -81,7 +84,13 @@ def record(
     tell : called with a `StepProgress` (see `taut.run.summary`) after each step
     stop : called after each step; if it returns True, a checkpoint is written and the run ends as
         "interrupted"
+    watch : called with an `UnfinishedStep` (see `taut.run.summary`) when a step begins, and often
+        within one that takes long; it may raise KeyboardInterrupt
     overwrite : replace an existing run
+
+    KeyboardInterrupt within a step, by Ctrl-C or by `watch`, leaves that step out: a checkpoint of
+    the state before it is written. The run ends as "interrupted" if `stop` then returns True;
+    otherwise the exception is raised again.
 
     RunError if something cannot be written; what was on the disk before stays. NotConverged and
     other errors of a step are raised after a checkpoint of the state before the step.
@@ -128,7 +137,7 @@ def record(
         clear_folder(path, files, overwrite=overwrite)
         write_inputs(path, files)
         writer = RunWriter.create(path, metadata, start)
-        return _Recording(writer, system, integrator, tell, stop).run(0, start)
+        return _Recording(writer, system, integrator, tell, stop, watch).run(0, start)
 
 
 def _check_count(name: str, value: int) -> None:
@@ -144,12 +153,13 @@ def resume(
     scene: str | None = None,
     tell: Tell | None = None,
     stop: Stop | None = None,
+    watch: Watch | None = None,
 ) -> RunResult:
     """Continue a run from its last undamaged checkpoint; the results are bit-identical.
 
     system, integrator : must be those of the run
     scene : the text from which the system was built, if any; must be that of the run
-    tell, stop : as in `record`
+    tell, stop, watch : as in `record`
 
     RunError if the run is finished, is being written by another process, or differs.
 
@@ -173,7 +183,7 @@ def resume(
         except TautError:
             writer.close()
             raise
-        return _Recording(writer, system, integrator, tell, stop).run(step, state)
+        return _Recording(writer, system, integrator, tell, stop, watch).run(step, state)
 
 
 def _check_same_run(
@@ -203,12 +213,14 @@ class _Recording:
         integrator: Integrator,
         tell: Tell | None,
         stop: Stop | None,
+        watch: Watch | None,
     ) -> None:
         self.writer = writer
         self.system = system
         self.integrator = integrator
         self.tell = tell
         self.stop = stop
+        self.watch = watch
         self.summary = Summary()
 
     def run(self, step: int, state: State) -> RunResult:
@@ -231,13 +243,16 @@ class _Recording:
         clock = _Clock(step, time_steps.steps)
         while step < time_steps.steps:
             try:
-                done = self.integrator.advance(self.system, state, time_steps.length(step))
-                entry = balance_energy(self.system, done)
-            except TautError as error:
+                with watching(self._watch_step(step + 1)):
+                    done = self.integrator.advance(self.system, state, time_steps.length(step))
+                    entry = balance_energy(self.system, done)
+            except (TautError, KeyboardInterrupt) as error:
                 status = "not converged" if isinstance(error, NotConverged) else "interrupted"
                 has_new = step != last_checkpoint
                 self.writer.save(step, state, rows, checkpoint=has_new, status=status)
-                raise
+                if isinstance(error, TautError) or self.stop is None or not self.stop():
+                    raise
+                return step, state, True
             self.integrator.warn(done)
             self.summary.add(done.report)
             state = done.state
@@ -256,6 +271,13 @@ class _Recording:
             if is_stopped:
                 return step, state, True
         return step, state, False
+
+    def _watch_step(self, step: int) -> Callable[[Work], object]:
+        """Return what is called within a step."""
+        watch, steps, started = self.watch, self.writer.metadata.steps, time.perf_counter()
+        if watch is None:
+            return lambda work: None
+        return lambda work: watch(UnfinishedStep(step, steps, time.perf_counter() - started, work))
 
     def _make_progress(
         self, step: int, t: float, report: Report, elapsed: float, left: float

@@ -8,6 +8,7 @@ from typing import Literal
 
 from taut.step.report import Report
 from taut.system.state import State
+from taut.watch import Work
 
 _SUMMED_FIELDS = (  # fields of a Summary that are sums of the same fields of the reports
     "substeps",
@@ -127,6 +128,28 @@ class StepProgress:
     frame: bool
     seconds: float
     left: float
+
+
+@dataclass(frozen=True, eq=False)
+class UnfinishedStep:
+    """How far a recording is within a step.
+
+    step : number of the step under way, from 1
+    steps : of the whole run
+    seconds : wall-clock time since the step began
+    work : its `iterations` so far and their worst `residual`, in units of the tolerance
+
+    >>> print(UnfinishedStep(211, 300, 4.0, Work()))
+    step 211: no iterations yet
+    """
+
+    step: int
+    steps: int
+    seconds: float
+    work: Work
+
+    def __str__(self) -> str:
+        return f"step {self.step}: {self.work}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,14 +24,14 @@ Values that several tables have:
 Reading and errors:
 
 - `_loading`: `load`, and the built-in scenes; `_any_mesh`: a scene from a mesh file
-- `_scene`: `Scene`, `read_text` and `schema`; `_estimate`: the cost of a run
+- `_scene`: `Scene`, `read_text` and `schema`; `_estimate`: the cost of a run, and warnings
 - `toml`: text to tables and back, overrides; `_source_lines`: the line of each value
 - `_errors`: errors with path, line and "did you mean", raised together
 """
 
 from taut.scene._any_mesh import of_mesh
 from taut.scene._body import Part
-from taut.scene._estimate import Estimate, estimate
+from taut.scene._estimate import Estimate, estimate, foresee
 from taut.scene._loading import load, names, new, why
 from taut.scene._scene import Scene, read_text, schema
 from taut.scene._scene_file import Built
@@ -43,6 +43,7 @@ __all__ = [
     "Part",
     "Scene",
     "estimate",
+    "foresee",
     "load",
     "names",
     "new",

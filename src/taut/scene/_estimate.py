@@ -4,7 +4,7 @@ Seconds are those of one core of a recent laptop, from the number of matrix bloc
 an implicit step takes about `_NEWTON_ITERATIONS` × (`_ASSEMBLE_SECONDS` m + `_SOLVE_SECONDS` b), an
 explicit one `_EVALUATE_SECONDS` m for each evaluation of the forces. For the built-in scenes this
 is right within a factor of about four. Stiff scenes may take longer, and the first use of a law
-adds its compilation.
+adds its compilation. `foresee` warns of thin bodies that crumple, whose steps take far longer.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from taut.errors import TautError
 from taut.run.simulate import TimeSteps
 from taut.scene._scene import Scene
 from taut.scene._scene_file import Built
+from taut.statics.crumpling import find_bearable_load
 from taut.step.adaptive import Adaptive
 from taut.step.explicit import Explicit
+from taut.step.integrator import Integrator
 from taut.step.tr_bdf2 import TRBDF2
 from taut.system.system import System
 
@@ -29,6 +32,7 @@ _EVALUATE_SECONDS = 1e-7  # [s] per force evaluation and element of two particle
 _BLOCK_BYTES = 400.0  # matrix, multigrid levels or factors, and copies
 _PARTICLE_BYTES = 1000.0
 _BASE_BYTES = 2.5e8  # Python, numpy, numba and compiled laws
+_MAX_FORESEEN_PARTICLES = 200_000  # beyond, the linear systems take minutes, and gigabytes
 _FRAME_BYTES = 48.0  # of a particle: position and velocity
 
 
@@ -80,9 +84,7 @@ def estimate(scene: Scene | Built) -> Estimate:
     # The start is a frame, and so is the end, whether or not `every` divides the number of steps.
     frames = 1 - (-steps // built.every)
     work = float(sum(m * s * s / 4 for m, s in shapes))  # in elements of two particles
-    method = built.integrator
-    if isinstance(method, Adaptive):
-        method = method.integrator
+    method = _find_method(built)
     if isinstance(method, Explicit):
         per_step = _STEP_SECONDS / 4 + _EVALUATE_SECONDS * work * len(method.weights)
     else:
@@ -100,6 +102,41 @@ def estimate(scene: Scene | Built) -> Estimate:
         disk=_FRAME_BYTES * system.n * frames,
         seconds=steps * per_step,
     )
+
+
+def foresee(built: Built) -> tuple[str, ...]:
+    """Return warnings about what will make the steps of a run take long, in words.
+
+    Thin bodies crumple where their weight and other loads compress them by more than bending
+    stiffness and inertia bear (see `taut.statics.crumpling`). Nothing is stepped, but a few linear
+    systems are solved. Explicit methods have nothing to solve, and no warnings.
+
+    >>> from taut.scene import load
+    >>> foresee(load("cloth").build())
+    ()
+    """
+    if isinstance(_find_method(built), Explicit):
+        return ()
+    if built.system.n > _MAX_FORESEEN_PARTICLES:
+        return ("whether thin bodies crumple was not examined: there are too many particles",)
+    state = built.state
+    try:
+        part = find_bearable_load(built.system, state, built.h, built.until - state.t)
+    except TautError:  # the energy has no value at the start: the first step will report it
+        return ()
+    if part == 1.0:
+        return ()
+    return (
+        "thin bodies will crumple or wrinkle: bending stiffness and inertia bear about "
+        f"{100.0 * part:.2g}% of the compression under the loads. Such steps need many iterations; "
+        "make the bodies thicker, add bending, support them elsewhere, or take a smaller h",
+    )
+
+
+def _find_method(built: Built) -> Integrator:
+    """Return what takes the steps, or the substeps of adaptive ones."""
+    method = built.integrator
+    return method.integrator if isinstance(method, Adaptive) else method
 
 
 def _count_pairs(system: System) -> int:

@@ -24,7 +24,7 @@ from taut.scene._source_lines import KeyPath, SourceLines
 from taut.scene.toml import apply_overrides, format_toml, parse
 
 if TYPE_CHECKING:
-    from taut.run.record import Stop, Tell
+    from taut.run.record import Stop, Tell, Watch
     from taut.run.summary import RunResult
 
 _FIRST_KEYS = ("shape", "file", "points", "law")  # these keys determine what a table is
@@ -93,6 +93,7 @@ class Scene:
         built: Built | None = None,
         tell: Tell | None = None,
         stop: Stop | None = None,
+        watch: Watch | None = None,
         overwrite: bool = False,
     ) -> RunResult:
         """Run the scene into a folder, as `taut run` does.
@@ -100,7 +101,7 @@ class Scene:
         The folder receives frames, reports, ledger and checkpoints, and the scene with its files.
 
         built : the result of `build`, if there is one
-        tell, stop, overwrite : see `taut.run.record.record`
+        tell, stop, watch, overwrite : see `taut.run.record.record`
 
         >>> import tempfile
         >>> from taut.scene import load
@@ -122,6 +123,7 @@ class Scene:
             inputs=self.inputs(),
             tell=tell,
             stop=stop,
+            watch=watch,
             overwrite=overwrite,
         )
 

@@ -4,6 +4,7 @@ equilibrium : a stable equilibrium under a load, or under a sequence of load fac
 stability : the smallest eigenvalues of the stiffness, exact counts, mechanisms
 modes : natural frequencies and mode shapes
 form_finding : the equilibrium form of nets and membranes in tension
+crumpling : whether thin bodies will crumple under their loads, so that steps take long
 
 _equilibrium_search : down to an equilibrium, away from saddles, load factor by load factor
 _proximal_descent : a descent that also works where the stiffness is singular or indefinite

@@ -12,6 +12,7 @@ from taut.errors import ModelError
 from taut.scene import load
 from taut.show.view._drag_and_pin import DragEnergy
 from taut.show.view.live import Live
+from taut.watch import report_linear_iterations
 from tests.show.view.scenes import cloth
 
 H = 0.01
@@ -390,3 +391,19 @@ def test_many_threads_can_send_commands(run):
         thread.join()
     live.pause()
     assert live.wait(lambda now: not now.playing).drags == ()
+
+
+def test_closing_ends_a_long_step(run):
+    begun = threading.Event()
+
+    class Endless(taut.ImplicitEuler):
+        def advance(self, system, state, h):
+            begun.set()
+            while True:
+                report_linear_iterations(1)
+
+    live = run(ball(), Endless())
+    live.step()
+    begun.wait()
+    live.close()
+    assert (live.newest.step, live.newest.error) == (0, "")

@@ -92,7 +92,7 @@ class Source(ABC):
         self._thread.start()
 
     def close(self) -> None:
-        """End the thread after its current step."""
+        """End the thread, in the middle of a step if that takes long."""
         self._is_closing = True
         self._changed.set()
         if self._thread.is_alive():

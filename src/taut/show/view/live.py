@@ -3,13 +3,14 @@
 Only this thread touches system, state and energy ledger. Commands reach it as one `Commands`
 record, which it reads between two steps; it publishes its state as one `Snapshot`. Both are
 exchanged by replacing a reference, so no thread waits for another. A step that fails pauses the
-simulation in the state before it, and the snapshot carries the error.
+simulation in the state before it, and the snapshot carries the error. Closing ends a long step.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -27,6 +28,11 @@ from taut.step.integrator import Integrator
 from taut.step.report import Report
 from taut.system.state import State
 from taut.system.system import System
+from taut.watch import Work, watching
+
+
+class _Closed(Exception):
+    """Ends a step when the simulation is closed."""
 
 
 class Live(Source):
@@ -145,7 +151,8 @@ class Live(Source):
 
     def _run(self) -> None:
         try:
-            self._loop()
+            with suppress(_Closed):
+                self._loop()
         finally:
             # An error that is not a TautError: Python prints it in the terminal; the viewers show
             # that the simulation has ended.
@@ -258,7 +265,8 @@ class Live(Source):
         self._drag.set_targets(self._state, h, dict(commands.drags.values()))
         system = self._system if self._drag.is_idle else self._dragged_system
         try:
-            done = self.integrator.advance(system, self._state, h)
+            with watching(self._end_if_closing):
+                done = self.integrator.advance(system, self._state, h)
             entry = balance_energy(system, done)
         except TautError as error:
             self._error = str(error)
@@ -276,6 +284,11 @@ class Live(Source):
             self._step += 1
         self._step_seconds = time.perf_counter() - started
         self._publish(self._commands)
+
+    def _end_if_closing(self, work: Work) -> None:
+        """Be called within a step; end it if nobody waits for it any more."""
+        if self._is_closing:
+            raise _Closed
 
     def _publish(self, commands: Commands) -> None:
         started = time.perf_counter()
