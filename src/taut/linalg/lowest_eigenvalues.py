@@ -28,7 +28,7 @@ import numpy as np
 
 from taut.arrays import EPS, Float
 from taut.errors import EigenError
-from taut.linalg.blocks import BlockMatrix, Pattern
+from taut.linalg.blocks import BlockMatrix, Pattern, dot
 from taut.linalg.linear import bandwidth
 from taut.linalg.multigrid import Multigrid
 
@@ -187,22 +187,24 @@ class _Preconditioner:
 
     def _add_low_rank(self) -> None:
         """Prepare Woodbury's formula: a stiff Σ w g gᵀ, ignored, would cost many steps."""
-        self._terms: list[tuple[Float, Float]] = []  # g and Z = (A + sI)⁻¹g
-        terms = [term for term in self._matrix.low_rank if term.weight > 0.0 and term.vector.any()]
-        solutions = [(term.vector, self._solve(term.vector)) for term in terms]
-        small = np.array([[np.einsum("ij,ij->", g, z) for _, z in solutions] for g, _ in solutions])
-        if terms:
-            small = (small + small.T) / 2 + np.diag([1.0 / term.weight for term in terms])
-        self._small, self._terms = small, solutions
+        self._terms: list[tuple[Float, Float]] = []  # g and z = (A + sI)⁻¹g
+        weights = []
+        for term in self._matrix.low_rank:
+            z = self._solve(term.vector) if term.weight > 0.0 and term.vector.any() else None
+            if z is not None:
+                self._terms.append((term.vector, z))
+                weights.append(term.weight)
+        products = [[dot(g, z) for _, z in self._terms] for g, _ in self._terms]
+        small = np.array(products).reshape(len(weights), len(weights))
+        self._small = _symmetric(small) + np.diag(1.0 / np.array(weights))
 
     def apply(self, b: Float) -> Float:
         """x (n, 3) with (A + sI) x ≈ b; s is raised where it proves too small."""
-        while True:
-            x = self._solve(b)
-            if x.any():
-                break
+        x = self._solve(b)
+        while x is None:
             self._too_small = self._shift
             self._set_shift(10 * self._shift)
+            x = self._solve(b)
         for (_, z), factor in zip(self._terms, self._weigh(x), strict=True):
             x = x - factor * z
         return x
@@ -210,16 +212,24 @@ class _Preconditioner:
     def _weigh(self, x: Float) -> list[float]:
         if not self._terms:
             return []
-        loads = np.array([np.einsum("ij,ij->", g, x) for g, _ in self._terms])
+        loads = np.array([dot(g, x) for g, _ in self._terms])
         return [float(f) for f in np.linalg.lstsq(self._small, loads, rcond=None)[0]]
 
-    def _solve(self, b: Float) -> Float:
-        """The multigrid alone; zero where A + sI is not positive definite."""
+    def _solve(self, b: Float) -> Float | None:
+        """The multigrid alone; None where A + sI is not positive definite."""
         size = float(np.abs(b).max())
-        self._multigrid.max_iterations = self.cycles
-        solution = self._multigrid.solve(b / size, np.full(len(b), _ENOUGH))
-        good = solution.definite and bool(np.isfinite(solution.x).all())
-        return solution.x if good else np.zeros_like(b)
+        cycles = self.cycles
+        while True:
+            self._multigrid.max_iterations = cycles
+            solution = self._multigrid.solve(b / size, np.full(len(b), _ENOUGH))
+            if not solution.definite:
+                return None
+            if solution.x.any() and np.isfinite(solution.x).all():
+                return size * solution.x
+            # It returns zero if the largest residual has not fallen. More cycles lower it.
+            if cycles >= _MAX_CYCLES:
+                return b
+            cycles *= 4
 
 
 class _Iteration:
@@ -290,11 +300,13 @@ class _Iteration:
         residuals, ε|A|, is not amplified by 1/s to more than the part that counts, |residual|/|A|:
         the basis would fill with ever other vectors of the null space.
         """
-        low, spread = values[0], values[self._k - 1] - values[0]
+        low = values[0]
         if np.abs(values).max() <= self._tol:
             best = EPS * self._size**2 / max(residual, self._tol)
         else:
-            best = max(spread / 4 - low, abs(low) / 4 if low > 0.0 else 1.25 * abs(low))
+            others = values[self._k - 1 :]  # a guard, if all that are asked for are zero
+            high = others[np.argmax(np.abs(others) > self._tol)]
+            best = max((high - low) / 4 - low, abs(low) / 4 if low > 0.0 else 1.25 * abs(low))
         preconditioner.follow(best)
 
     def _restart(self, turn: Float, before: Float) -> Float:
