@@ -121,7 +121,7 @@ def find_vector_below(
         return None
     if found.values[0] < limit:
         return float(found.values[0]), found.vectors[0]
-    _require(found)
+    require_convergence(found)
     return None
 
 
@@ -138,15 +138,20 @@ def all_eigenvalues_seem_above(matrix: BlockMatrix, limit: float, tol: float) ->
     found = find_lowest_pairs(matrix, 1, tol, accuracy=ACCURACY_OF_SIGN, stop_below=limit)
     if not len(found.values) or found.values[0] <= limit:
         return not len(found.values)
-    _require(found)
+    require_convergence(found)
     return bool(found.values[0] - found.bounds[0] > limit)
 
 
-def _require(found: LowestPairs) -> None:
+def require_convergence(found: LowestPairs) -> None:
+    """Raise EigenError unless the pairs are as accurate as was asked for.
+
+    >>> require_convergence(LowestPairs(np.empty(0), np.empty((0, 1, 3)), np.empty(0), True))
+    """
     if not found.converged:
+        worst = int(np.argmax(found.bounds))
         raise EigenError(
-            f"the lowest eigenvalue found, {found.values[0]:g}, is certain only to "
-            f"{found.bounds[0]:.2e} after {_MAX_STEPS} steps"
+            f"the eigenvalue {found.values[worst]:g}, found by iteration, is certain only to "
+            f"{found.bounds[worst]:.2e} after {_MAX_STEPS} steps"
         )
 
 

@@ -73,8 +73,8 @@ class Stability:
         computed, their shapes are separated by particles; if not, they are mixtures (`mixed`), and
         a larger n separates them
     method : "pivots": K was factorised, which proves how many eigenvalues are negative and zero.
-        "iteration": K is too large for that. There are at least as many negative eigenvalues as
-        were found; that no lower one was missed is an estimate
+        "iteration": K is too large for that, or has no LDLᵀ without pivoting. There are at least as
+        many negative eigenvalues as were found; that no lower one was missed is an estimate
     bounds : of the error of each eigenvalue [N/m]: K has one within this distance
 
     With pivots eigenvalues and shapes are accurate to rounding, by iteration to a thousandth. In
@@ -123,7 +123,7 @@ class Stability:
         if iterated:
             lines.append(
                 f"  found by iteration, to {self.bounds.max(initial=0.0):.1e} N/m; "
-                "that none is lower is an estimate: K is too large to be factorised"
+                "that none is lower is an estimate, since K was not factorised"
             )
         lines += [f"  {mechanism}" for mechanism in self.mechanisms]
         if self.mixed:
