@@ -12,7 +12,8 @@ multigrid            conjugate gradients with a multigrid as preconditioner:
   _smoother          damped block Jacobi: the place to change the smoother
   _worksharing       loops shared by threads; _atomics, what Numba lacks for them
 eigen                the smallest eigenvalues, with exact counts, by factorisations
-lowest_eigenvalues   the smallest eigenvalues by iteration, for large matrices
+lowest_eigenvalues   the smallest eigenvalues by iteration, for large matrices;
+  _shifted_multigrid    its preconditioner
 simd                 sums over blocks with vector instructions
 _block_kernels            the product of a block matrix with a vector
 _bandwidth_kernels        the bandwidth of a pattern

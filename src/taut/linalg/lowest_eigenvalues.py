@@ -7,9 +7,8 @@ nearly as good as if nothing had been dropped. With no more than these and the r
 LOBPCG, whose basis becomes nearly dependent as it converges; here it stays orthonormal to rounding.
 All sums have a fixed order, except in matrices of a few dozen rows.
 
-The multigrid needs a positive definite matrix: it gets A + sI. A small s makes the low eigenvalues
-stand out, one that is too small leaves A + sI indefinite, which its conjugate gradients notice; s
-follows the Ritz values.
+The multigrid needs a positive definite matrix: it gets A + sI, where s follows the Ritz values
+(`_shifted_multigrid`).
 
 What is known of a Ritz pair (θ, u), |u| = 1, apart from rounding:
 
@@ -28,9 +27,9 @@ import numpy as np
 
 from taut.arrays import EPS, Float
 from taut.errors import EigenError
-from taut.linalg.blocks import BlockMatrix, Pattern, dot
+from taut.linalg._shifted_multigrid import MAX_CYCLES, ShiftedMultigrid
+from taut.linalg.blocks import BlockMatrix, Pattern
 from taut.linalg.linear import bandwidth
-from taut.linalg.multigrid import Multigrid
 
 # b·max(n, b²) of n rows in a band of b, up to which a factorisation takes about half a second: the
 # work of nested dissection, whose largest separator has b rows. The n·b² of a band would be wrong
@@ -41,12 +40,7 @@ ACCURACY_OF_SIGN = 0.03  # the same where only a sign is asked for, or a directi
 _GUARDS = 3  # vectors more than pairs asked for: they separate these from the rest of the spectrum
 _ROOM = 4  # vectors of the basis for each pair and guard
 _MAX_STEPS = 150
-_FIRST_CYCLES, _MAX_CYCLES = 8, 128  # of the multigrid for each residual
-_ENOUGH = 0.03  # of a residual: the multigrid reduces it no further
 _SLOW = 0.3  # a residual that falls by less from restart to restart gets twice as many cycles
-_FIRST_SHIFT = 1e-6  # s over the mean Σ|entry| of a row
-_MIN_SHIFT = 1e-9  # the same: the multigrid rounds to single precision
-_MAX_SHIFT = 1e9  # the same: beyond it the matrix must have numbers that are not finite
 _DEPENDENT = 1e-10  # squared part of a new vector outside the space of the others, at least
 
 
@@ -155,88 +149,6 @@ def require_convergence(found: LowestPairs) -> None:
         )
 
 
-class _Preconditioner:
-    """(A + sI)⁻¹, nearly, by a few cycles of the multigrid; s grows until A + sI is definite.
-
-    cycles : for each vector
-    """
-
-    def __init__(self, matrix: BlockMatrix, size: float) -> None:
-        """Prepare for a matrix with rows of about this Σ|entry|."""
-        self._matrix, self._size = matrix, size or 1.0
-        self._multigrid = Multigrid()
-        self._too_small = 0.0  # the largest s at which A + sI proved not to be definite
-        self.cycles = _FIRST_CYCLES
-        self._set_shift(_FIRST_SHIFT * self._size)
-
-    def follow(self, shift: float) -> None:
-        """Use about this s, or a larger one if it is known to be too small."""
-        shift = max(shift, 2 * self._too_small, _MIN_SHIFT * self._size)
-        if not self._shift / 4 <= shift <= self._shift:
-            self._set_shift(shift)
-
-    def _set_shift(self, shift: float) -> None:
-        """Use this s, or the next larger one at which the multigrid finds A + sI definite."""
-        matrix = self._matrix
-        while True:
-            if not shift < _MAX_SHIFT * self._size:
-                raise EigenError("the multigrid finds no shift that makes the matrix definite")
-            data = matrix.data.copy()
-            data[matrix.pattern.diagonal] += shift * np.eye(3)
-            shifted = BlockMatrix(matrix.pattern, data, constrained=matrix.constrained)
-            if self._multigrid.factor(shifted):
-                break
-            self._too_small, shift = shift, 10 * shift
-        self._shift = shift
-        self._add_low_rank()
-
-    def _add_low_rank(self) -> None:
-        """Prepare Woodbury's formula: a stiff Σ w g gᵀ, ignored, would cost many steps."""
-        self._terms: list[tuple[Float, Float]] = []  # g and z = (A + sI)⁻¹g
-        weights = []
-        for term in self._matrix.low_rank:
-            z = self._solve(term.vector) if term.weight > 0.0 and term.vector.any() else None
-            if z is not None:
-                self._terms.append((term.vector, z))
-                weights.append(term.weight)
-        products = [[dot(g, z) for _, z in self._terms] for g, _ in self._terms]
-        small = np.array(products).reshape(len(weights), len(weights))
-        self._small = _symmetric(small) + np.diag(1.0 / np.array(weights))
-
-    def apply(self, b: Float) -> Float:
-        """x (n, 3) with (A + sI) x ≈ b; s is raised where it proves too small."""
-        x = self._solve(b)
-        while x is None:
-            self._too_small = self._shift
-            self._set_shift(10 * self._shift)
-            x = self._solve(b)
-        for (_, z), factor in zip(self._terms, self._weigh(x), strict=True):
-            x = x - factor * z
-        return x
-
-    def _weigh(self, x: Float) -> list[float]:
-        if not self._terms:
-            return []
-        loads = np.array([dot(g, x) for g, _ in self._terms])
-        return [float(f) for f in np.linalg.lstsq(self._small, loads, rcond=None)[0]]
-
-    def _solve(self, b: Float) -> Float | None:
-        """The multigrid alone; None where A + sI is not positive definite."""
-        size = float(np.abs(b).max())
-        cycles = self.cycles
-        while True:
-            self._multigrid.max_iterations = cycles
-            solution = self._multigrid.solve(b / size, np.full(len(b), _ENOUGH))
-            if not solution.definite:
-                return None
-            if solution.x.any() and np.isfinite(solution.x).all():
-                return size * solution.x
-            # It returns zero if the largest residual has not fallen. More cycles lower it.
-            if cycles >= _MAX_CYCLES:
-                return b
-            cycles *= 4
-
-
 class _Iteration:
     """The basis V, its products AV and VᵀAV; vectors are rows of 3n numbers."""
 
@@ -260,7 +172,7 @@ class _Iteration:
         if not self._k:
             shape = (0, self._matrix.pattern.n, 3)
             return LowestPairs(np.empty(0), np.empty(shape), np.empty(0), True)
-        preconditioner = _Preconditioner(self._matrix, self._size)
+        preconditioner = ShiftedMultigrid(self._matrix, self._size)
         self._begin(preconditioner, start)
         before = np.empty((0, 0))  # the Ritz vectors of the last step, in the basis
         worst = np.inf  # residual at the last restart
@@ -278,7 +190,7 @@ class _Iteration:
             if len(self._basis) + len(missing) > _ROOM * self._kept:
                 part = float((norms / limits)[: self._k].max())
                 if part > _SLOW * worst:
-                    preconditioner.cycles = min(2 * preconditioner.cycles, _MAX_CYCLES)
+                    preconditioner.cycles = min(2 * preconditioner.cycles, MAX_CYCLES)
                 worst = part
                 before = self._restart(turn, before)
             else:
@@ -289,7 +201,7 @@ class _Iteration:
                 break
         return self._finish()
 
-    def _begin(self, preconditioner: _Preconditioner, start: Float | None) -> None:
+    def _begin(self, preconditioner: ShiftedMultigrid, start: Float | None) -> None:
         """A first basis: random vectors, smoothed, and those that are given."""
         random = np.random.default_rng(0).standard_normal((self._kept, self._matrix.pattern.n, 3))
         if start is not None:
@@ -298,7 +210,7 @@ class _Iteration:
         if len(self._basis) < self._kept:  # smoothing has made some too similar
             self._extend(random)
 
-    def _follow(self, preconditioner: _Preconditioner, values: Float, residual: float) -> None:
+    def _follow(self, preconditioner: ShiftedMultigrid, values: Float, residual: float) -> None:
         """Place -s below the Ritz values, by about the distances between them.
 
         Where all are zero and there may be more, s must be large enough that the rounding of the
