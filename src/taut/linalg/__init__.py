@@ -11,7 +11,9 @@ multigrid            conjugate gradients with a multigrid as preconditioner:
   _multigrid_kernels    conjugate gradients; _cycle, the W-cycle
   _smoother          damped block Jacobi: the place to change the smoother
   _worksharing       loops shared by threads; _atomics, what Numba lacks for them
-eigen                the smallest eigenvalues, with exact counts
+eigen                the smallest eigenvalues, with exact counts, by factorisations
+lowest_eigenvalues   the smallest eigenvalues by iteration, for large matrices;
+  _shifted_multigrid    its preconditioner
 simd                 sums over blocks with vector instructions
 _block_kernels            the product of a block matrix with a vector
 _bandwidth_kernels        the bandwidth of a pattern

@@ -15,7 +15,7 @@ tested on a system of equations.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -48,12 +48,17 @@ class Spectrum:
     values : the smallest eigenvalues, ascending, (k,); vectors : their orthonormal eigenvectors,
         columns of (f, k)
     negative, zero : how many eigenvalues of all are below -tol, and how many within ±tol
+    bounds : |Ax - λx| of each pair, (k,): an eigenvalue is within it of the value
+    exact : whether the counts are exact, by pivots, or of what an iteration found
+        (`lowest_eigenvalues.py`)
     """
 
     values: Float
     vectors: Float
     negative: int
     zero: int
+    bounds: Float
+    exact: bool = True
 
 
 class _Unsafe(EigenError):
@@ -177,7 +182,7 @@ def find_smallest(matrix: Any, k: int, tol: float) -> Spectrum:
     if size <= max(DENSE_UP_TO, 2 * k):
         found = _dense(matrix, k, tol)
     elif not max_abs_entry(matrix) > 0.0:
-        found = Spectrum(np.zeros(k), np.eye(size, k), 0, size)
+        found = Spectrum(np.zeros(k), np.eye(size, k), 0, size, np.zeros(k))
     else:
         try:
             found = _sparse(matrix, k, tol)
@@ -185,17 +190,16 @@ def find_smallest(matrix: Any, k: int, tol: float) -> Spectrum:
             if size > DENSE_AT_MOST:
                 raise
             found = _dense(matrix, k, tol)
-    _verify(matrix, found.values, found.vectors, tol)
-    return Spectrum(found.values, _fix_signs(found.vectors), found.negative, found.zero)
+    bounds = _verify(matrix, found.values, found.vectors, tol)
+    return replace(found, vectors=fix_signs(found.vectors), bounds=bounds)
 
 
 def _dense(matrix: Any, k: int, tol: float) -> Spectrum:
     values, vectors = (
         np.linalg.eigh(matrix.toarray()) if matrix.shape[0] else (np.empty(0), np.empty((0, 0)))
     )
-    return Spectrum(
-        values[:k], vectors[:, :k], int((values < -tol).sum()), int((np.abs(values) <= tol).sum())
-    )
+    negative, zero = int((values < -tol).sum()), int((np.abs(values) <= tol).sum())
+    return Spectrum(values[:k], vectors[:, :k], negative, zero, np.empty(0))
 
 
 def _sparse(matrix: Any, k: int, tol: float) -> Spectrum:
@@ -207,7 +211,7 @@ def _sparse(matrix: Any, k: int, tol: float) -> Spectrum:
     missed = _missed(matrix, values, tol, negative, zero)
     if missed:
         raise EigenError(missed)
-    return Spectrum(values, vectors, negative, zero)
+    return Spectrum(values, vectors, negative, zero, np.empty(0))
 
 
 def _lanczos(matrix: Any, k: int, tol: float, negative: int, zero: int) -> tuple[Float, Float]:
@@ -316,8 +320,9 @@ def _missed(matrix: Any, values: Float, tol: float, negative: int, zero: int) ->
     return ""
 
 
-def _verify(matrix: Any, values: Float, vectors: Float, tol: float) -> None:
-    residuals = np.linalg.norm(matrix @ vectors - vectors * values, axis=0)
+def _verify(matrix: Any, values: Float, vectors: Float, tol: float) -> Float:
+    """Raise if a pair is none; returns |Ax - λx| of all, (k,)."""
+    residuals = np.asarray(np.linalg.norm(matrix @ vectors - vectors * values, axis=0))
     limits = (
         MAX_RESIDUAL * np.abs(values) + 10 * tol + EPS * matrix.shape[0] * max_abs_entry(matrix)
     )
@@ -327,10 +332,15 @@ def _verify(matrix: Any, values: Float, vectors: Float, tol: float) -> None:
             f"|Ax - λx| of the eigenvalue {values[bad[0]]:g} must be at most "
             f"{limits[bad[0]]:.2e}, got {residuals[bad[0]]:.2e}"
         )
+    return residuals
 
 
-def _fix_signs(vectors: Float) -> Float:
-    """Make the first of the (nearly) largest components of each vector positive."""
+def fix_signs(vectors: Float) -> Float:
+    """Make the first of the (nearly) largest components of each vector, a column, positive.
+
+    >>> fix_signs(np.array([[1.0, 0.0], [-2.0, 3.0]])).tolist()
+    [[-1.0, 0.0], [2.0, 3.0]]
+    """
     if not vectors.size:
         return vectors
     size = np.abs(vectors)

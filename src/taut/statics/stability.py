@@ -10,18 +10,23 @@ which rounding of the coordinates can cause. A rotation of the whole body by ω 
 ω × r_i, r the unbalanced forces, so at an equilibrium that is only as good as its residual, the
 larger of max |r_i|/size and ‖r‖/√Σ|ω × x_i|², |ω| = 1, is added; the latter for the worst rotation
 that the constraints leave free.
+
+Where a factorisation is affordable, its pivots count the eigenvalues exactly; elsewhere an
+iteration finds the smallest (`_curvature`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
 from taut.arrays import EPS, Float, Int
 from taut.linalg.blocks import BlockMatrix, row_norms
-from taut.linalg.eigen import Spectrum, find_smallest
+from taut.linalg.eigen import Spectrum
 from taut.optimise.tolerance import ROUNDING_UNITS
+from taut.statics._curvature import find_spectrum
 from taut.statics._static_objective import check_count, check_static
 from taut.system.projector import ConstraintProjector
 from taut.system.reduction import Reduction
@@ -61,14 +66,19 @@ class Stability:
     """The smallest eigenvalues of K in the free directions, and what they mean.
 
     eigenvalues : [N/m], ascending
-    negative, zero : how many eigenvalues are negative and zero, including those not computed
+    negative, zero : how many eigenvalues are negative and zero. With pivots of all there are, and
+        exact; by iteration of those in `eigenvalues`: there may be more
     zero_below : the magnitude up to which an eigenvalue counts as zero [N/m]
     mechanisms : one for each computed eigenvalue that is zero or negative. If all zero ones were
         computed, their shapes are separated by particles; if not, they are mixtures (`mixed`), and
         a larger n separates them
+    method : "pivots": K was factorised, which proves how many eigenvalues are negative and zero.
+        "iteration": K is too large for that, or has no LDLᵀ without pivoting. There are at least as
+        many negative eigenvalues as were found; that no lower one was missed is an estimate
+    bounds : of the error of each eigenvalue [N/m]: K has one within this distance
 
-    Counts are exact; eigenvalues and shapes are accurate to rounding, which may vary with the
-    number of threads of BLAS.
+    With pivots eigenvalues and shapes are accurate to rounding, by iteration to a thousandth. In
+    their last digits they may vary with the number of threads of BLAS.
 
     >>> print(Stability(np.array([2.0, 5.0]), negative=0, zero=0, zero_below=1e-14, mechanisms=()))
     stable; 0 mechanisms; smallest eigenvalues of K [N/m]: 2, 5
@@ -79,30 +89,48 @@ class Stability:
     zero: int
     zero_below: float
     mechanisms: tuple[Mechanism, ...]
+    method: Literal["pivots", "iteration"] = "pivots"
+    bounds: Float = field(default_factory=lambda: np.empty(0))
 
     @property
     def stable(self) -> bool:
-        """Whether no eigenvalue is negative or zero."""
+        """Whether no eigenvalue is negative or zero; by iteration, whether none was found."""
         return self.negative == 0 and self.zero == 0
 
     @property
     def mixed(self) -> bool:
-        """Whether not all zero eigenvalues were computed, so that shapes are mixtures."""
+        """Whether not all zero eigenvalues were computed, so that shapes are mixtures.
+
+        By iteration, whether there may be more than those computed.
+        """
+        if self.method == "iteration":
+            return bool(len(self.eigenvalues) and self.eigenvalues[-1] == 0.0)
         return int((self.eigenvalues == 0.0).sum()) < self.zero
 
     def __str__(self) -> str:
+        iterated = self.method == "iteration"
         if self.stable:
             verdict = "stable"
         elif self.negative:
-            verdict = f"unstable in {self.negative} directions"
+            verdict = f"unstable in {'at least ' * iterated}{self.negative} directions"
         else:
             verdict = "neutral"
         lowest = ", ".join(f"{value:.4g}" for value in self.eigenvalues) or "none: nothing can move"
-        lines = [f"{verdict}; {self.zero} mechanisms; smallest eigenvalues of K [N/m]: {lowest}"]
+        some = "at least " * (iterated and self.mixed)
+        lines = [
+            f"{verdict}; {some}{self.zero} mechanisms; smallest eigenvalues of K [N/m]: {lowest}"
+        ]
+        if iterated:
+            lines.append(
+                f"  found by iteration, to {self.bounds.max(initial=0.0):.1e} N/m; "
+                "that none is lower is an estimate, since K was not factorised"
+            )
         lines += [f"  {mechanism}" for mechanism in self.mechanisms]
         if self.mixed:
             lines.append(
-                f"  the shapes shown are mixtures of all {self.zero} mechanisms: "
+                "  the shapes shown may be mixtures of more mechanisms: a larger n separates them"
+                if iterated
+                else f"  the shapes shown are mixtures of all {self.zero} mechanisms: "
                 f"n={self.negative + self.zero} separates them"
             )
         return "\n".join(lines)
@@ -110,6 +138,9 @@ class Stability:
 
 def stability(system: System, state: State | None = None, *, n: int = 6) -> Stability:
     """Compute the n smallest eigenvalues of K at a state (default: the initial one).
+
+    `Stability.method` tells whether the signs of pivots or an iteration decided; the choice depends
+    on the sparsity pattern alone.
 
     >>> import taut
     >>> from taut import laws
@@ -137,7 +168,7 @@ def analyse_stiffness(
     """
     free = Reduction.of(system.projector)
     zero = estimate_zero(system.projector, q, gradient, gross, stiffness, np.ones(system.n))
-    return _interpret(find_smallest(free.matrix(stiffness), n, zero), free, zero)
+    return _interpret(find_spectrum(system.projector, stiffness, n, zero), free, zero)
 
 
 def _interpret(spectrum: Spectrum, free: Reduction, zero: float) -> Stability:
@@ -145,7 +176,8 @@ def _interpret(spectrum: Spectrum, free: Reduction, zero: float) -> Stability:
     values = np.where(np.abs(spectrum.values) <= zero, 0.0, spectrum.values)
     vectors = spectrum.vectors.copy()
     null = np.flatnonzero(values == 0.0)
-    if len(null) == spectrum.zero > 1:
+    all_found = len(null) == spectrum.zero and (spectrum.exact or values[-1] > 0.0)
+    if all_found and len(null) > 1:
         vectors[:, null] = _localise(vectors[:, null])
     mechanisms = []
     for k in np.flatnonzero(values <= 0.0):
@@ -154,7 +186,15 @@ def _interpret(spectrum: Spectrum, free: Reduction, zero: float) -> Stability:
         order = np.argsort(-moved, kind="stable")
         particles = order[moved[order] > _TAKES_PART * moved.max()]
         mechanisms.append(Mechanism(float(values[k]), shape, particles.astype(np.int64)))
-    return Stability(values, spectrum.negative, spectrum.zero, zero, tuple(mechanisms))
+    return Stability(
+        values,
+        spectrum.negative,
+        spectrum.zero,
+        zero,
+        tuple(mechanisms),
+        "pivots" if spectrum.exact else "iteration",
+        spectrum.bounds,
+    )
 
 
 def _localise(null: Float) -> Float:
