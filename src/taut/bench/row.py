@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from taut.bench.baseline import Baseline
+from taut.bench.cholmod import Cholmod
 from taut.bench.net import Net
 from taut.bench.trajectory import AfterStep, ShowStep, Stepper, Trajectory, run_steps
 from taut.optimise.tolerance import Tolerance
@@ -119,6 +120,14 @@ class Bench:
         """The baseline; its program is built when it is first needed."""
         self.progress.start("building the baseline")
         made = Baseline()
+        self.progress.finish()
+        return made
+
+    @cached_property
+    def cholmod(self) -> Cholmod:
+        """The yardstick of converged steps; its program is built when it is first needed."""
+        self.progress.start("building the CHOLMOD yardstick")
+        made = Cholmod()
         self.progress.finish()
         return made
 
