@@ -165,6 +165,18 @@ def test_slow_rows_are_measured_only_on_request():
     assert not set(suite.ON_REQUEST) & set(suite.select_rows([]))
     assert set(suite.select_rows([])) | set(suite.ON_REQUEST) == set(suite.ROWS)
     assert suite.select_rows(["scaling"]) == ["scaling"]
+    assert suite.select_rows(["scaling-wrinkled"]) == ["wrinkling"]
+
+
+def test_wrinkling_rows(bench):
+    growth, passes = suite.run(bench, ["wrinkling"])
+    assert (growth.name, passes.name) == ("scaling-wrinkled", "passes-large")
+    assert growth.details["particles"] == [N**2, 4 * N**2, 16 * N**2]
+    assert growth.value == pytest.approx(
+        fit_exponent(growth.details["particles"], growth.details["seconds"])
+    )
+    assert passes.details["n"] == 4 * N
+    assert len(passes.details["passes"]) == bench.steps
 
 
 def test_threads_row_requires_identical_bits(bench):

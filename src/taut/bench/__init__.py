@@ -8,6 +8,7 @@ step_rows        rows of single integrators on the cloth
 converged        rows of converged implicit steps; cholmod: the C++ program they are compared with
 solid            the row of a solid of tetrahedra
 growth           rows on the growth of cost with the mesh, and on threads
+passes           rows on the memory traffic of a step, in passes over the matrix
 roofline         rows relative to the memory bandwidth; triad_kernels: the loop that measures it
 processes        rows that need a process of their own: memory, time to the first step
 baseline         the plain C++/Eigen step, whose time most other times are divided by

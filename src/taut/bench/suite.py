@@ -14,7 +14,13 @@ from taut.bench.converged import (
     measure_implicit_stiff,
     measure_implicit_stiff_large,
 )
-from taut.bench.growth import measure_iterations, measure_scaling, measure_threads
+from taut.bench.growth import (
+    measure_iterations,
+    measure_scaling,
+    measure_threads,
+    measure_wrinkling,
+)
+from taut.bench.passes import measure_passes
 from taut.bench.processes import measure_memory, measure_start
 from taut.bench.roofline import measure_roofline
 from taut.bench.row import Bench, Row, format_rows
@@ -51,6 +57,8 @@ ROWS: dict[str, Callable[[Bench], list[Row]]] = {
     "symplectic": measure_symplectic,
     "trajectory": measure_trajectory,
     "scaling": measure_scaling,
+    "wrinkling": measure_wrinkling,
+    "passes": measure_passes,
     "threads": measure_threads,
     "memory": measure_memory,
     "solid": measure_solid,
@@ -60,10 +68,11 @@ ROWS: dict[str, Callable[[Bench], list[Row]]] = {
     "peers": measure_peers,
 }
 
-ON_REQUEST = ("implicit-soft-large", "implicit-stiff-large")
+ON_REQUEST = ("implicit-soft-large", "implicit-stiff-large", "wrinkling")
 """Rows that take an hour or so: they are measured only if they are named in full."""
 
 ROW_PREFIXES = {
+    "wrinkling": ("scaling-wrinkled", "passes-large"),
     "iterations": ("iterations-",),
     "start": ("start-",),
     "roofline": ("bandwidth", "pass-", "assembly-"),
@@ -78,8 +87,8 @@ def select_rows(words: Sequence[str]) -> list[str]:
 
     >>> select_rows(["implicit", "memory", "pass-100"])
     ['implicit-soft', 'implicit-stiff', 'memory', 'roofline']
-    >>> select_rows(["implicit-soft-large"])
-    ['implicit-soft-large']
+    >>> select_rows(["implicit-soft-large", "passes-large"])
+    ['implicit-soft-large', 'wrinkling']
     """
 
     def matches(word: str, name: str) -> bool:
