@@ -1,4 +1,4 @@
-"""Converged steps next to the C++ program with CHOLMOD."""
+"""Converged steps next to the C++ program with CHOLMOD, and the counts of Newton's method."""
 
 from io import StringIO
 
@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import taut
-from taut.bench import converged, cpp_program, suite
+from taut.bench import converged, cpp_program, newton_rows, suite
 from taut.bench.cholmod import Cholmod, CholmodEnd, CholmodStep
 from taut.bench.net import cloth
 from taut.bench.row import Bench
-from taut.bench.trajectory import TautStepper
+from taut.bench.trajectory import H, TautStepper
 from taut.progress import Progress
 
 N = 8
@@ -152,3 +152,44 @@ def test_program_that_ends_early_is_an_error():
         run.end()
         with pytest.raises(taut.errors.ModelError, match="ended early"):
             run.step()
+
+
+def test_newton_rows_are_median_and_worst_of_all_steps(bench):
+    rows = list(suite.run(bench, ["newton-soft"]))
+    assert [(row.name, row.target) for row in rows] == [
+        ("newton-soft", 4),
+        ("newton-soft-worst", 15),
+        ("newton-stiff", 8),
+        ("newton-stiff-worst", 40),
+    ]
+    stepper, counts = TautStepper(cloth(N).system(), taut.ImplicitEuler()), []
+    for _ in range(bench.steps):
+        stepper.step()
+        counts.append(stepper.report.iterations)
+    assert rows[0].details["iterations"] == counts
+    assert (rows[0].value, rows[1].value) == (np.median(counts), max(counts))
+
+
+class FailsAtStepThree(taut.ImplicitEuler):
+    def step(self, system, state, h):
+        if state.t > 1.5 * H:
+            raise taut.NotConverged("particle 3 is lost")
+        return super().step(system, state, h)
+
+
+def test_failures_are_counted_and_named(bench, monkeypatch):
+    monkeypatch.setattr(newton_rows, "IMPLICIT", (taut.ImplicitEuler, FailsAtStepThree))
+    (row,) = suite.run(bench, ["failures"])
+    assert (row.value, row.unit, row.verdict) == (2, "of 18", "miss")  # 6 + 2 steps, twice, and 2
+    assert "FailsAtStepThree, stiff, step 3: NotConverged: particle 3 is lost" in row.note
+    monkeypatch.setattr(newton_rows, "IMPLICIT", (taut.ImplicitEuler,))
+    (row,) = suite.run(bench, ["failures"])
+    assert (row.value, row.unit, row.verdict) == (0, "of 12", "pass")
+
+
+def test_a_failure_ends_the_newton_rows(bench, monkeypatch):
+    monkeypatch.setattr(newton_rows, "ImplicitEuler", FailsAtStepThree)
+    rows = list(suite.run(bench, ["newton-iterations"]))
+    assert [len(row.details["iterations"]) for row in rows] == [2, 2, 2, 2]
+    assert all(row.verdict == "miss" for row in rows)
+    assert "2 steps; then: NotConverged" in rows[0].note

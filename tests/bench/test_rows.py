@@ -165,7 +165,7 @@ def test_slow_rows_are_measured_only_on_request():
     assert not set(suite.ON_REQUEST) & set(suite.select_rows([]))
     assert set(suite.select_rows([])) | set(suite.ON_REQUEST) == set(suite.ROWS)
     assert suite.select_rows(["scaling"]) == ["scaling"]
-    assert suite.select_rows(["scaling-wrinkled"]) == ["wrinkling"]
+    assert suite.select_rows(["scaling-wrinkled", "failures"]) == ["wrinkling", "failures"]
 
 
 def test_wrinkling_rows(bench):

@@ -20,6 +20,7 @@ from taut.bench.growth import (
     measure_threads,
     measure_wrinkling,
 )
+from taut.bench.newton_rows import measure_failures, measure_newton_iterations
 from taut.bench.passes import measure_passes
 from taut.bench.processes import measure_memory, measure_start
 from taut.bench.roofline import measure_roofline
@@ -63,17 +64,20 @@ ROWS: dict[str, Callable[[Bench], list[Row]]] = {
     "memory": measure_memory,
     "solid": measure_solid,
     "iterations": measure_iterations,
+    "newton-iterations": measure_newton_iterations,
+    "failures": measure_failures,
     "start": measure_start,
     "roofline": measure_roofline,
     "peers": measure_peers,
 }
 
-ON_REQUEST = ("implicit-soft-large", "implicit-stiff-large", "wrinkling")
+ON_REQUEST = ("implicit-soft-large", "implicit-stiff-large", "wrinkling", "failures")
 """Rows that take an hour or so: they are measured only if they are named in full."""
 
 ROW_PREFIXES = {
     "wrinkling": ("scaling-wrinkled", "passes-large"),
     "iterations": ("iterations-",),
+    "newton-iterations": ("newton-soft", "newton-stiff"),
     "start": ("start-",),
     "roofline": ("bandwidth", "pass-", "assembly-"),
 }
