@@ -22,7 +22,6 @@ from taut.bench.net import cloth
 from taut.bench.passes import PassCounter
 from taut.bench.roofline import measure_bandwidth
 from taut.bench.row import (
-    MAX_RESIDUAL_RATIO,
     SOFT,
     STIFF,
     STIFFNESS_NAMES,
@@ -30,6 +29,7 @@ from taut.bench.row import (
     Bench,
     Row,
     fit_exponent,
+    is_converged,
 )
 from taut.bench.step_rows import LINEAR_TOLERANCE
 from taut.bench.timing import available_thread_counts, threads
@@ -114,7 +114,7 @@ def measure_wrinkling(bench: Bench) -> list[Row]:
         fit_exponent(sizes, totals),
         "exponent",
         1.25,
-        accurate=max(ratios) <= MAX_RESIDUAL_RATIO and all(run.made.sane for run in runs),
+        accurate=all(is_converged(run.made.ratios) and run.made.sane for run in runs),
         note=each,
         details={
             "particles": sizes,

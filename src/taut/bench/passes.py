@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 
 from taut.bench.net import cloth
-from taut.bench.row import MAX_RESIDUAL_RATIO, SOFT, TOLERANCE, Bench, Row
+from taut.bench.row import SOFT, STEP_TOLERANCE, Bench, Row, count_missed, is_converged
 from taut.bench.trajectory import TautStepper, Trajectory, run_steps
 from taut.linalg.multigrid import Multigrid
 from taut.step.implicit_euler import ImplicitEuler
@@ -104,7 +104,9 @@ class Traffic:
 def count_factorings(report: Report) -> int:
     """Return how often a step computed a Hessian and its hierarchy.
 
-    Each iteration of Newton's method does so once, and again where the Hessian was projected.
+    Each iteration of Newton's method does so once, and again where the Hessian was projected. This
+    is an upper bound: an iteration may leave out the true Hessian, and factoring one that is not
+    positive definite may end on the first level.
     """
     return report.iterations + report.projections
 
@@ -122,7 +124,7 @@ class PassCounter:
         self.n, self.net = n, cloth(n)
         system = self.net.system()
         self.traffic = Traffic.of(system)
-        self.stepper = TautStepper(system, ImplicitEuler(tolerance=TOLERANCE[SOFT]))
+        self.stepper = TautStepper(system, ImplicitEuler(tolerance=STEP_TOLERANCE[SOFT]))
         self.made = Trajectory()
         self.passes: list[float] = []
         self.reports: list[Report] = []
@@ -154,11 +156,11 @@ class PassCounter:
             float(np.median(self.passes[window])),
             "passes",
             TARGET,
-            accurate=made.ratio <= MAX_RESIDUAL_RATIO and made.sane and factored == 0,
+            accurate=is_converged(made.ratios) and made.sane and factored == 0,
             note=f"worst {max(self.passes):.0f}; {inner:.0f} linear iterations, {factorings:.0f} "
             f"factorings, {evaluations:.0f} evaluations; passes of each: {each}; "
             + (f"{factored} steps used a factorisation; " if factored else "")
-            + str(made),
+            + f"{made}; {count_missed(made.ratios)} steps above",
             details={
                 **made.details(),
                 "n": self.n,
