@@ -10,35 +10,21 @@ stiff rows use the same baseline.
 
 from __future__ import annotations
 
-import hashlib
-import os
-import platform
 import re
-import shutil
 import subprocess
 import time
-from importlib.resources import as_file, files
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from taut.arrays import Float
-from taut.atomic_write import atomic_paths
+from taut.bench.cpp_program import build_program, find_compiler, find_include
 from taut.bench.net import cloth
 from taut.bench.trajectory import H
 from taut.errors import ModelError
-from taut.jit.kernel_cache import cache_directory, check_files
 from taut.linalg.blocks import BlockMatrix, Pattern, row_norms
 from taut.linalg.linear import Solution
 
-COMPILERS = ("g++", "c++", "clang++")
-EIGEN_FOLDERS = (
-    "/usr/include/eigen3",
-    "/usr/local/include/eigen3",
-    "/opt/homebrew/include/eigen3",
-    "/opt/local/include/eigen3",
-)
 SOURCE = "eigen_cloth.cpp"
 # Up to this many particles per side the baseline is measured again for every row; a larger cloth
 # takes too long, and is measured once.
@@ -91,58 +77,18 @@ def parse_milliseconds(line: str) -> float:
 
 def find_eigen() -> str | None:
     """Return the folder of Eigen's headers, or None."""
-    listed = [
-        folder for folder in os.environ.get("CPLUS_INCLUDE_PATH", "").split(os.pathsep) if folder
-    ]
-    known = [
-        *listed,
-        *(f"{folder}/eigen3" for folder in listed),
-        *EIGEN_FOLDERS,
-        *_ask_pkg_config(),
-    ]
-    return next((folder for folder in known if (Path(folder) / "Eigen" / "Sparse").exists()), None)
-
-
-def _ask_pkg_config() -> list[str]:
-    """Return the include folders of Eigen according to pkg-config."""
-    if shutil.which("pkg-config") is None:
-        return []
-    run = subprocess.run(
-        ["pkg-config", "--cflags-only-I", "eigen3"], capture_output=True, text=True, check=False
-    )
-    return [word.removeprefix("-I") for word in run.stdout.split()]
+    return find_include("Eigen/Sparse", "eigen3", "eigen3")
 
 
 def _build_program() -> tuple[str | None, str]:
     """Return the path of the program; if it cannot be built, None and the reason."""
-    compiler = next((found for name in COMPILERS if (found := shutil.which(name))), None)
+    compiler = find_compiler()
     if compiler is None:
         return None, "no C++ compiler was found"
     include = find_eigen()
     if include is None:
         return None, "Eigen's headers were not found"
-    source = files("taut.bench") / SOURCE
-    version = subprocess.run(
-        [compiler, "--version"], capture_output=True, text=True, check=False
-    ).stdout
-    # The name of the machine is included because -march=native compiles for its processor.
-    known = repr((source.read_text(), compiler, version, include, platform.node()))
-    program = (
-        cache_directory() / f"taut_eigen_cloth_{hashlib.sha256(known.encode()).hexdigest()[:24]}"
-    )
-    if not program.exists():
-        options = ["-O3", "-march=native", f"-I{include}"]
-        try:
-            with (
-                as_file(source) as path,
-                atomic_paths([program], overwrite=True, durable=False) as [output],
-            ):
-                command = [compiler, *options, str(path), "-o", str(output)]
-                subprocess.run(command, capture_output=True, check=True)
-        except subprocess.CalledProcessError:
-            return None, f"{Path(compiler).name} failed to build {SOURCE}"
-    check_files([program])
-    return str(program), ""
+    return build_program(SOURCE, compiler, include)
 
 
 def _time_eigen_step(program: str, n: int) -> float:

@@ -1,11 +1,14 @@
 """Rows on the growth of cost with the mesh (n, 2n and 4n particles per side), and on threads.
 
-A fit of time ∝ particles^p gives the exponent p. Only the fall before the cloth wrinkles is timed:
-a fine cloth wrinkles earlier than a coarse one, and while wrinkles form a step takes several times
-as many Newton iterations, whatever the size. The tolerance is that of the converged rows, which is
-a looser residual ratio in the fall: with a tighter one, the wrinkles of the finest cloth would
-begin within these steps. For the same reason, iterations of the linear solver are counted on one
-smooth shape, the same for all sizes.
+A fit of time ∝ particles^p gives the exponent p. `measure_wrinkling` times whole trajectories; that
+takes long, so it is not measured by default.
+
+For `measure_scaling` only the fall before the cloth wrinkles is timed: a fine cloth wrinkles
+earlier than a coarse one, and while wrinkles form a step takes several times as many Newton
+iterations, whatever the size. The tolerance is that of the converged rows, which is a looser
+residual ratio in the fall: with a tighter one, the wrinkles of the finest cloth would begin within
+these steps. For the same reason, iterations of the linear solver are counted on one smooth shape,
+the same for all sizes.
 """
 
 from __future__ import annotations
@@ -16,8 +19,18 @@ import numpy as np
 
 from taut.bench.accuracy import residual_ratio
 from taut.bench.net import cloth
+from taut.bench.passes import PassCounter
 from taut.bench.roofline import measure_bandwidth
-from taut.bench.row import SOFT, STIFF, STIFFNESS_NAMES, TOLERANCE, Bench, Row, fit_exponent
+from taut.bench.row import (
+    SOFT,
+    STIFF,
+    STIFFNESS_NAMES,
+    TOLERANCE,
+    Bench,
+    Row,
+    fit_exponent,
+    is_converged,
+)
 from taut.bench.step_rows import LINEAR_TOLERANCE
 from taut.bench.timing import available_thread_counts, threads
 from taut.bench.trajectory import H, TautStepper
@@ -77,6 +90,41 @@ def measure_scaling(bench: Bench) -> list[Row]:
             },
         )
     ]
+
+
+def measure_wrinkling(bench: Bench) -> list[Row]:
+    """Measure whole trajectories, through wrinkling, against the number of particles.
+
+    Also count the passes over the matrix on the largest cloth.
+    """
+    runs = []
+    for n in (bench.n * factor for factor in SIZE_FACTORS):
+        show_step = bench.start_task(f"wrinkling, {STIFFNESS_NAMES[SOFT]}, n = {n}", bench.steps)
+        runs.append(PassCounter(n).run(bench.steps, show_step))
+    sizes, totals = [run.n**2 for run in runs], [sum(run.made.seconds) for run in runs]
+    newton = [float(np.mean([r.iterations for r in run.reports])) for run in runs]
+    ratios = [run.made.ratio for run in runs]
+    each = ", ".join(
+        f"{size}: {s:.3g} s ({i:.1f} Newton a step, residual ratio {ratio:.1e})"
+        for size, s, i, ratio in zip(sizes, totals, newton, ratios, strict=True)
+    )
+    growth = Row(
+        "scaling-wrinkled",
+        f"time of {bench.steps} implicit steps, {sizes[0]} to {sizes[-1]} particles",
+        fit_exponent(sizes, totals),
+        "exponent",
+        1.25,
+        accurate=all(is_converged(run.made.ratios) and run.made.sane for run in runs),
+        note=each,
+        details={
+            "particles": sizes,
+            "seconds": totals,
+            "newton": newton,
+            "residual_ratio": ratios,
+            "steps": bench.steps,
+        },
+    )
+    return [growth, runs[-1].row("passes-large")]
 
 
 def measure_iterations(bench: Bench) -> list[Row]:

@@ -95,13 +95,12 @@ def _plot_scaling(axes: Any, rows: Sequence[Row]) -> bool:
 
 
 def _plot_ratios(axes: Any, rows: Sequence[Row]) -> bool:
-    """Plot a bar for each time relative to a baseline, with its target.
+    """Plot a bar for each time relative to a reference, with its target.
 
     Returns whether there was a row to plot.
     """
-    timed = [
-        row for row in rows if row.unit.endswith(("baseline", "splu")) and row.value is not None
-    ][::-1]
+    units = ("baseline", "splu", "CHOLMOD")
+    timed = [row for row in rows if row.unit.endswith(units) and row.value is not None][::-1]
     if not timed:
         return False
     for i, row in enumerate(timed):
@@ -119,7 +118,7 @@ def _plot_ratios(axes: Any, rows: Sequence[Row]) -> bool:
     axes.set_xscale("log")
     axes.set_xlim(0.5 * smallest, 2.0 * max(largest, 1.0))
     axes.axvline(1.0, color="0.5", lw=1)
-    axes.set_xlabel("time per step, relative to the baseline (red: target)")
+    axes.set_xlabel("time per step, relative to a reference (red: target)")
     return True
 
 

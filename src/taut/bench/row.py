@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from taut.bench.baseline import Baseline
+from taut.bench.cholmod import Cholmod
 from taut.bench.net import Net
 from taut.bench.trajectory import AfterStep, ShowStep, Stepper, Trajectory, run_steps
 from taut.optimise.tolerance import Tolerance
@@ -98,6 +99,26 @@ TOLERANCE = {SOFT: Tolerance(relative=4e-3), STIFF: Tolerance(relative=3e-2)}
 
 They are relative to the gross force of a particle, which grows with the stiffness of its springs
 while the residual does not. The same ratio is therefore another tolerance in a stiff cloth."""
+STEP_TOLERANCE = {SOFT: Tolerance(relative=2e-4), STIFF: Tolerance(relative=2e-3)}
+"""Tolerances at which nearly every step is below `MAX_RESIDUAL_RATIO`, not only the median one.
+
+For comparison with a program that brings every step below it. At n = 100 no step of the soft cloth
+is above, and 28 of 100 are with `TOLERANCE`."""
+MAX_MISSED = 0.05  # part of the steps that may be above `MAX_RESIDUAL_RATIO` there
+
+
+def count_missed(ratios: Sequence[float]) -> int:
+    """Return how many residual ratios are above `MAX_RESIDUAL_RATIO`.
+
+    >>> count_missed([1e-5, 1e-4, 2e-4, float("nan")])
+    2
+    """
+    return sum(not ratio <= MAX_RESIDUAL_RATIO for ratio in ratios)
+
+
+def is_converged(ratios: Sequence[float]) -> bool:
+    """Whether at most `MAX_MISSED` of the residual ratios are above `MAX_RESIDUAL_RATIO`."""
+    return count_missed(ratios) <= MAX_MISSED * len(ratios)
 
 
 @dataclass
@@ -119,6 +140,14 @@ class Bench:
         """The baseline; its program is built when it is first needed."""
         self.progress.start("building the baseline")
         made = Baseline()
+        self.progress.finish()
+        return made
+
+    @cached_property
+    def cholmod(self) -> Cholmod:
+        """The yardstick of converged steps; its program is built when it is first needed."""
+        self.progress.start("building the CHOLMOD yardstick")
+        made = Cholmod()
         self.progress.finish()
         return made
 

@@ -1,7 +1,7 @@
 """Rows of single integrators on the cloth.
 
-Linearly implicit Euler to a linear residual of 1e-6, implicit Euler converged to a residual ratio
-of 1e-4, and symplectic Euler.
+Linearly implicit Euler to a linear residual of 1e-6, symplectic Euler, and the known trajectory of
+implicit Euler.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from taut.bench.accuracy import linear_residual
 from taut.bench.net import cloth
-from taut.bench.row import MAX_RESIDUAL_RATIO, SOFT, STIFF, STIFFNESS_NAMES, TOLERANCE, Bench, Row
+from taut.bench.row import MAX_RESIDUAL_RATIO, SOFT, TOLERANCE, Bench, Row
 from taut.bench.trajectory import H, TautStepper, run_steps
 from taut.optimise.tolerance import Tolerance
 from taut.step.implicit_euler import ImplicitEuler
@@ -79,49 +79,6 @@ def _measure_linear(bench: Bench, name: str, n: int, target: float) -> Row:
             "yardstick_ms": 1e3 * baseline,
             "linear_residual": reached,
             "iterations": iterations,
-        },
-    )
-
-
-def measure_implicit_soft(bench: Bench) -> list[Row]:
-    """Measure implicit Euler on the soft cloth."""
-    return [_measure_implicit(bench, "implicit-soft", SOFT, 0.25)]
-
-
-def measure_implicit_stiff(bench: Bench) -> list[Row]:
-    """Measure implicit Euler on the stiff cloth."""
-    return [_measure_implicit(bench, "implicit-stiff", STIFF, 0.5)]
-
-
-def _measure_implicit(bench: Bench, name: str, stiffness: float, target: float) -> Row:
-    n = bench.n
-    net, counts = cloth(n, stiffness), []
-    stepper = TautStepper(net.system(), ImplicitEuler(tolerance=TOLERANCE[stiffness]))
-
-    def after_step() -> None:
-        assert stepper.report is not None
-        counts.append((stepper.report.iterations, stepper.report.linear_iterations))
-
-    made, baseline = bench.run_with_baseline(
-        n, net, stepper, bench.steps, f"implicit, {STIFFNESS_NAMES[stiffness]}, n = {n}", after_step
-    )
-    newton, inner = (float(x) for x in np.median(counts[made.window], axis=0))
-    solver = stepper.report.solver if stepper.report else ""
-    return Row(
-        name,
-        f"implicit Euler, converged, {STIFFNESS_NAMES[stiffness]}, n = {n}",
-        made.mean / baseline,
-        "× baseline",
-        target,
-        accurate=made.ratio <= MAX_RESIDUAL_RATIO and made.sane,
-        note=f"{1e3 * made.mean:.0f} ms; {newton:.0f} Newton, {inner:.0f} linear iterations of "
-        f"{solver}; {made}",
-        details={
-            **made.details(),
-            "n": n,
-            "yardstick_ms": 1e3 * baseline,
-            "newton": newton,
-            "iterations": inner,
         },
     )
 

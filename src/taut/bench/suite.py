@@ -8,14 +8,25 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from taut.bench.checkout import import_benchmarks, is_checkout
-from taut.bench.growth import measure_iterations, measure_scaling, measure_threads
+from taut.bench.converged import (
+    measure_implicit_soft,
+    measure_implicit_soft_large,
+    measure_implicit_stiff,
+    measure_implicit_stiff_large,
+)
+from taut.bench.growth import (
+    measure_iterations,
+    measure_scaling,
+    measure_threads,
+    measure_wrinkling,
+)
+from taut.bench.newton_rows import measure_failures, measure_newton_iterations
+from taut.bench.passes import measure_passes
 from taut.bench.processes import measure_memory, measure_start
 from taut.bench.roofline import measure_roofline
 from taut.bench.row import Bench, Row, format_rows
 from taut.bench.solid import measure_solid
 from taut.bench.step_rows import (
-    measure_implicit_soft,
-    measure_implicit_stiff,
     measure_linear,
     measure_linear_large,
     measure_symplectic,
@@ -42,21 +53,31 @@ ROWS: dict[str, Callable[[Bench], list[Row]]] = {
     "linear-large": measure_linear_large,
     "implicit-soft": measure_implicit_soft,
     "implicit-stiff": measure_implicit_stiff,
+    "implicit-soft-large": measure_implicit_soft_large,
+    "implicit-stiff-large": measure_implicit_stiff_large,
     "symplectic": measure_symplectic,
     "trajectory": measure_trajectory,
     "scaling": measure_scaling,
+    "wrinkling": measure_wrinkling,
+    "passes": measure_passes,
     "threads": measure_threads,
     "memory": measure_memory,
     "solid": measure_solid,
     "iterations": measure_iterations,
+    "newton-iterations": measure_newton_iterations,
+    "failures": measure_failures,
     "start": measure_start,
     "roofline": measure_roofline,
     "peers": measure_peers,
 }
 
+ON_REQUEST = ("implicit-soft-large", "implicit-stiff-large", "wrinkling", "failures")
+"""Rows that take an hour or so: they are measured only if they are named in full."""
 
 ROW_PREFIXES = {
+    "wrinkling": ("scaling-wrinkled", "passes-large"),
     "iterations": ("iterations-",),
+    "newton-iterations": ("newton-soft", "newton-stiff"),
     "start": ("start-",),
     "roofline": ("bandwidth", "pass-", "assembly-"),
 }
@@ -66,13 +87,17 @@ ROW_PREFIXES = {
 def select_rows(words: Sequence[str]) -> list[str]:
     """Return the names in `ROWS` that contain one of the words, or whose rows begin with one.
 
-    All names for no words.
+    Those `ON_REQUEST` are returned only for their full names. Without words, all others.
 
     >>> select_rows(["implicit", "memory", "pass-100"])
     ['implicit-soft', 'implicit-stiff', 'memory', 'roofline']
+    >>> select_rows(["implicit-soft-large", "passes-large"])
+    ['implicit-soft-large', 'wrinkling']
     """
 
     def matches(word: str, name: str) -> bool:
+        if name in ON_REQUEST:
+            return word == name or word in ROW_PREFIXES.get(name, ())
         return word in name or word.startswith(ROW_PREFIXES.get(name, ()))
 
     for word in words:
@@ -81,7 +106,9 @@ def select_rows(words: Sequence[str]) -> list[str]:
                 f"no row of the benchmark is called '{word}'{did_you_mean(word, ROWS)}; the rows "
                 f"are {', '.join(ROWS)}"
             )
-    return [name for name in ROWS if not words or any(matches(word, name) for word in words)]
+    if not words:
+        return [name for name in ROWS if name not in ON_REQUEST]
+    return [name for name in ROWS if any(matches(word, name) for word in words)]
 
 
 def run(bench: Bench, words: Sequence[str] = ()) -> Iterator[Row]:
