@@ -24,6 +24,7 @@ from taut.bench.trajectory import H
 from taut.errors import ModelError
 from taut.linalg.blocks import BlockMatrix, Pattern, row_norms
 from taut.linalg.linear import Solution
+from taut.linalg.trust_region import FactoredModel, QuadraticModel
 
 SOURCE = "eigen_cloth.cpp"
 # Up to this many particles per side the baseline is measured again for every row; a larger cloth
@@ -153,7 +154,7 @@ def factorise(matrix: Any) -> Any:
 class Splu:
     """SciPy's splu as a `taut.linalg.linear.LinearSolver`."""
 
-    name, reason, is_direct = "SciPy splu", "asked for", True
+    name, reason = "SciPy splu", "asked for"
 
     def __init__(self) -> None:
         self._matrix: BlockMatrix | None = None
@@ -172,3 +173,13 @@ class Splu:
         assert self._matrix is not None
         x = self._factors.solve(b.reshape(-1)).reshape(b.shape)
         return Solution(x, self._definite, row_norms(b - self._matrix.multiply(x)), 1)
+
+    def model(self, hessian: BlockMatrix, b: Float, targets: Float) -> QuadraticModel:
+        def precondition(r: Float) -> Float:
+            z: Float = self._factors.solve(r.reshape(-1)).reshape(r.shape)
+            return z
+
+        return FactoredModel(hessian, precondition, b, targets)
+
+    def fall_back(self) -> bool:
+        return False

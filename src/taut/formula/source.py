@@ -4,8 +4,9 @@ A module evaluates one form of one law for a batch of its elements, and
 `taut.binding.compiled_law` runs it over all of them, in parallel:
 
     gradient:    E[i] = V,  G[i] = ∂V/∂(stored vectors)
-    hessian:     the same, and H[i] = 3×3 blocks of ∂²V, of its projection if there is a closed form
-                 for it (CLOSED_FORM), or of its metric if there is one (METRIC); else taut.linalg.blocks projects them later
+    hessian:     the same, and H[i] = 3×3 blocks of ∂²V, or of its projection if there is a closed
+                 form for it (CLOSED_FORM), or of its metric if there is one (METRIC);
+                 else taut.linalg.blocks projects them later
     parameters:  A[i, j] = ∂V/∂p_j,  B[i, v, k, j] = ∂²V/∂(vector v, component k)∂p_j
 
 A batch returns the first element whose results are not finite, or -1.
@@ -34,8 +35,8 @@ from taut.formula.structure import Derivatives, derive
 SourceKind = Literal["gradient", "hessian", "parameters"]
 KINDS: tuple[SourceKind, ...] = ("gradient", "hessian", "parameters")
 
-# What a Hessian may be asked for, as bits of the kernel's argument `mode`: its projection; its metric,
-# which is the projection where that has a closed form; forces as predicted or as before.
+# What a Hessian may be asked for, as bits of the kernel's argument `mode`: its projection; its
+# metric, which is the projection where that has a closed form; forces as predicted, or as before.
 FLAGS = {"project": 1, "metric": 2, "predict": 4, "hold": 8}
 
 _MAX_BATCH = 64  # elements

@@ -3,6 +3,7 @@
 blocks               BlockMatrix and its Pattern; vectors (n, 3); projection of element blocks
 low_rank             low-rank parts Σ w g gᵀ, and LDLᵀ of a sparse matrix with one
 linear               LinearSolver, the interface of all solvers; the choice of one (Auto)
+trust_region         the minimum of a quadratic model within a ball, on a Krylov space
 direct               LDLᵀ, and Woodbury's formula for low-rank parts
 multigrid            conjugate gradients with a multigrid as preconditioner:
   _hierarchy         levels from the pattern; _hierarchy_kernels, its loops over the graph

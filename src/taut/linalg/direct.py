@@ -27,7 +27,7 @@ _TINY = 1e-300  # in place of a zero on the diagonal of C, whose root is divided
 class Direct:
     """LDLᵀ with a fill-reducing order found once per pattern, and iterative refinement."""
 
-    name, reason, is_direct = "direct (LDLᵀ)", "requested", True
+    name, reason = "direct (LDLᵀ)", "requested"
 
     def __init__(self) -> None:
         self._pattern: Pattern | None = None
@@ -103,7 +103,7 @@ class Woodbury:
 
     def __init__(self, inner: LinearSolver) -> None:
         self.inner, self.name = inner, inner.name
-        self.reason, self.is_direct = inner.reason, inner.is_direct
+        self.reason = inner.reason
         self._matrix: BlockMatrix | None = None
         self._terms: list[RankOne] = []
         self._columns: list[Float] = []  # Z

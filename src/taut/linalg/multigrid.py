@@ -37,7 +37,7 @@ class Multigrid:
     max_iterations : a solve ends there, converged or not; None: three for each row, at least 1000
     """
 
-    name, reason, is_direct = "cg (multigrid)", "requested", False
+    name, reason = "cg (multigrid)", "requested"
 
     def __init__(self, max_iterations: int | None = None) -> None:
         self.max_iterations = max_iterations
@@ -216,9 +216,9 @@ class _MultigridModel(QuadraticModel):
 
     def _read_coefficients(self) -> None:
         kept = int(self._iteration.progress[Progress.KEPT])
-        self.curvatures, self.slopes, self.betas = (
-            self._iteration.coefficients.reshape(-1, 3)[:kept].T.copy()
-        )
+        self.curvatures, self.slopes, self.betas = self._iteration.coefficients.reshape(-1, 3)[
+            :kept
+        ].T.copy()
         self.squares = self.slopes * (self._iteration.progress[Progress.SCALE] / self._power)
 
     def _minimum(self) -> Float:

@@ -5,8 +5,8 @@ preconditioner M⁻¹. If they converge inside of the ball, that is the minimum.
 meet a direction p with p·H p ≤ 0 along which the model falls without bound, the minimum is on the
 sphere, where (H + λM)x = b with a λ ≥ 0 that makes H + λM positive definite. It is found on the
 space of the preconditioned residuals z_i so far: they are orthogonal in the metric, and H is
-tridiagonal on them (GLTR, Gould et al. 1999). Once the space is there, another radius costs next to
-nothing. An indefinite H needs no repair: its negative curvature carries the step away from a saddle.
+tridiagonal on them (GLTR, Gould et al. 1999). Once the space is there, another radius costs next
+to nothing. An indefinite H needs no repair: its negative curvature carries the step off a saddle.
 
 To end where the path of conjugate gradients crosses the sphere (Steihaug 1983) needs no basis, and
 is as good where M is exact; with one cycle of a multigrid as M⁻¹ the path crosses it after one or
@@ -28,6 +28,7 @@ from taut.linalg.blocks import BlockMatrix, dot, row_norms
 MAX_KRYLOV_VECTORS = 64
 _MAX_ITERATIONS = 200
 _BOUNDARY_ACCURACY = 0.1  # part of b, in the metric, that (H + λM)x = b may leave on the sphere
+_MAX_CURVATURE = 1e6  # of H in the metric, where it should not be much more than 1
 _MIN_EXTENSION = 4  # vectors to add where it leaves more
 
 
@@ -96,31 +97,42 @@ class QuadraticModel(ABC):
             y = _minimise_in_ball(tridiagonal, slope, radius)
             k = len(y)
             remaining = 0.0 if k == 1 else abs(tridiagonal[k - 2, k - 1] * y[-1])
-            if remaining <= _BOUNDARY_ACCURACY * slope or k >= MAX_KRYLOV_VECTORS:
+            if (
+                remaining <= _BOUNDARY_ACCURACY * slope
+                or not k == len(self.slopes) < MAX_KRYLOV_VECTORS
+            ):
                 break
             self._extend(min(MAX_KRYLOV_VECTORS - k, max(_MIN_EXTENSION, k // 2)))
             if len(self.slopes) == k:
                 break
         decrease = float(slope * y[0] - 0.5 * np.einsum("i,ij,j->", y, tridiagonal, y))
         length = float(np.einsum("i,i->", y, y) ** 0.5)
-        x = self._combine(y / np.sqrt(self.squares))
+        x = self._combine(y / np.sqrt(self.squares[: len(y)]))
         return ModelStep(x, decrease, length, "boundary", False)
 
     def _tridiagonal(self) -> Float:
-        """Return H on the basis z_i/|z_i|, (k, k), from z_i = p_i - β_i p_{i-1}."""
-        d, beta = self.curvatures, self.betas
-        scale = 1.0 / np.sqrt(self.squares)
-        main = d.copy()
-        main[1:] += beta[1:] ** 2 * d[:-1]
-        side = -beta[1:] * d[:-1] * scale[1:] * scale[:-1]
-        return np.diag(main * scale**2) + np.diag(side, 1) + np.diag(side, -1)
+        """Return H on the basis z_i/|z_i|, (k, k), from z_i = p_i - β_i p_{i-1}.
+
+        Vectors after a direction with next to no curvature are left out: they are mostly rounding.
+        """
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            d, beta, squares = self.curvatures, self.betas, self.squares
+            carried = beta[1:] ** 2 * d[:-1] / squares[1:]
+            main = d / squares
+            main[1:] += carried
+            side = -beta[1:] * d[:-1] / np.sqrt(squares[1:] * squares[:-1])
+            sound = (np.abs(carried) < _MAX_CURVATURE) & np.isfinite(main[1:] + side)
+        k = 1 + int(np.argmin(np.append(sound, False)))
+        main, side = main[:k], side[: k - 1]
+        return np.diag(main) + np.diag(side, 1) + np.diag(side, -1)
 
 
 def _minimise_in_ball(matrix: Float, slope: float, radius: float) -> Float:
     """Minimise ½y·T y - slope·y₀ in |y| ≤ radius for a small symmetric T (k, k); returns y, (k,).
 
-    >>> _minimise_in_ball(np.diag([1.0, -1.0]), 1.0, 2.0).round(6).tolist()
-    [0.5, -1.936492]
+    >>> y = _minimise_in_ball(np.array([[1.0, 0.5], [0.5, -1.0]]), 1.0, 2.0)
+    >>> round(float(np.linalg.norm(y)), 5), bool(y[0] > 0.0 > y[1])
+    (2.0, True)
     """
     theta, vectors = np.linalg.eigh(matrix)
     c = slope * vectors[0]
@@ -139,8 +151,8 @@ def _minimise_in_ball(matrix: Float, slope: float, radius: float) -> Float:
         else:
             high = shift
         # Newton's method for 1/|y| - 1/radius = 0, which is nearly straight
-        slope_of_square = -2.0 * float((c**2 / (theta + shift) ** 3).sum())
-        shift -= 2.0 * length**2 * (radius - length) / (radius * slope_of_square) * -1.0
+        steepness = float((c**2 / (theta + shift) ** 3).sum())
+        shift -= length**2 * (radius - length) / (radius * steepness)
         if not low < shift < high:
             shift = 0.5 * (low + high)
     y = c / (theta + shift)
@@ -182,8 +194,6 @@ class FactoredModel(QuadraticModel):
             if not self._curvature > 0.0:
                 return
             if 0.0 < radius**2 < self._products[0]:
-                return
-            if len(self._basis) >= MAX_KRYLOV_VECTORS:
                 return
         self.is_inside, self.length = True, self._products[0] ** 0.5
 

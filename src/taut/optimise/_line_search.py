@@ -25,7 +25,7 @@ _STEEP = 0.5  # part of the slope that, left at the end of a step, makes it wort
 _MAX_GROWTH = 4.0
 _MAX_SHRINKAGE = 0.05
 _MIN_SHRINKAGE = 0.5
-RESIDUAL_DECREASE = 0.9  # a smaller factor counts as progress where rounding hides the objective
+_RESIDUAL_DECREASE = 0.9  # a smaller factor counts as progress where rounding hides the objective
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,13 +34,11 @@ class Step:
 
     change : of the objective [J], negative
     hidden : rounding hides the change of the value; `change` was computed from the slopes
-    rejected_full_step : the point at length 1, if it was rejected because it lies higher
     """
 
     point: Point
     change: float
     hidden: bool
-    rejected_full_step: Point | None = None
 
 
 def line_search(objective: Objective, direction: Float, descent: Descent) -> Step | None:
@@ -56,7 +54,7 @@ def line_search(objective: Objective, direction: Float, descent: Descent) -> Ste
     negligible_move = EPS * EPS * (longest_move + float(start.size.max()))
     length, lowest_change = 1.0, 0.0
     accepted: Step | None = None
-    rejected_full_step: Point | None = None
+    has_shrunk = False
     while length * longest_move > negligible_move:
         trial = descent.evaluate(objective, start.y + length * direction)
         if trial is None:
@@ -65,7 +63,7 @@ def line_search(objective: Objective, direction: Float, descent: Descent) -> Ste
             length *= _MIN_SHRINKAGE
             continue
         end_slope = dot(direction, trial.gradient)
-        change = trial.value - start.value
+        change = objective.change(start, trial)
         # The value may never rise above `max_value`: many steps whose rise each hides in rounding
         # would add up to a visible one.
         hidden = trial.value <= descent.max_value and (
@@ -74,17 +72,16 @@ def line_search(objective: Objective, direction: Float, descent: Descent) -> Ste
         if hidden:
             change = 0.5 * length * (slope + end_slope)
         if change <= _ARMIJO * length * slope and change < lowest_change:
-            accepted = Step(trial, change, hidden, rejected_full_step)
+            accepted = Step(trial, change, hidden)
             lowest_change = change
-            long_enough = flat or rejected_full_step is not None or end_slope > _STEEP * slope
+            long_enough = flat or has_shrunk or end_slope > _STEEP * slope
             if long_enough or descent.is_out_of_bounds(trial):
                 return accepted
             length *= _growth(slope, end_slope)
             continue
         if accepted is not None:
             return accepted
-        if length == 1.0 and not hidden and np.isfinite(trial.residuals).all():
-            rejected_full_step = trial
+        has_shrunk = True
         if hidden:
             guess = length * slope / (slope - end_slope)  # where the slope is zero, by the secant
         else:
@@ -135,7 +132,7 @@ class Stagnation:
         worst = descent.worst_relative_residual(step.point.residuals)
         if not step.hidden:
             self._restart(worst)
-        elif worst <= RESIDUAL_DECREASE * self._least or -self._change > 2.0 * step.point.noise:
+        elif worst <= _RESIDUAL_DECREASE * self._least or -self._change > 2.0 * step.point.noise:
             self._restart(min(worst, self._least))
         if self.idle not in (self.patience, 4 * self.patience, 16 * self.patience):
             return False

@@ -126,7 +126,7 @@ class Descent:
 
     targets : residual that each particle must reach [N], (n,)
     rounding_floors : residual that rounding can cause [N], (n,); empty where it was not needed
-    iterations : of the minimiser; projections : those of them that used a projected Hessian
+    iterations : of the minimiser
     evaluations : of the objective; linear_iterations : of the linear solver
     assembling, solving : wall-clock time in the objective and in the linear solver [s]
     unbounded : the objective falls further than any minimum could be away
@@ -144,7 +144,6 @@ class Descent:
     reason: str = ""
     rounding_floors: Float = field(default_factory=lambda: np.zeros(0))
     iterations: int = 0
-    projections: int = 0
     evaluations: int = 0
     linear_iterations: int = 0
     assembling: float = 0.0
@@ -163,7 +162,6 @@ class Descent:
     def add_work(self, other: Descent) -> None:
         """Add the work of an earlier attempt."""
         self.iterations += other.iterations
-        self.projections += other.projections
         self.evaluations += other.evaluations
         self.linear_iterations += other.linear_iterations
         self.assembling += other.assembling

@@ -1,15 +1,15 @@
 """Newton's method in a trust region, with a certificate.
 
-Each iteration minimises the quadratic model of the objective, ∇Φ·x + ½x·H x with the true Hessian H,
-within |x| ≤ radius (`taut.linalg.trust_region`), and moves there if the objective falls as the model
-promised. The radius follows how well it promised. Near the solution the minimum lies inside, and
-convergence is quadratic. Where H is indefinite, as for cloth that starts flat and begins to wrinkle,
-the step goes to the boundary along the negative curvature; so a saddle is left quickly.
+Each iteration minimises the quadratic model of the objective, ∇Φ·x + ½x·H x with the Hessian H,
+within |x| ≤ radius (`taut.linalg.trust_region`), and moves there if the objective falls as the
+model promised. The radius follows how well it promised. Near the solution the minimum lies inside,
+and convergence is quadratic. Where H is indefinite, as for cloth that starts flat and begins to
+wrinkle, the step goes to the boundary along the negative curvature; so a saddle is left quickly.
 
-The metric |x|² = x·H⁺x is that of the positive semi-definite parts of the elements' Hessians, as far
-as one cycle of a multigrid knows it. It is also the preconditioner, and it makes the region long
-where the body is soft and short where it is stiff. A smaller radius for the same model costs one
-evaluation and no solve.
+The metric |x|² = x·H⁺x is that of the positive semi-definite parts of the elements' Hessians, as
+far as one cycle of a multigrid knows it. It is also the preconditioner, and it makes the region
+long where the body is soft and short where it is stiff. A smaller radius for the same model costs
+one evaluation and no solve.
 
 What lost is in docs/guide/solvers.md, with its counts.
 

@@ -14,8 +14,6 @@ _SUMMED_FIELDS = (  # fields of a Summary that are sums of the same fields of th
     "substeps",
     "retries",
     "iterations",
-    "projections",
-    "restarts",
     "evaluations",
     "linear_iterations",
     "torn",
@@ -31,7 +29,7 @@ class Summary:
 
     steps : number of steps
     substeps, retries : of adaptive steps
-    iterations, projections, restarts, evaluations, linear_iterations : as in `taut.Report`
+    iterations, evaluations, linear_iterations : as in `taut.Report`
     torn : elements that broke
     floors : steps that ended at the rounding floor
     worst : the report of the step whose residual came closest to its limit; None before the first
@@ -44,8 +42,6 @@ class Summary:
     substeps: int = 0
     retries: int = 0
     iterations: int = 0
-    projections: int = 0
-    restarts: int = 0
     evaluations: int = 0
     linear_iterations: int = 0
     torn: int = 0
@@ -80,8 +76,7 @@ class Summary:
         if self.substeps != self.steps or self.retries:
             lines.append(f"{self.substeps} substeps, {self.retries} retries")
         lines.append(
-            f"{self.iterations} iterations, {self.projections} of them projected, "
-            f"{self.linear_iterations} of the linear solver, {self.restarts} restarts, "
+            f"{self.iterations} iterations, {self.linear_iterations} of the linear solver, "
             f"{self.evaluations} evaluations"
         )
         if self.torn:
@@ -91,7 +86,8 @@ class Summary:
         else:
             lines.append(
                 f"worst residual {self.worst.residual:.2e} N of {self.worst.limit:.2e} N allowed, "
-                f"particle {self.worst.particle} at t = {self.worst.t:g} s; "
+                f"particle {self.worst.particle} at t = {self.worst.t:g} s, velocity error at most "
+                f"{self.worst.velocity_error:.1e} m/s; "
                 f"{self.floors} steps at the rounding floor"
             )
         return "\n".join(lines)

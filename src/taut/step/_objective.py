@@ -42,6 +42,7 @@ from taut.linalg.blocks import (
 )
 from taut.optimise.descent import Point
 from taut.optimise.tolerance import estimate_rounding_floors
+from taut.step._accelerations import Accelerations
 from taut.system.assembly import Assembly
 from taut.system.state import State
 from taut.system.system import System
@@ -147,13 +148,7 @@ class ImplicitObjective:
         self.rates: Assembly | None = None
         if system.placed_damping and not increments:
             self.rates = workspace.assembly("damping", frozen)
-        self._loads: Float | None = None  # forces that are the same everywhere [N], (n, 3)
-        projector = system.projector
-        # A particle with one free direction of three counts for a third of its mass.
-        shares = np.ones(system.n)
-        c = projector.constrained_particles
-        shares[c] = np.einsum("nii->n", projector.free_directions[c]) / 3.0
-        self._free_mass = float(np.einsum("i,i->", shares, system.mass))
+        self.accelerations = Accelerations(system, self.assembly, self.h)
 
     def _inputs(self, q: Float) -> list[Inputs]:
         t = self.start.t
@@ -194,7 +189,7 @@ class ImplicitObjective:
             add_inertia = kernels("taut.step._objective_kernels").add_inertia
             kinetic, square, work = add_inertia(total, y, q, self.inertia, residual, gross, size)
             added = 0.5 * kinetic + drag_value
-            scale = self.system.mass * self._acceleration_at_work(kinetic)
+            scale = self.accelerations.forces_at_work(y)
             if not np.isfinite([value + added, square, work]).all():
                 raise SingularState("the forces of a step overflow")
             # Twice: the first projection of large reactions leaves their rounding.
@@ -205,25 +200,6 @@ class ImplicitObjective:
             energies += self.rates.energies()
         magnitude += abs(added)
         return Point(y, value + added, residual, gross, magnitude, size, scale, energies)
-
-    def _acceleration_at_work(self, kinetic: float) -> float:
-        """Return √(a² + g²) [m/s²]: a the accelerations of the step, g those of constant loads.
-
-        Both are means over the system, weighted with the masses. kinetic : Σ m|y|²/γ² [J]
-        """
-        loads = self._constant_loads()
-        if self._free_mass == 0.0:
-            return 0.0
-        squares = kinetic / self.h**2 + float(
-            np.einsum("i,ij,ij->", 1.0 / self.system.mass, loads, loads)
-        )
-        return float(np.sqrt(squares / self._free_mass))
-
-    def _constant_loads(self) -> Float:
-        """Return the forces that are the same everywhere, in the free directions [N], (n, 3)."""
-        if self._loads is None:
-            self._loads = self.system.projector.project(self.assembly.constant_gradient())
-        return self._loads
 
     def change(self, start: Point, end: Point) -> float:
         """Return Φ(end) - Φ(start) [J], summed from the changes of elements and particles."""

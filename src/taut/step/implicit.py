@@ -105,11 +105,14 @@ class _StageMinimum:
     """The minimum of a stage's objective.
 
     decrease : how far it lies below the value at the old positions [J]
+    acceleration, velocity_error : see `Report`
     """
 
     descent: Descent
     solver: LinearSolver
     decrease: float
+    acceleration: float
+    velocity_error: float
 
 
 @dataclass
@@ -208,11 +211,15 @@ class Implicit(LinearImplicit):
         descent.evaluations += evaluations
         descent.assembling += assembling
         descent.solving += solving
-        return _StageMinimum(descent, solver, -objective.change(at_old, descent.point))
+        return _StageMinimum(
+            descent,
+            solver,
+            decrease=-objective.change(at_old, descent.point),
+            acceleration=objective.accelerations.at_work(descent.point.y),
+            velocity_error=objective.accelerations.bound_velocity_error(descent.point.residuals),
+        )
 
-    def _descend(
-        self, objective: ImplicitObjective, start: Point, solver: LinearSolver
-    ) -> Descent:
+    def _descend(self, objective: ImplicitObjective, start: Point, solver: LinearSolver) -> Descent:
         if self.minimiser == "newton":
             return minimise(objective, start, solver, self.tolerance)
         return minimise_lbfgs(objective, start, solver, self.tolerance)
@@ -262,6 +269,8 @@ class Implicit(LinearImplicit):
             t=state.t + h,
             h=h,
             decrease=minimum.decrease,
+            acceleration=minimum.acceleration,
+            velocity_error=minimum.velocity_error,
         )
 
 

@@ -13,7 +13,7 @@ from taut.optimise.tolerance import find_worst_particle
 
 # Fields that are summed over stages, substeps and attempts.
 WORK = (
-    *("iterations", "projections", "restarts", "evaluations", "linear_iterations"),
+    *("iterations", "evaluations", "linear_iterations"),
     *("assembling", "solving"),
 )
 StepOutcome = Literal["converged", "rounding floor", "explicit", "not converged"]
@@ -31,8 +31,11 @@ class Report:
         rounding can cause there [N] (0 where it was not needed)
     decrease : how far the step's objective fell below its value at the old positions [J]; 0 for
         methods without one
-    iterations : of the minimiser; projections : how many of them used the projected Hessian
-    restarts : how often a stage was solved again from the old positions
+    acceleration : root mean square of the accelerations at work [m/s²]: those of the step and of
+        constant loads. A relative tolerance is a part of it, times the particle's mass
+    velocity_error : bound of the error of the velocities [m/s] that the residuals leave, root mean
+        square over the masses: γ|r|_{M⁻¹}/√Σm, where the Hessian is positive definite
+    iterations : of the minimiser
     evaluations : of the objective or of the forces; linear_iterations : of the linear solver, named
         in `solver`
     why : why that solver
@@ -55,9 +58,9 @@ class Report:
     tolerance: float = 0.0
     floor: float = 0.0
     decrease: float = 0.0
+    acceleration: float = 0.0
+    velocity_error: float = 0.0
     iterations: int = 0
-    projections: int = 0
-    restarts: int = 0
     evaluations: int = 0
     solver: str = "none"
     why: str = ""
@@ -78,7 +81,8 @@ class Report:
             text = (
                 f"t = {self.t:g} s: {self.outcome}, particle {self.particle} has residual "
                 f"{self.residual:.2e} N (tolerance {self.tolerance:.2e} N, rounding "
-                f"{self.floor:.1e} N), {self.iterations} iterations, {self.solver}"
+                f"{self.floor:.1e} N), velocity error at most {self.velocity_error:.1e} m/s, "
+                f"{self.iterations} iterations, {self.solver}"
             )
         if self.substeps > 1 or self.retries:
             text += f", {self.substeps} substeps, {self.retries} retries"
@@ -110,7 +114,6 @@ def report_descent(record: Descent, solver: LinearSolver, *, why: str = "", **re
     known: dict[str, Any] = {
         "outcome": record.outcome,
         "iterations": record.iterations,
-        "projections": record.projections,
         "evaluations": record.evaluations,
         "solver": solver.name if solved else "none",
         "why": (why or solver.reason) if solved else "nothing had to be solved",
@@ -151,6 +154,7 @@ def combine_reports(reports: Sequence[Report], t: float, h: float, seconds: floa
         h=h,
         seconds=seconds,
         decrease=sum(r.decrease for r in reports),
+        velocity_error=sum(r.velocity_error for r in reports),
         outcome="rounding floor" if floor else worst.outcome,
         torn=sum(r.torn for r in reports),
         # The longest: a stage may add to the common reason.

@@ -1,0 +1,67 @@
+"""The accelerations at work in a step, to which tolerances are relative, and what residuals do.
+
+The accelerations at work are √(a² + g²) [m/s²]: a of the step itself, y/γ², and g of loads that do
+not depend on the positions, such as gravity. Both are root mean squares over the system, weighted
+with the masses. So a system that swings and one that hangs at rest, in millimetres or in
+kilometres, with and without gravity, are solved equally well.
+
+Unbalanced forces r change the velocities by δv with
+
+    |δv|_M ≤ γ |r|_{M⁻¹}
+
+if the Hessian of Φ without inertia is positive semi-definite: then that of Φ is at least M/γ².
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from taut.arrays import Float
+from taut.system.assembly import Assembly
+from taut.system.system import System
+
+
+class Accelerations:
+    """Measures accelerations of one stage.
+
+    assembly : of the energies; evaluated before the first call of a method
+    h : γ [s], see `taut.step._objective`
+    """
+
+    def __init__(self, system: System, assembly: Assembly, h: float) -> None:
+        self._mass, self._projector, self._h = system.mass, system.projector, h
+        self._assembly = assembly
+
+    @cached_property
+    def _free_mass(self) -> float:
+        """The mass that can move [kg]; with one free direction of three, a third of it counts."""
+        shares = np.ones(len(self._mass))
+        c = self._projector.constrained_particles
+        shares[c] = np.einsum("nii->n", self._projector.free_directions[c]) / 3.0
+        return float(np.einsum("i,i->", shares, self._mass))
+
+    @cached_property
+    def _load_squares(self) -> float:
+        """Σ |f|²/m of the forces that do not depend on the positions [N²/kg]."""
+        loads = self._projector.project(self._assembly.constant_gradient())
+        return float(np.einsum("i,ij,ij->", 1.0 / self._mass, loads, loads))
+
+    def at_work(self, y: Float) -> float:
+        """Return √(a² + g²) [m/s²] for the displacement y (n, 3) [m] from the prediction."""
+        if self._free_mass == 0.0:
+            return 0.0
+        squares = float(np.einsum("i,ij,ij->", self._mass, y, y)) / self._h**4
+        return float(np.sqrt((squares + self._load_squares) / self._free_mass))
+
+    def forces_at_work(self, y: Float) -> Float:
+        """Return each particle's mass times the accelerations at work [N], (n,)."""
+        return self._mass * self.at_work(y)
+
+    def bound_velocity_error(self, residuals: Float) -> float:
+        """Return γ|r|_{M⁻¹}/√Σm [m/s], for the lengths of unbalanced forces r [N], (n,)."""
+        if self._free_mass == 0.0:
+            return 0.0
+        squares = float(np.einsum("i,i->", residuals**2, 1.0 / self._mass))
+        return self._h * float(np.sqrt(squares / self._free_mass))
