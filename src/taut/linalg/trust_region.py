@@ -238,6 +238,6 @@ class FactoredModel(QuadraticModel):
 
     def _combine(self, weights: Float) -> Float:
         total = np.zeros_like(self._x)
-        for weight, z in zip(weights.tolist(), self._basis, strict=True):
+        for weight, z in zip(weights.tolist(), self._basis[: len(weights)], strict=True):
             total += weight * z
         return total
