@@ -129,7 +129,8 @@ def test_program_takes_the_steps_of_taut(stiffness):
         pytest.skip(yardstick.missing)
     net, steps = cloth(N, stiffness), 12
     system = net.system()
-    stepper = TautStepper(system, taut.ImplicitEuler())
+    tolerance = taut.Tolerance(relative=1e-8)
+    stepper = TautStepper(system, taut.ImplicitEuler(tolerance=tolerance))
     with yardstick.start(N, stiffness, steps, 1e-9) as run:
         found = [run.step() for _ in range(steps)]
         end = run.end()

@@ -140,12 +140,11 @@ def test_passes_of_a_step():
         0.01,
         "converged",
         iterations=3,
-        projections=1,
         evaluations=6,
         linear_iterations=50,
     )
-    assert count_factorings(report) == 4
-    expected = (50 * 20 + 4 * (5 + 100 + 40) + 30 + 6 * 7) / 10
+    assert count_factorings(report) == 3
+    expected = (50 * 20 + 3 * (5 + 100 + 40) + 30 + 6 * 7) / 10
     assert traffic.count_step(report) == expected
     idle = Report("implicit euler", 0.0, 0.01, "converged", evaluations=1)
     assert traffic.count_step(idle) == pytest.approx(0.7)

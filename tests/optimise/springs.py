@@ -7,13 +7,16 @@ import numpy as np
 from taut.errors import SingularState
 from taut.linalg.blocks import BlockMatrix, Pattern, row_norms
 from taut.optimise.descent import Point
-from taut.optimise.tolerance import estimate_rounding_floors
+from taut.optimise.tolerance import Tolerance, estimate_rounding_floors
+
+TIGHT = Tolerance(relative=1e-8)
 
 
 class Springs:
     """Φ(y) = ½ a |y|² + Σ ½ k (l - l₀)² - load·y + constant, q = pose + y; some particles fixed.
 
-    The energy is undefined below `floor` in y.
+    The energy is undefined below `floor` in y. `offset` is a constant too, but one that counts
+    neither as magnitude of a term nor in `change`.
     """
 
     def __init__(
@@ -26,6 +29,7 @@ class Springs:
         load=(0.0, 0.0, 0.0),
         fixed=(),
         constant=0.0,
+        offset=0.0,
         floor=-np.inf,
     ):
         self.pose, self.edges, self.k, self.l0 = np.array(pose, float), np.array(edges), k, l0
@@ -35,6 +39,7 @@ class Springs:
             constant,
             floor,
         )
+        self.offset = offset
         self.free = np.ones(len(self.pose), bool)
         self.free[list(fixed)] = False
         self.pattern = Pattern.from_pairs(self.edges, len(self.pose))
@@ -67,18 +72,39 @@ class Springs:
         g[~self.free], gross[~self.free] = 0.0, 0.0
         magnitude = np.abs(terms).sum() + abs(self.constant)
         point = Point(
-            y, float(terms.sum() + self.constant), g, gross, float(magnitude), np.abs(q).max(1)
+            y,
+            float(terms.sum() + self.constant + self.offset),
+            g,
+            gross,
+            float(magnitude),
+            np.abs(q).max(1),
+            energies=(terms,),
         )
         self.seen.append(point)
         return point
 
-    def hessian(self, y, *, project):
+    def start(self):
+        """The point without displacements."""
+        return self.evaluate(np.zeros_like(self.pose))
+
+    def change(self, start, end):
+        (before,), (after,) = start.energies, end.energies
+        return float((after - before).sum())
+
+    def hessian(self, y, previous=None):
+        return self._stiffness(y, metric=False)
+
+    def metric(self, y, previous=None):
+        """Without the negative curvature across compressed springs."""
+        return self._stiffness(y, metric=True)
+
+    def _stiffness(self, y, *, metric):
         q = self.pose + y
         d = q[self.edges[:, 1]] - q[self.edges[:, 0]]
         length = row_norms(d)
         u = d / length[:, None]
         across = 1 - self.l0 / length
-        across = np.maximum(across, 0) if project else across
+        across = np.maximum(across, 0) if metric else across
         uu = np.einsum("ei,ej->eij", u, u)
         block = self.k * (across[:, None, None] * (np.eye(3) - uu) + uu)
         return self._matrix(block)
@@ -102,7 +128,7 @@ class Springs:
 
     def rounding_floors(self, point):
         return estimate_rounding_floors(
-            point.gross, self.hessian(point.y, project=False), self.pose + point.y
+            point.gross, self.hessian(point.y), self.pose + point.y
         )
 
 

@@ -31,7 +31,7 @@ def test_convergence_is_quadratic(seed):
     objective = net(np.random.default_rng(seed), k=50.0, a=100.0, load=(0.0, -9.81, 0.0))
     r = []
     for relative in 10.0 ** -np.arange(0.25, 14.5, 0.25):
-        m = minimise(objective, np.zeros_like(objective.pose), Direct(), Tolerance(relative))
+        m = minimise(objective, objective.start(), Direct(), Tolerance(relative))
         if not r or m.point.residuals.max() != r[-1]:
             r.append(m.point.residuals.max())
     logs = np.log([x for x in r if x > 1e-11])
@@ -42,7 +42,7 @@ def test_convergence_is_quadratic(seed):
 def test_a_saddle_is_left_in_few_iterations():
     """Tetrahedra flattened into a plane, light and stiff.
 
-    The projected Hessian alone takes thousands of iterations.
+    The projected Hessian alone, which is the metric here, takes thousands of iterations.
     """
     block = taut.mesh.block(2, 2, 1, cells="tet")
     rng = np.random.default_rng(0)
@@ -110,7 +110,7 @@ def test_far_from_the_origin_the_floor_rises_with_the_coordinates():
     assert report.floor > 1e4 * max(near_report.floor, 1e-14)
 
 
-def test_compressed_chain_needs_projection_and_converges():
+def test_compressed_chain_buckles():
     """Exactly straight and compressed to half: the true Hessian is indefinite."""
     n = 12
     x = np.column_stack([np.linspace(0, 1, n), np.zeros(n), np.zeros(n)])
@@ -119,9 +119,11 @@ def test_compressed_chain_needs_projection_and_converges():
     system = taut.System(
         x, mass=0.01, energies=[laws.spring(edges, k=1e3)], pose=pose, fixed=[0, n - 1]
     )
+    stiffness = system.K(system.initial_state(), project=False).toarray()
+    inertia = np.repeat(system.mass, 3) / 0.05**2
+    assert np.linalg.eigvalsh(stiffness + np.diag(inertia))[0] < 0.0
     state, report = taut.ImplicitEuler().step(system, system.initial_state(), 0.05)
     assert report.outcome == "converged"
-    assert report.projections > 0
     assert system.V(state) < 1e-3 * system.V(system.initial_state()), "the chain must buckle"
 
 
@@ -193,7 +195,7 @@ def test_reject_bad_tolerances():
     kept = Tolerance(np.float32(2.0**-20), force=np.int64(3))
     assert (kept.relative, kept.force) == (2.0**-20, 3.0)
     assert type(kept.relative) is type(kept.force) is float
-    assert Tolerance(1e-2, force=5.0).targets(np.array([100.0, 1000.0])).tolist() == [5.0, 10.0]
+    assert Tolerance(1e-2, force=5.0).targets(*2 * [np.array([100.0, 1000.0])]).tolist() == [5.0, 10.0]
     with pytest.raises(taut.errors.ModelError, match=r"tolerance must be a taut\.Tolerance"):
         taut.ImplicitEuler(tolerance=1e-6)
 

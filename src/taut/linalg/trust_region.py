@@ -90,6 +90,8 @@ class QuadraticModel(ABC):
         if self.is_inside and (radius == 0.0 or self.length <= radius):
             decrease = float(np.einsum("i,i->", self.slopes, self.slopes / self.curvatures)) / 2.0
             return ModelStep(self._minimum(), decrease, self.length, "inside", self.converged)
+        if not len(self.slopes):  # b is so small that its square underflows
+            return ModelStep(self._minimum(), 0.0, 0.0, "inside", self.converged)
         while True:
             tridiagonal = self._tridiagonal()
             slope = float(self.slopes[0] / self.squares[0] ** 0.5)
@@ -139,11 +141,13 @@ def _minimise_in_ball(matrix: Float, slope: float, radius: float) -> Float:
     lowest = float(theta[0])
     if lowest > 0.0 and np.linalg.norm(c / theta) <= radius:
         return np.einsum("ij,j->i", vectors, c / theta)
-    # |y(λ)| falls with λ; it is `radius` between these two.
-    low, high = max(0.0, -lowest), max(0.0, abs(slope) / radius - lowest)
+    # |y(λ)| falls with λ; it is `radius` between these two. Sought is λ + lowest, which may be
+    # smaller than the rounding of λ.
+    gaps = theta - lowest
+    low, high = max(0.0, lowest), max(lowest, abs(slope) / radius)
     shift = high
     for _ in range(100):
-        length = float(np.linalg.norm(c / (theta + shift)))
+        length = float(np.linalg.norm(c / (gaps + shift)))
         if abs(length - radius) <= 1e-6 * radius or not high - low > 1e-12 * high:
             break
         if length > radius:
@@ -151,11 +155,11 @@ def _minimise_in_ball(matrix: Float, slope: float, radius: float) -> Float:
         else:
             high = shift
         # Newton's method for 1/|y| - 1/radius = 0, which is nearly straight
-        steepness = float((c**2 / (theta + shift) ** 3).sum())
+        steepness = float((c**2 / (gaps + shift) ** 3).sum())
         shift -= length**2 * (radius - length) / (radius * steepness)
         if not low < shift < high:
             shift = 0.5 * (low + high)
-    y = c / (theta + shift)
+    y = c / (gaps + shift)
     short = radius**2 - float((y**2).sum())
     if lowest < 0.0 and short > 1e-3 * radius**2:
         # The slope is orthogonal to the lowest eigenvector: go along it as far as there is room.

@@ -32,6 +32,7 @@ from taut.linalg.blocks import BlockMatrix, row_norms, row_norms_max
 
 # Part of a particle's gross force that is never asked to be balanced, unless `relative` is smaller.
 _RELATIVE_ROUNDING = 1e-12
+_TINY_FORCE = 1e-150  # [N]; the squares of smaller ones, and the energies they change, underflow
 ROUNDING_UNITS = 8.0  # units of ε lost in the few operations between a coordinate and a force
 
 
@@ -43,10 +44,10 @@ class Tolerance:
     force : absolute tolerance [N], 0 or more
 
     >>> Tolerance().relative
-    0.0001
+    1e-06
     """
 
-    relative: float = 1e-4
+    relative: float = 1e-6
     force: float = 0.0
 
     def __post_init__(self) -> None:
@@ -59,7 +60,8 @@ class Tolerance:
         at_work : forces at work on each particle [N]; gross : its gross force [N], both (n,)
         """
         rounding = min(self.relative, _RELATIVE_ROUNDING) * gross
-        return np.maximum(np.maximum(self.relative * at_work, rounding), self.force)
+        least = max(self.force, _TINY_FORCE)
+        return np.maximum(np.maximum(self.relative * at_work, rounding), least)
 
 
 def _check_number(name: str, value: object, upper: float) -> float:
