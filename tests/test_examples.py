@@ -206,7 +206,9 @@ def check_discrete_shells(module, result):
 
 
 def check_own_law(module, result):
-    assert result["simulated"] == pytest.approx(result["balance"], abs=1e-8)
+    # At rest the residual may be the tolerance's part of the weight, which the spring balances.
+    allowed = taut.Tolerance().relative * module.M * 9.81 / module.K
+    assert result["simulated"] == pytest.approx(result["balance"], abs=allowed)
     assert result["balance"] == pytest.approx(0.234056, abs=1e-6)
 
 
@@ -310,7 +312,7 @@ def check_tearing(module, result):
         + book.kinetic
         + sum(book.stored.values())
     )
-    assert book.opening + book.scripted == pytest.approx(spent, rel=1e-9)
+    assert book.opening + book.scripted == pytest.approx(spent - book.residual, rel=1e-9)
 
 
 CHECKS = {

@@ -55,7 +55,7 @@ def check_step(system: System, old: State, new: State, report: Report, integrato
         and system.rayleigh is None
         and "spring_damping" not in system.placed_damping
     ):
-        return _check_balance(system, old, new, integrator.tolerance.relative)
+        return _check_balance(system, old, new, report.acceleration * integrator.tolerance.relative)
     return ""
 
 
@@ -91,11 +91,11 @@ def _energy(system: System, state: State) -> tuple[float, float]:
     )
 
 
-def _check_balance(system: System, old: State, new: State, relative: float) -> str:
+def _check_balance(system: System, old: State, new: State, acceleration: float) -> str:
     """Return where the residual of implicit Euler is too large; empty if it is nowhere.
 
-    The residual m(v' - v)/h - f(q', v') may reach the tolerance, plus what rounding of coordinates
-    and velocities can cause.
+    The residual m(v' - v)/h - f(q', v') may reach the tolerance, m times an acceleration [m/s²],
+    plus what rounding of coordinates and velocities can cause.
     """
     h, projector = new.t - old.t, system.projector
     inertia = system.mass[:, None] * (new.v - old.v) / h
@@ -132,10 +132,8 @@ def _check_balance(system: System, old: State, new: State, relative: float) -> s
                 everywhere, system.stiffness(new.with_(q=1e6 * new.q), project=False), size
             ),
         )
-    limits += (
-        relative * gross + 8 * EPS * system.mass * (np.abs(new.v) + np.abs(old.v)).sum(axis=1) / h
-    )
-    limits += EPS * relative * float(gross.max())  # negligible compared with the forces elsewhere
+    limits += acceleration * system.mass + 1e-12 * gross
+    limits += 8 * EPS * system.mass * (np.abs(new.v) + np.abs(old.v)).sum(axis=1) / h
     worst = int(np.argmax(left - limits))
     if left[worst] <= limits[worst]:
         return ""

@@ -60,7 +60,9 @@ ALLOWED = {
     "__init__.py import_module": "names of the package's own modules, from a table in it",
     "bench/checkout.py import_module": "benchmarks of the source checkout, by names in the code",
     "bench/processes.py subprocess.run": "this Python, with code of the package",
-    "bench/baseline.py subprocess.run": "the C++ compiler on its own source, and what that gives",
+    "bench/baseline.py subprocess.run": "the program that was built from the package's source",
+    "bench/cholmod.py Popen": "the same",
+    "bench/cpp_program.py subprocess.run": "the C++ compiler on the package's own source",
     "extras.py import_module": "packages named in the code of the package",
     "jit/background_compile.py Popen": "this Python, with code of the package; nothing "
     "from the current folder",

@@ -127,9 +127,7 @@ class Springs:
         return self._matrix(self.k * np.broadcast_to(np.eye(3), (len(self.edges), 3, 3)))
 
     def rounding_floors(self, point):
-        return estimate_rounding_floors(
-            point.gross, self.hessian(point.y), self.pose + point.y
-        )
+        return estimate_rounding_floors(point.gross, self.hessian(point.y), self.pose + point.y)
 
 
 def net(rng, n=8, scale=1.3, noise=0.3, **rest):

@@ -40,9 +40,9 @@ def test_every_particle_meets_its_tolerance(method, make, name):
     again = objective.evaluate(m.point.y)
     assert (again.residuals <= 1e-8 * again.gross).all()
     assert again.value <= start.value
-    assert (
-        np.linalg.eigvalsh(objective.hessian(m.point.y).to_scipy().toarray())[0] > 0
-    ), "a minimum, not a saddle"
+    assert np.linalg.eigvalsh(objective.hessian(m.point.y).to_scipy().toarray())[0] > 0, (
+        "a minimum, not a saddle"
+    )
 
 
 @both
@@ -60,9 +60,7 @@ def test_both_minimisers_find_a_unique_minimum(name):
     objective = PROBLEMS[name]()
     start = minimise(objective, objective.start(), Direct(), TIGHT).point.y
     rng = np.random.default_rng(3)
-    near = objective.evaluate(
-        start + 1e-3 * rng.normal(size=start.shape) * objective.free[:, None]
-    )
+    near = objective.evaluate(start + 1e-3 * rng.normal(size=start.shape) * objective.free[:, None])
     a, b = (
         method(objective, near, Direct(), Tolerance(1e-10)).point.y for method in (minimise, lbfgs)
     )

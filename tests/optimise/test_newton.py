@@ -1,5 +1,7 @@
 """Newton's method: quadratic convergence, outcomes, and no claim beyond the accuracy reached."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -7,11 +9,12 @@ import taut
 from taut import laws
 from taut.constraints import on_line, on_plane
 from taut.errors import SingularState
-from taut.linalg.blocks import BlockMatrix, Pattern
+from taut.linalg.blocks import BlockMatrix, Pattern, row_norms
 from taut.linalg.direct import Direct
+from taut.linalg.multigrid import Multigrid
 from taut.optimise.newton import minimise
 from taut.optimise.tolerance import Tolerance, estimate_rounding_floors
-from tests.optimise.springs import net
+from tests.optimise.springs import PROBLEMS, TIGHT, chain, net
 
 
 def stretched_net(rng, scale=1.3, n=8):
@@ -25,21 +28,37 @@ def stretched_net(rng, scale=1.3, n=8):
     )
 
 
+@pytest.fixture
+def points(monkeypatch):
+    """The points at which minimisations begin their iterations."""
+    visited = []
+    monkeypatch.setattr(
+        "taut.optimise.newton.report_iteration", lambda descent: visited.append(descent.point)
+    )
+    return visited
+
+
+class Exact(Direct):
+    """Minimises each model as far as rounding allows."""
+
+    def model(self, hessian, b, targets):
+        return super().model(hessian, b, np.full_like(targets, 1e-13 * float(row_norms(b).max())))
+
+
+@pytest.mark.parametrize(("solver", "least"), [(Exact, 1.7), (Direct, 1.4), (Multigrid, 1.4)])
 @pytest.mark.parametrize("seed", range(3))
-def test_convergence_is_quadratic(seed):
-    """Residuals of successive Newton iterates, from a sequence of tightening tolerances."""
+def test_convergence_is_quadratic(seed, solver, least, points):
+    """Its order is 2 with exact linear solves, and 3/2 as they are: η = √(w/w₀) is left."""
     objective = net(np.random.default_rng(seed), k=50.0, a=100.0, load=(0.0, -9.81, 0.0))
-    r = []
-    for relative in 10.0 ** -np.arange(0.25, 14.5, 0.25):
-        m = minimise(objective, objective.start(), Direct(), Tolerance(relative))
-        if not r or m.point.residuals.max() != r[-1]:
-            r.append(m.point.residuals.max())
+    m = minimise(objective, objective.start(), solver(), Tolerance(1e-14))
+    assert m.outcome in ("converged", "rounding floor")
+    r = [point.residuals.max() for point in points]
     logs = np.log([x for x in r if x > 1e-11])
     order = (logs[2:] - logs[1:-1]) / (logs[1:-1] - logs[:-2])
-    assert 1.7 <= order[-1] <= 2.3, (r, order)
+    assert least <= order[-1] <= 2.3, (r, order)
 
 
-def test_a_saddle_is_left_in_few_iterations():
+def test_a_saddle_is_left_in_few_iterations(points):
     """Tetrahedra flattened into a plane, light and stiff.
 
     The projected Hessian alone, which is the metric here, takes thousands of iterations.
@@ -52,8 +71,71 @@ def test_a_saddle_is_left_in_few_iterations():
     )
     state, report = taut.ImplicitEuler().step(system, system.initial_state(), 5e-3)
     assert report.outcome in ("converged", "rounding floor")
-    assert report.iterations < 100
-    assert system.V(state) < 0.1 * system.V(system.initial_state()), "the body must unfold"
+    values = np.array([point.value for point in points])
+    assert int((values > 0.1 * values[0]).sum()) < 20, "the body must unfold"
+    assert int((values > 1e-4 * values[0]).sum()) < 100
+    assert system.V(state) < 1e-8 * system.V(system.initial_state()), "and not be caught halfway"
+
+
+@pytest.mark.parametrize("solver", [Direct, Multigrid])
+@pytest.mark.parametrize(
+    "shake",
+    [
+        pytest.param(1e-7, marks=pytest.mark.xfail(reason="more than 1000 iterations, once 149")),
+        1e-6,
+        1e-4,
+    ],
+)
+def test_a_straight_compressed_chain_leaves_its_saddle(solver, shake, points):
+    """Squeezed to half and nearly straight: most of its energy goes when it buckles."""
+    objective = chain(12, squeeze=0.5, shake=shake, k=1e3, a=1.0)
+    start = objective.start()
+    assert np.linalg.eigvalsh(objective.hessian(start.y).to_scipy().toarray())[0] < 0.0
+    m = minimise(objective, start, solver(), TIGHT)
+    assert m.outcome == "converged"
+    assert np.linalg.eigvalsh(objective.hessian(m.point.y).to_scipy().toarray())[0] > 0.0
+    values = np.array([point.value for point in points])
+    assert int((values > 0.5 * start.value).sum()) < 20
+    assert int((values > 0.05 * start.value).sum()) < 50
+
+
+@pytest.mark.parametrize("solver", [Direct, Multigrid])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_objective_never_rises(name, solver, points):
+    objective = PROBLEMS[name]()
+    m = minimise(objective, objective.start(), solver(), Tolerance(1e-12))
+    assert m.outcome in ("converged", "rounding floor")
+    assert len(points) == m.iterations + (m.outcome == "converged")
+    for before, after in pairwise(points):
+        assert objective.change(before, after) <= after.noise_against(before)
+        assert after.value <= points[0].value
+    visible = [p for p in points if p.value - m.point.value > 2e-10 * p.magnitude]
+    assert (np.diff([p.value for p in visible]) < 0.0).all()
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_changes_are_summed_from_the_elements(name, points):
+    """10¹² J more, which round all changes away: the same bits, since only `change` is used."""
+    found = []
+    for offset in (0.0, 1e12):
+        points.clear()
+        objective = PROBLEMS[name]()
+        objective.offset = offset
+        m = minimise(objective, objective.start(), Direct(), TIGHT)
+        assert m.outcome == "converged"
+        assert (m.point.residuals <= 1e-8 * m.point.gross).all()
+        found.append([point.y.tobytes() for point in points])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_large_magnitudes_leave_the_slopes(name):
+    """10¹² J that count as magnitude hide all changes: the slopes at both ends tell them."""
+    objective = PROBLEMS[name]()
+    objective.constant = 1e12
+    m = minimise(objective, objective.start(), Direct(), TIGHT)
+    assert m.outcome == "converged"
+    assert (m.point.residuals <= 1e-8 * m.point.gross).all()
 
 
 def test_a_curved_valley_is_followed():
@@ -154,7 +236,7 @@ def _solve_inaccurately(_):
     return lambda self, b, targets: Solution(0 * b, True, np.linalg.norm(b, axis=1), 1)
 
 
-def test_line_search_avoids_undefined_energy():
+def test_step_avoids_undefined_energy():
     """A logarithmic barrier at y = 0 under strong gravity: the prediction lies beyond it."""
 
     @taut.energy
@@ -165,7 +247,6 @@ def test_line_search_avoids_undefined_energy():
         [[0, 0.1, 0]], mass=1.0, energies=[floor(k=1e-3), laws.gravity()], velocity=[[0, -5.0, 0]]
     )
     state, report = taut.ImplicitEuler().step(system, system.initial_state(), 0.1)
-    assert report.restarts == 1
     assert report.outcome == "converged"
     assert 0 < state.q[0, 1] < 0.1
     with pytest.raises(SingularState):
@@ -195,7 +276,10 @@ def test_reject_bad_tolerances():
     kept = Tolerance(np.float32(2.0**-20), force=np.int64(3))
     assert (kept.relative, kept.force) == (2.0**-20, 3.0)
     assert type(kept.relative) is type(kept.force) is float
-    assert Tolerance(1e-2, force=5.0).targets(*2 * [np.array([100.0, 1000.0])]).tolist() == [5.0, 10.0]
+    assert Tolerance(1e-2, force=5.0).targets(*2 * [np.array([100.0, 1000.0])]).tolist() == [
+        5.0,
+        10.0,
+    ]
     with pytest.raises(taut.errors.ModelError, match=r"tolerance must be a taut\.Tolerance"):
         taut.ImplicitEuler(tolerance=1e-6)
 
@@ -279,8 +363,8 @@ def test_constraint_force_does_not_loosen_the_tolerance_along_it(angle, kind):
         energies=[laws.force([1], f=1e-3 * along), laws.force([1], f=-1e6 * across)],
         constraints=[held],
     )
-    for integrator in (taut.ImplicitEuler(), taut.LinearlyImplicitEuler()):
-        *_, (state, report) = taut.simulate(system, integrator, 0.01, 0.5)
+    for make in (taut.ImplicitEuler, taut.LinearlyImplicitEuler):
+        *_, (state, report) = taut.simulate(system, make(tolerance=TIGHT), 0.01, 0.5)
         assert state.v[1] @ along == pytest.approx(0.5e-3, rel=1e-6)
         assert report.tolerance < 1e-9
 

@@ -21,7 +21,10 @@ def test_both_minimisers_reach_the_same_state(integrator, solver):
     system = machine()
     ends = []
     for minimiser in ("newton", "lbfgs"):
-        run = taut.simulate(system, integrator(minimiser=minimiser, solver=solver), 0.02, 0.4)
+        method = integrator(
+            minimiser=minimiser, solver=solver, tolerance=taut.Tolerance(relative=1e-9)
+        )
+        run = taut.simulate(system, method, 0.02, 0.4)
         states, reports = zip(*run, strict=True)
         assert all(r.residual <= r.limit and r.tolerance <= 1e-6 for r in reports)
         ends.append(states[-1])

@@ -48,7 +48,7 @@ from taut.optimise.descent import Descent, Objective, Point
 from taut.optimise.tolerance import Tolerance, relative_residuals
 from taut.watch import report_iteration
 
-MAX_ITERATIONS = 1000  # a minimisation that needs more is reported as not converged
+MAX_ITERATIONS = 10_000  # a minimisation that needs more is reported as not converged
 # Largest part of the residual that a linear solve may leave. With 0.1 there were twice as many
 # Newton iterations, and no fewer of the linear solver.
 _FORCING = 1e-3

@@ -22,6 +22,8 @@ from taut.show.view._plots import (
 )
 from taut.show.view.live import Live
 
+# So that the work of unbalanced forces, which is not drawn, stays below rounding
+TIGHT = taut.Tolerance(relative=1e-13)
 H = 0.01
 SIGNS = {
     "kinetic": 1,
@@ -57,7 +59,7 @@ def tearing():
 
 
 def test_live_energies_balance_with_tearing_sliders_and_pins():
-    live = Live(tearing(), taut.ImplicitEuler(), H)
+    live = Live(tearing(), taut.ImplicitEuler(tolerance=TIGHT), H)
     live.set_speed(1e6)
     history = History()
     live.start()
@@ -85,7 +87,7 @@ def test_live_energies_balance_with_tearing_sliders_and_pins():
 
 
 def test_energies_of_a_run_balance_with_tearing(tmp_path):
-    record(tmp_path / "run", tearing(), taut.ImplicitEuler(), h=H, until=0.6)
+    record(tmp_path / "run", tearing(), taut.ImplicitEuler(tolerance=TIGHT), h=H, until=0.6)
     with open_run(tmp_path / "run") as run:
         ledger, table = run.ledger, tabulate_run(run.ledger, run.reports)
     assert table.shape == (60, WIDTH)
