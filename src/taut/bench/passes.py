@@ -89,7 +89,7 @@ class Traffic:
         factorings = count_factorings(report)
         moved = (
             report.linear_iterations * self.iteration
-            + factorings * (self.solve + self.factoring + self.assembly)
+            + factorings * (self.solve + self.factoring + 2 * self.assembly)
             + (factorings > 0) * self.relaxation
             + report.evaluations * self.evaluation
         )
@@ -102,12 +102,7 @@ class Traffic:
 
 
 def count_factorings(report: Report) -> int:
-    """Return how often a step computed a Hessian and its hierarchy.
-
-    Each iteration of Newton's method does so once, and again where the Hessian was projected. This
-    is an upper bound: an iteration may leave out the true Hessian, and factoring one that is not
-    positive definite may end on the first level.
-    """
+    """Return how often a step computed a metric, its hierarchy, and a Hessian: each iteration."""
     return report.iterations
 
 

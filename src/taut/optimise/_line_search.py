@@ -67,7 +67,7 @@ def line_search(objective: Objective, direction: Float, descent: Descent) -> Ste
         # The value may never rise above `max_value`: many steps whose rise each hides in rounding
         # would add up to a visible one.
         hidden = trial.value <= descent.max_value and (
-            (flat and change < 0.0) or abs(change) <= trial.noise_against(start)
+            (flat and change < 0.0) or abs(change) <= descent.noise_between(start, trial)
         )
         if hidden:
             change = 0.5 * length * (slope + end_slope)

@@ -31,6 +31,7 @@ _ADDED_FORCE = 1e88  # [N]
 # Smaller changes of the objective, relative to its magnitudes, may be rounding inside a formula:
 # 1 - cos θ of a nearly straight hinge is nothing but rounding.
 _RELATIVE_NOISE = 1e-10
+_FORMULA_NOISE = 1e-13  # the same, relative to the largest magnitude on the way
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,11 +83,6 @@ class Point:
         """Return the largest difference to another point's value that may be rounding [J]."""
         return max(self.noise + other.noise, _RELATIVE_NOISE * (self.magnitude + other.magnitude))
 
-    @property
-    def value_with_noise(self) -> float:
-        """The value plus its rounding error [J]."""
-        return self.value + max(self.noise, _RELATIVE_NOISE * self.magnitude)
-
 
 class Objective(Protocol):
     """A function of unknowns y (n, 3) to minimise."""
@@ -131,6 +127,7 @@ class Descent:
     assembling, solving : wall-clock time in the objective and in the linear solver [s]
     unbounded : the objective falls further than any minimum could be away
     max_value : value that no further point may exceed where rounding hides the objective [J]
+    largest_magnitude : of all points so far [J]
     max_size, max_force : coordinate [m] and force [N] beyond which the descent has diverged
 
     >>> p = Point(np.zeros((1, 3)), 0.0, np.zeros((1, 3)), np.zeros(1), 0.0, np.zeros(1))
@@ -150,6 +147,7 @@ class Descent:
     solving: float = 0.0
     unbounded: bool = False
     max_value: float = np.inf
+    largest_magnitude: float = 0.0
     max_size: float = np.inf
     max_force: float = np.inf
 
@@ -157,7 +155,9 @@ class Descent:
     def start(point: Point, tolerance: Tolerance) -> Descent:
         """Begin at a point."""
         targets = tolerance.targets(point.at_work, point.gross)
-        return Descent(point, targets, max_value=point.value_with_noise)
+        descent = Descent(point, targets)
+        descent.bound_value(point)
+        return descent
 
     def add_work(self, other: Descent) -> None:
         """Add the work of an earlier attempt."""
@@ -189,7 +189,21 @@ class Descent:
         """Move to a point."""
         self.point = point
         self.targets = tolerance.targets(point.at_work, point.gross)
-        self.max_value = min(self.max_value, point.value_with_noise)
+        self.bound_value(point)
+
+    def bound_value(self, point: Point) -> None:
+        """Let no further point exceed the value of this one by more than rounding."""
+        self.largest_magnitude = max(self.largest_magnitude, point.magnitude)
+        hidden = max(self.noise_between(point, point), _RELATIVE_NOISE * point.magnitude)
+        self.max_value = min(self.max_value, point.value + hidden)
+
+    def noise_between(self, start: Point, end: Point) -> float:
+        """Return the largest difference of two values that may be rounding [J].
+
+        A value that has fallen to nearly zero may be the difference of numbers as large as the
+        first ones, as that of a hinge near its rest angle is.
+        """
+        return max(start.noise_against(end), _FORMULA_NOISE * self.largest_magnitude)
 
     def meets(self, tolerance: Tolerance) -> bool:
         """Whether each particle's residual is within the tolerance at the present point."""

@@ -154,7 +154,8 @@ class _TrustRegion:
         Then it is computed from the slopes at both ends, which keep their digits for longer.
         """
         change = self._objective.change(start, trial)
-        if abs(change) > trial.noise_against(start) or trial.value > self._descent.max_value:
+        noise = self._descent.noise_between(start, trial)
+        if abs(change) > noise or trial.value > self._descent.max_value:
             return change, False
         return 0.5 * dot(step.x, start.gradient + trial.gradient), True
 
@@ -181,7 +182,7 @@ class _TrustRegion:
     def _linear_targets(self) -> Float:
         """Return the residual that a linear solve may leave on each particle [N], (n,).
 
-        An inexact Newton method: min(10⁻¹, √(w/w₀))·w in units of the particle's target, w the
+        An inexact Newton method: min(10⁻³, √(w/w₀))·w in units of the particle's target, w the
         worst residual. The factor shrinks with w, so that the last iterations are as good as
         exact, and the first ones, whose direction is only a guess, cost little.
         """

@@ -3,11 +3,13 @@
 The residual r_i is the length of the unbalanced force on particle i in its free directions [N]. It
 has converged when
 
-    r_i ≤ max(relative · g_i, force)
+    r_i ≤ max(relative · w_i, 10⁻¹² g_i, force)
 
-with g_i the particle's gross force: the sum of the magnitudes of everything that acts on it in
-those directions, inertia included. Each particle is compared with its own gross force, so a heavy
-or strongly loaded particle never loosens the tolerance of a light one.
+with w_i the forces at work. In a time step w_i is the particle's mass times the accelerations at
+work in the system (`taut.step._accelerations`), so that the tolerance says what the residual does
+to the motion. In statics it is g_i, the particle's gross force: the sum of the magnitudes of
+everything that acts on it in its free directions, inertia included. 10⁻¹² of that is what sums of
+forces in double precision can balance; a smaller `relative` takes its place.
 
 Below its rounding floor, the force that a change of every coordinate in its last digit can cause,
 
@@ -38,9 +40,11 @@ ROUNDING_UNITS = 8.0  # units of ε lost in the few operations between a coordin
 
 @dataclass(frozen=True)
 class Tolerance:
-    """The residual that each particle must reach: max(relative · its gross force, force).
+    """The residual that each particle must reach: max(relative · the forces at work, force).
 
-    relative : part of the particle's gross force, 0 or more and less than 1
+    relative : part of the forces at work, 0 or more and less than 1. In a time step these are the
+        particle's mass times the root mean square of the accelerations of the step and of constant
+        loads; in statics, where the default is 1e-8, its gross force
     force : absolute tolerance [N], 0 or more
 
     >>> Tolerance().relative

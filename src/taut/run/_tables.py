@@ -31,7 +31,7 @@ from taut.run.encoding import checksum, to_sql_real
 from taut.run.ledger_entry import GROUPS, LedgerEntry
 from taut.step.report import Report
 
-FORMAT = 2  # format 1 had no masks of active elements in its frames
+FORMAT = 3  # format 2 had other columns in its reports, format 1 no masks of active elements
 APPLICATION_ID = int.from_bytes(b"taut", "big")  # SQLite's application_id
 KEPT_CHECKPOINTS = 3  # besides the first
 STATUSES = ("running", "interrupted", "not converged", "finished")

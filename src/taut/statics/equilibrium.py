@@ -102,7 +102,8 @@ def equilibrium(
     state : where to start (default: the initial state)
     loads : load factors, reached one after the other: the laws that are linear in the positions
         (gravity, given forces) are multiplied by them. A load step that does not converge is halved
-    tolerance : on the unbalanced force of each particle, as in a time step (default: `Tolerance()`)
+    tolerance : on the unbalanced force of each particle (default: `Tolerance(relative=1e-8)`, a
+        part of its gross force)
     solver : "direct" or "cg"; "auto" is "direct" at any size, since stability needs the same
         factorisation
 

@@ -100,7 +100,7 @@ def form_finding(
     edges, density : (m, 2) and force densities [N/m], one number or (m,)
     triangles, stress : (k, 3) and membrane stress [N/m], one number or (k,)
     loads : given forces [N], (n, 3), or (3,) for every point
-    tolerance : on the unbalanced force of each point (default: `Tolerance()`)
+    tolerance : on the unbalanced force of each point (default: `Tolerance(relative=1e-8)`)
 
     Points that belong to triangles only balance across the surface, all others in every direction.
     `Form.slip` is the force that is left along the surface, where a uniform stress carries no load:

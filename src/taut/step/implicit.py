@@ -161,7 +161,7 @@ class Implicit(LinearImplicit):
         for _ in range(self.stages):
             # Predict: where the stage would end if no force acted.
             start = self.predict(loaded, state, h, solved)
-            # Minimise: inertia, energies and dissipation, from there or from the old positions.
+            # Minimise: inertia, energies and dissipation, from the lowest of three points.
             minimum = self._minimise(loaded, state, start)
             # Certify: the unbalanced force on every particle is within its tolerance or, where
             # nothing improves it any more, within what rounding can cause.

@@ -56,7 +56,7 @@ class LinearlyImplicitEuler(LinearImplicit):
     Cheap and stable in practice, but the energy of a nonlinear system may grow over a step; use
     `ImplicitEuler` for the guarantee. The stiffness is projected, each element's by itself and the
     same on both sides: with the true one, a spring under compression may leave the matrix nearly
-    singular, and a single step without a line search would then throw particles far away. (An
+    singular, and a single step would then throw particles far away. (An
     energy of a total has no elements that could be projected without giving up momentum: its true
     stiffness is tried first.)
 
