@@ -15,16 +15,15 @@ import numpy as np
 from taut.arrays import EPS, Float
 from taut.errors import ModelError, NotConverged, SingularState
 from taut.linalg.blocks import dot, row_norms
-from taut.linalg.eigen import all_eigenvalues_exceed, find_lowest
 from taut.linalg.linear import LinearSolver
 from taut.optimise.descent import Descent, Point
 from taut.optimise.tolerance import ROUNDING_UNITS, Tolerance
+from taut.statics._curvature import find_negative_curvature
 from taut.statics._proximal_descent import minimise_proximal
 from taut.statics._static_objective import StaticObjective
 from taut.statics.stability import Stability, analyse_stiffness, estimate_zero
 from taut.step.report import report_descent
 from taut.system.members import Members
-from taut.system.reduction import Reduction
 from taut.system.state import State
 from taut.system.system import System
 
@@ -53,7 +52,6 @@ class EquilibriumSearch:
         self.left_saddles = 0
         self._system, self._start = system, state
         self._solver, self._tolerance = solver, tolerance
-        self._free = Reduction.of(system.projector)
 
     def state(self) -> State:
         """Return the present positions as a state at rest."""
@@ -93,9 +91,7 @@ class EquilibriumSearch:
         saddles: list[Float] = []
         while True:
             started = time.perf_counter()
-            descent = minimise_proximal(
-                self.objective, self.q, self._solver, self._tolerance, self._free
-            )
+            descent = minimise_proximal(self.objective, self.q, self._solver, self._tolerance)
             seconds = time.perf_counter() - started
             self.iterations += descent.iterations
             self.q = self._system.projector.project_positions(descent.point.y, self._start.t)
@@ -155,14 +151,10 @@ class EquilibriumSearch:
             stiffness,
             np.ones(len(self.q)),
         )
-        matrix = self._free.matrix(stiffness)
-        if zero == 0.0 or all_eigenvalues_exceed(matrix, -zero):
+        if zero == 0.0:
             return None
-        value, vector = find_lowest(matrix, zero)
-        if value >= -zero:
-            return None
-        shape = self._free.expand(vector)
-        return shape / row_norms(shape).max()
+        shape = find_negative_curvature(self._system.projector, stiffness, zero)
+        return None if shape is None else shape / row_norms(shape).max()
 
     def _find_point_near_tip(self, extent: float) -> Float | None:
         """Return positions (n, 3) near the present ones if these are the tip of a cone, or None.

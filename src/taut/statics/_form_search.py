@@ -28,7 +28,6 @@ from taut.optimise.tolerance import Tolerance, relative_residuals
 from taut.statics._proximal_descent import minimise_proximal
 from taut.statics._static_objective import StaticObjective
 from taut.step.report import report_descent
-from taut.system.reduction import Reduction
 from taut.system.system import System
 
 # Linear steps end with one that neither halves the residual nor lowers the energy by this part of
@@ -91,11 +90,9 @@ class FormSearch:
         """Find the equilibrium across the surface of shape q, along the normals of that shape."""
         system = self._constrain_to_normals(q)
         objective = StaticObjective(system, system.initial_state())
-        solver, free = make_solver("direct"), Reduction.of(system.projector)
+        solver = make_solver("direct")
         started = time.perf_counter()
-        descent = minimise_proximal(
-            objective, q, solver, self._tolerance, free, self._reject_collapse
-        )
+        descent = minimise_proximal(objective, q, solver, self._tolerance, self._reject_collapse)
         seconds = time.perf_counter() - started
         self.iterations += descent.iterations
         q = system.projector.project_positions(descent.point.y, 0.0)

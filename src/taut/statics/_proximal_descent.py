@@ -21,14 +21,13 @@ import numpy as np
 from taut.arrays import Float
 from taut.errors import EigenError, ModelError
 from taut.linalg.blocks import row_norms_max
-from taut.linalg.eigen import all_eigenvalues_exceed
 from taut.linalg.linear import LinearSolver
 from taut.optimise.descent import Descent, Point
 from taut.optimise.newton import minimise
 from taut.optimise.tolerance import Tolerance, all_within, relative_residuals
+from taut.statics._curvature import all_curvatures_exceed
 from taut.statics._static_objective import StaticObjective
 from taut.statics.stability import estimate_stiffness_rounding
-from taut.system.reduction import Reduction
 
 _LOOSE_TOLERANCE = 1e-2  # relative residual to which the first stages are solved
 _MIN_SIGMA, _MAX_SIGMA = 1e-14, 1e6
@@ -43,7 +42,6 @@ def minimise_proximal(
     start: Float,
     solver: LinearSolver,
     tolerance: Tolerance,
-    free: Reduction,
     watch: Callable[[Float], None] | None = None,
 ) -> Descent:
     """Descend from positions `start` (n, 3) [m] to an equilibrium, stable or not.
@@ -67,7 +65,7 @@ def minimise_proximal(
             return descent.end_without_progress(
                 objective, "neither the energy nor the residual falls any more"
             )
-        if _is_positive_definite(objective, q, free):
+        if _is_positive_definite(objective, q):
             objective.set_proximal_term(0.0, q)
             last = minimise(objective, descent.point, solver, tolerance)
             last.add_work(descent)
@@ -119,12 +117,12 @@ class _Stall:
         return self._count > _MAX_STALLED_STAGES
 
 
-def _is_positive_definite(objective: StaticObjective, q: Float, free: Reduction) -> bool:
+def _is_positive_definite(objective: StaticObjective, q: Float) -> bool:
     """Whether K is known to have only positive eigenvalues in the free directions."""
     stiffness = objective.stiffness(q)
     rounding = estimate_stiffness_rounding(stiffness, q, np.ones(len(q)))
     try:
-        return rounding > 0.0 and all_eigenvalues_exceed(free.matrix(stiffness), rounding)
+        return rounding > 0.0 and all_curvatures_exceed(objective.projector, stiffness, rounding)
     except EigenError:  # unknown: the stages go on, as they do where it is not
         return False
 

@@ -104,8 +104,8 @@ def equilibrium(
         (gravity, given forces) are multiplied by them. A load step that does not converge is halved
     tolerance : on the unbalanced force of each particle (default: `Tolerance(relative=1e-8)`, a
         part of its gross force)
-    solver : "direct" or "cg"; "auto" is "direct" at any size, since stability needs the same
-        factorisation
+    solver : "auto", "direct" or "cg", as in a time step. Stability is decided by the signs of
+        pivots where a factorisation is affordable, else by iteration (see `Stability.method`)
 
     Constraints and parameters are those of the state's time, elements that are inactive in it stay
     inactive, and damping has no effect. `NotConverged` carries the positions reached so far as its
@@ -125,7 +125,7 @@ def equilibrium(
     factors = _check_loads(loads)
     start = check_static(system, state, "equilibrium")
     tolerance = check_tolerance(tolerance, "equilibrium")
-    chosen = make_solver("direct" if solver == "auto" else solver)
+    chosen = make_solver(solver)
     search = EquilibriumSearch(system, start, chosen, tolerance)
     path: list[LoadStep] = []
     reached = 0.0
