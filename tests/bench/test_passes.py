@@ -144,7 +144,7 @@ def test_passes_of_a_step():
         linear_iterations=50,
     )
     assert count_factorings(report) == 3
-    expected = (50 * 20 + 3 * (5 + 100 + 40) + 30 + 6 * 7) / 10
+    expected = (50 * 20 + 3 * (5 + 100 + 2 * 40) + 30 + 6 * 7) / 10
     assert traffic.count_step(report) == expected
     idle = Report("implicit euler", 0.0, 0.01, "converged", evaluations=1)
     assert traffic.count_step(idle) == pytest.approx(0.7)

@@ -214,7 +214,7 @@ def test_unknown_definiteness_does_not_stop_the_descent(monkeypatch):
     def unknown(*_):
         raise eigen.EigenError("unknown")
 
-    monkeypatch.setattr(proximal, "all_eigenvalues_exceed", unknown)
+    monkeypatch.setattr(proximal, "all_curvatures_exceed", unknown)
     body = taut.System(
         [[0, 0, 0], [0, -1, 0]],
         mass=2.0,

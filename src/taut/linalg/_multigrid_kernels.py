@@ -156,10 +156,17 @@ def _begin(levels, cg, pool):
 
 @compiled
 def _weaken_smoother(levels, cg, pool):
-    """Begin again with smaller ω where the preconditioner is not positive: they overshoot."""
+    """Begin again with smaller ω where the preconditioner is not positive: they overshoot.
+
+    From x; or from zero where the preconditioned residuals are kept, which begin with that of b.
+    """
     for k in range(2 * levels.depth):
         levels.omega[k] *= np.float32(_OMEGA_REDUCTION)
-    _compute_residual(levels.rows[1], levels, cg, pool)
+    n = levels.rows[1]
+    if cg.capacity > 0:
+        for k in range(3 * n):
+            cg.x[k] = 0.0
+    _compute_residual(n, levels, cg, pool)
     _begin(levels, cg, pool)
 
 
@@ -197,7 +204,9 @@ def _iterate(_first, _last, levels, cg, limit, radius, begin, pool):
         parallel_for(pool, levels.rows[0], n, bind(_direction_rows, (levels, cg, beta)))
         _project_direction(cg)
         pap, pr = parallel_sum(pool, levels.rows[0], n, bind(_product_rows, (levels, cg)))
-        if not pr > 0.0 and pap > 0.0:
+        if not pr > 0.0:
+            if (kept > 0 or cg.capacity == 0) and not pap > 0.0:
+                return float64(step + 1), _INDEFINITE
             _weaken_smoother(levels, cg, pool)
             continue
         if kept < cg.capacity:
@@ -206,7 +215,7 @@ def _iterate(_first, _last, levels, cg, limit, radius, begin, pool):
             cg.coefficients[3 * kept + 2] = beta
             progress[_KEPT] = float64(kept + 1)
         progress[_CURVATURE] = pap
-        if pap == 0.0 or not pr > 0.0:
+        if pap == 0.0:
             return float64(step + 1), _INDEFINITE
         progress[_LENGTH] = np.sqrt(progress[_XX])
         length = pr / pap

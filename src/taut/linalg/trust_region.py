@@ -105,6 +105,10 @@ class QuadraticModel(ABC):
             ):
                 break
             self._extend(min(MAX_KRYLOV_VECTORS - k, max(_MIN_EXTENSION, k // 2)))
+            if not len(self.slopes):  # the space was begun again, with another metric
+                self._extend(k)
+            if not len(self.slopes):
+                return ModelStep(np.zeros_like(self._minimum()), 0.0, 0.0, "inside", False)
             if len(self.slopes) == k:
                 break
         decrease = float(slope * y[0] - 0.5 * np.einsum("i,ij,j->", y, tridiagonal, y))

@@ -86,9 +86,14 @@ def minimise(
         step = region.find_step()
         if step is None:
             reason = "no step within a trust region lowers the objective"
-            return descent.end_without_progress(objective, reason)
-        if stagnation.ends(step, objective, descent):
+            descent.end_without_progress(objective, reason)
+        elif not stagnation.ends(step, objective, descent):
+            continue
+        # A nearly collapsed element may be too stiff for the single precision of the multigrid.
+        if descent.outcome != "not converged" or not solver.fall_back():
             return descent
+        descent.reason, descent.rounding_floors = "", np.zeros(0)
+        region.radius, stagnation = 0.0, Stagnation(_MAX_IDLE_ITERATIONS, tolerance)
 
 
 class _TrustRegion:
