@@ -267,3 +267,19 @@ def test_bits_do_not_depend_on_threads(radius):
             steps.append(model.minimise(0.3 * steps[0].length))
             found.append([(s.x.tobytes(), s.decrease, s.length, s.ending) for s in steps])
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("a", [30.0, 3000.0], ids=["indefinite", "definite"])
+def test_smoother_that_overshoots_begins_the_space_again(a):
+    """With far too large ω a cycle is not positive: they shrink until it is, and b is kept."""
+    hessian, metric, b = compressed_net(24, a=a)
+    solver = Multigrid()
+    assert solver.factor(metric)
+    solver._levels.omega[:] *= np.float32(8.0)
+    before = solver._levels.omega.copy()
+    model = solver.model(hessian, b, np.full(len(b), 1e-9))
+    step = model.minimise(0.5)
+    assert (solver._levels.omega < before).any()
+    assert (model.squares > 0.0).all()
+    assert step.decrease == pytest.approx(decrease_of(hessian, b, step.x), rel=1e-5)
+    assert 0.0 < step.length <= 0.5 * (1.0 + 1e-3)

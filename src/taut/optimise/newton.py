@@ -3,7 +3,7 @@
 Each iteration minimises the quadratic model of the objective, ∇Φ·x + ½x·H x with the Hessian H,
 within |x| ≤ radius (`taut.linalg.trust_region`), and moves there if the objective falls as the
 model promised. The radius follows how well it promised. Near the solution the minimum lies inside,
-and convergence is quadratic. Where H is indefinite, as for cloth that starts flat and begins to
+and convergence is superlinear. Where H is indefinite, as for cloth that starts flat and begins to
 wrinkle, the step goes to the boundary along the negative curvature; so a saddle is left quickly.
 
 The metric |x|² = x·H⁺x is that of the positive semi-definite parts of the elements' Hessians, as
