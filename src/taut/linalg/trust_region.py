@@ -49,6 +49,12 @@ class ModelStep:
     ending: Literal["inside", "boundary"]
     converged: bool
 
+    def shortened(self, part: float, slope: float) -> ModelStep:
+        """Return a part of the step; slope : b·x, by which the model falls at first."""
+        curvature = 2.0 * (slope - self.decrease)
+        decrease = part * slope - 0.5 * part * part * curvature
+        return ModelStep(part * self.x, decrease, part * self.length, "boundary", False)
+
 
 class QuadraticModel(ABC):
     """A model ½x·H x - b·x on a Krylov space that grows as it is needed.

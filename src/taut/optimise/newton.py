@@ -125,6 +125,9 @@ class _TrustRegion:
             descent.set_bounds(longest_move)
             if not longest_move > EPS * EPS * float(start.size.max()):
                 return None
+            part = self._objective.free_part(start.y, step.x)
+            if part < 1.0:
+                step = step.shortened(part, -dot(start.gradient, step.x))
             trial = descent.evaluate(self._objective, start.y + step.x)
             if trial is None or not np.isfinite(trial.residuals).all():
                 self.radius = _SHRINKAGE * step.length

@@ -201,6 +201,13 @@ class ImplicitObjective:
         magnitude += abs(added)
         return Point(y, value + added, residual, gross, magnitude, size, scale, energies)
 
+    def free_part(self, y: Float, move: Float) -> float:
+        """Return the part of a move from y [m], (n, 3), that contact leaves free, at most 1."""
+        if self.system.contact is None:
+            return 1.0
+        move = self.system.projector.project(move)
+        return self.workspace.contact_search.free_part(self.start.positions(y), move)
+
     def change(self, start: Point, end: Point) -> float:
         """Return Φ(end) - Φ(start) [J], summed from the changes of elements and particles."""
         move = end.y - start.y

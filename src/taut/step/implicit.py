@@ -285,6 +285,7 @@ def _find_start(objective: ImplicitObjective, at_old: Point) -> tuple[Point, int
     accelerated = at_old.y - at_old.gradient / objective.inertia[:, None]
     lowest = at_old
     for y in (ballistic, accelerated):
+        y = at_old.y + objective.free_part(at_old.y, y - at_old.y) * (y - at_old.y)
         with suppress(SingularState):  # the energy may have no value there
             point = objective.evaluate(y)
             if objective.change(lowest, point) < 0.0:

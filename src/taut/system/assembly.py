@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import combinations_with_replacement
+from typing import Any
 
 import numpy as np
 
@@ -28,8 +29,14 @@ from taut.system.terms import Inputs, Lists, Term, group_by_target, near_origin,
 class Assembly:
     """Sums over several laws; results are views of buffers that the next evaluation overwrites."""
 
-    def __init__(self, n: int, terms: Sequence[Term]) -> None:
+    def __init__(self, n: int, terms: Sequence[Any], pattern: Pattern | None = None) -> None:
+        """Create the buffers.
+
+        pattern : a larger one than the terms need; blocks that are not in it are left out
+        """
         self.n, self.terms = n, list(terms)
+        if pattern is not None:
+            self.__dict__["pattern"] = pattern
         self._one = np.ones(n)
         self._total = np.zeros((n, 3))  # Σ ∂V/∂x
         self._gross = np.zeros((n, 3))  # Σ |∂V_e/∂x|
@@ -337,13 +344,15 @@ class Assembly:
                 c = 1.0 if t.pair is None else t.pair[p] * t.pair[q]
                 if t.blocks and c:
                     i, j = t.elements[:, p], t.elements[:, q]
-                    target.append(
-                        np.searchsorted(upper_keys, np.minimum(i, j) * self.n + np.maximum(i, j))
-                    )
+                    keys = np.minimum(i, j) * self.n + np.maximum(i, j)
+                    slots = np.minimum(np.searchsorted(upper_keys, keys), len(upper_keys) - 1)
+                    known = upper_keys[slots] == keys
+                    target.append(slots[known])
                     # the one block of a pair is symmetric
-                    source.append(
+                    sources = (
                         np.where(i <= j, first + b, -1 - first - b) if t.pair is None else first
                     )
+                    source.append(sources[known])
                     coefficient.append(c)
         row = np.searchsorted(pattern.rows[pattern.upper], np.arange(self.n + 1))
         mirror = np.where(pattern.mirror == pattern.upper, -1, pattern.mirror)

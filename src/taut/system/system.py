@@ -24,6 +24,7 @@ from taut.laws.rayleigh import Rayleigh
 from taut.linalg.blocks import BlockMatrix
 from taut.system._arguments import place_laws, to_entries, to_masses, to_positions
 from taut.system._notebook import system_html
+from taut.system.contact import Contact
 from taut.system.members import Members, members
 from taut.system.projector import ConstraintProjector
 from taut.system.state import State, check_masks
@@ -72,6 +73,7 @@ class System:
         constraints: Iterable[Constraint] = (),
         pose: ArrayLike | None = None,
         velocity: ArrayLike | None = None,
+        contact: Contact | None = None,
         _known: System | None = None,
         _released_at: float = -math.inf,
         _held_loads: frozenset[str] = frozenset(),
@@ -103,6 +105,7 @@ class System:
         self.projector = ConstraintProjector(
             self.pose, [fix(self.fixed), *self.constraints], flat=self.flat
         )
+        self.contact = contact
         self.released_at = _released_at  # when a constraint has last ended [s]
         self._held_loads = _held_loads  # names of loads that are constant forces among the energies
         self.rayleigh = Rayleigh.sum_of([d for d in self.damping if isinstance(d, Rayleigh)])
@@ -150,7 +153,7 @@ class System:
 
     def _arguments(self) -> dict[str, Any]:
         """Return the arguments from which an equal system can be built."""
-        names = ("mass", "energies", "damping", "loads", "fixed", "constraints", "pose", "velocity")
+        names = ("mass", "energies", "damping", "loads", "fixed", "constraints", "pose", "velocity", "contact")
         points = self.rest[:, :2] if self.flat else self.rest
         return {"points": points, **{name: getattr(self, name) for name in names}}
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary, ref
 
@@ -25,6 +26,7 @@ from taut.errors import ModelError
 from taut.jit.background_compile import compile_in_background
 from taut.linalg.blocks import BlockMatrix, Pattern, PatternUnion
 from taut.system.assembly import Assembly
+from taut.system.contact_assembly import ContactAssembly, ContactSearch
 from taut.system.projector import AffectedBlocks
 from taut.system.state import State
 from taut.system.terms import AssemblyKind, Inputs, PackedParameters, Term, select_laws
@@ -103,12 +105,25 @@ class Workspace:
                 Term(name, placed, form, masks.get(name), self.parameters(name, placed))
                 for name, placed, form in select_laws(system, kind)
             ]
-            assembly = Assembly(system.n, terms)
+            assembly: Any = Assembly(system.n, terms)
+            if system.contact is not None and kind != "damping":
+                assembly = ContactAssembly(assembly, self.contact_search)
             if kind in self._similar:
                 assembly.adopt(self._similar[kind])
             self._similar[kind] = assembly
         self._assemblies[kind] = (state.active, key, assembly)
         return assembly
+
+    @cached_property
+    def contact_search(self) -> ContactSearch:
+        """What finds the pairs that touch."""
+        system = self.system
+        assert system.contact is not None
+        free = system.projector.free_directions
+        movable = np.ones(system.n, dtype=bool)
+        held = system.projector.constrained_particles
+        movable[held] = np.abs(free[held]).max(axis=(1, 2)) > 0.0
+        return ContactSearch(system.contact, system.n, movable)
 
     def compile_hessians(self, kind: AssemblyKind) -> None:
         """Compile the Hessians of an assembly's laws in another process, unless they are cached."""

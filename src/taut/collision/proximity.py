@@ -1,0 +1,133 @@
+"""Pairs of primitives that may come near each other, kept while particles move a little.
+
+A list of candidates (a Verlet list) is made at reference positions: all pairs whose boxes, enlarged
+by half the reach and by a skin, meet. It has every pair nearer than the reach until a particle has
+moved by more than the skin; only then is it made anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from taut.arrays import Float, Int
+from taut.collision.box_tree import Boxes, BoxTree
+from taut.jit.compile import kernels
+from taut.linalg.blocks import row_norms
+
+# The skin in units of the reach. A larger one makes lists that last longer, and are longer.
+_SKIN = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Primitives:
+    """What can touch: particles, edges and triangles.
+
+    points : (p,); edges : (m, 2); triangles : (l, 3), all particle indices
+    """
+
+    points: Int
+    edges: Int
+    triangles: Int
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Pairs that may touch, as particles.
+
+    point_triangle : (point, corner, corner, corner), (m, 4)
+    edge_edge : (end, end, end, end), (l, 4)
+    keys : one number for each pair, the first m those of points and triangles, (m + l,)
+    """
+
+    point_triangle: Int
+    edge_edge: Int
+    keys: Int
+
+
+def find_candidates(
+    primitives: Primitives, movable: Float, margin: float, *positions: Float
+) -> Candidates:
+    """Return all pairs without a common particle whose boxes over all positions come near.
+
+    movable : whether each particle can move, (n,); pairs of which none can are left out
+    margin : by which each box is enlarged [m]
+    """
+    points, edges, triangles = primitives.points, primitives.edges, primitives.triangles
+    tree = BoxTree(Boxes.of(triangles, *positions, margin=margin))
+    pairs = tree.find_meeting(Boxes.of(points[:, None], *positions, margin=margin))
+    point_triangle = np.column_stack([points[pairs[:, 0]], triangles[pairs[:, 1]]])
+    keep = _can_touch(point_triangle, 1, movable)
+    first_keys = pairs[keep, 0] * max(len(triangles), 1) + pairs[keep, 1]
+    pairs = BoxTree(Boxes.of(edges, *positions, margin=margin)).find_pairs()
+    edge_edge = np.column_stack([edges[pairs[:, 0]], edges[pairs[:, 1]]])
+    touching = _can_touch(edge_edge, 2, movable)
+    offset = max(len(points), 1) * max(len(triangles), 1)
+    second_keys = offset + pairs[touching, 0] * max(len(edges), 1) + pairs[touching, 1]
+    return Candidates(
+        np.ascontiguousarray(point_triangle[keep]),
+        np.ascontiguousarray(edge_edge[touching]),
+        np.concatenate([first_keys, second_keys]),
+    )
+
+
+def _can_touch(quadruples: Int, split: int, movable: Float) -> Float:
+    """Whether the two sides have no particle in common, and one of them can move."""
+    common = (quadruples[:, :split, None] == quadruples[:, None, split:]).any(axis=(1, 2))
+    moves: Float = ~common & movable[quadruples].any(axis=1)
+    return moves
+
+
+class ProximityList:
+    """A list of candidates that follows the particles.
+
+    primitives, movable : see `find_candidates`
+    reach : distance below which every pair must be listed [m]
+    """
+
+    def __init__(self, primitives: Primitives, movable: Float, reach: float) -> None:
+        self.primitives, self.movable, self.reach = primitives, movable, reach
+        self.skin = _SKIN * reach
+        self._reference: Float | None = None
+        self.candidates = find_candidates(primitives, movable, 0.0, np.zeros((len(movable), 3)))
+        self.version = 0  # grows with each new list
+
+    def is_valid(self, x: Float) -> bool:
+        """Whether the list has every near pair at these positions."""
+        if self._reference is None:
+            return False
+        return bool(row_norms(x - self._reference).max(initial=0.0) <= self.skin)
+
+    def update(self, x: Float) -> None:
+        """Make the list anew if a particle has moved by more than the skin."""
+        if not self.is_valid(x):
+            margin = 0.5 * self.reach + self.skin
+            self.candidates = find_candidates(self.primitives, self.movable, margin, x)
+            self._reference = x.copy()
+            self.version += 1
+
+    def between(self, x: Float, end: Float) -> Candidates:
+        """Return all pairs that may come near on straight paths from x to end."""
+        if self.is_valid(x) and self.is_valid(end):
+            return self.candidates  # and so is everything between, as balls are convex
+        return find_candidates(self.primitives, self.movable, 0.5 * self.reach, x, end)
+
+
+def find_free_part(
+    x: Float, move: Float, candidates: Candidates, thickness: tuple[Float, Float]
+) -> float:
+    """Return the part of the way x + part·move, at most 1, that no pair's contact bounds.
+
+    thickness : distance that each pair must exceed [m], of points and triangles, and of edges
+    """
+    loops = kernels("taut.collision._distance_kernels")
+    least = 1.0
+    for quadruples, own, is_edges in (
+        (candidates.point_triangle, thickness[0], False),
+        (candidates.edge_edge, thickness[1], True),
+    ):
+        parts = np.empty(len(quadruples))
+        loops.write_free_parts(x, move, quadruples, own, is_edges, parts)
+        least = min(least, float(parts.min(initial=1.0)))
+    return least
