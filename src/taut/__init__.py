@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from taut.system.building import line_mass as line_mass
     from taut.system.building import rest_length as rest_length
     from taut.system.building import volume_mass as volume_mass
+    from taut.system.contact import contact as contact
     from taut.system.state import State as State
     from taut.system.system import System as System
 
@@ -107,6 +108,7 @@ _HOME = {
     "volume_mass": "system.building",
     "rest_length": "system.building",
     "State": "system.state",
+    "contact": "system.contact",
     "System": "system.system",
 }
 _MODULES = {

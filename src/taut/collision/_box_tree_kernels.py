@@ -15,7 +15,7 @@ QUERIES_PER_CHUNK = 64  # taken by a thread at a time
 MAX_DEPTH = 64  # of the stack of a traversal: more than levels of any tree
 
 
-@njit("u8(u8)", error_model="numpy")
+@njit(error_model="numpy")
 def _spread_bits(v):
     """Return the lowest 21 bits of v with two zeros after each."""
     v &= np.uint64(0x1FFFFF)
@@ -72,7 +72,7 @@ def fit_boxes(low, high, order, level_start, tree_low, tree_high):
                 tree_high[first + i, k] = max(tree_high[left, k], tree_high[right, k])
 
 
-@njit("b1(f8[:, ::1], f8[:, ::1], i8, f8[:, ::1], f8[:, ::1], i8)", error_model="numpy")
+@njit(error_model="numpy")
 def _meet(low, high, i, tree_low, tree_high, node):
     """Whether two boxes have a point in common; a box with a NaN meets none."""
     for k in range(3):
@@ -81,10 +81,7 @@ def _meet(low, high, i, tree_low, tree_high, node):
     return True
 
 
-@njit(
-    "i8(f8[:, ::1], f8[:, ::1], i8, i8, i8[::1], i8[::1], f8[:, ::1], f8[:, ::1], i8[::1], i8)",
-    error_model="numpy",
-)
+@njit(error_model="numpy")
 def _query(low, high, i, after, order, level_start, tree_low, tree_high, found, at):
     """Write the leaves that meet box i, in order of their index; return how many there are.
 

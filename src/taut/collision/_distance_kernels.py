@@ -28,25 +28,25 @@ MAX_ADVANCES = 1000  # then a pair stops where it is
 CLOSE = 0.1  # a pair stops once its gap is this part of what it was
 
 
-@njit("UniTuple(f8, 3)(f8[:, ::1], i8, i8)", inline="always", error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def _difference(x, i, j):
     """Return x_i - x_j."""
     return x[i, 0] - x[j, 0], x[i, 1] - x[j, 1], x[i, 2] - x[j, 2]
 
 
-@njit("f8(UniTuple(f8, 3), UniTuple(f8, 3))", inline="always", error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def _dot(a, b):
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@njit("f8(UniTuple(f8, 3), UniTuple(f8, 3), f8)", inline="always", error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def _square_along(r, e, t):
     """Return |r - t e|²."""
     u, v, w = r[0] - t * e[0], r[1] - t * e[1], r[2] - t * e[2]
     return u * u + v * v + w * w
 
 
-@njit("Tuple((f8, i8))(f8[:, ::1], i8, i8, i8, i8)", error_model="numpy")
+@njit(error_model="numpy")
 def closest_on_triangle(x, p, a, b, c):
     """Return the distance of point p from the triangle a, b, c [m], and the closest feature."""
     ab, ac, ap = _difference(x, b, a), _difference(x, c, a), _difference(x, p, a)
@@ -76,12 +76,12 @@ def closest_on_triangle(x, p, a, b, c):
     return abs(_dot(n, ap)) / sqrt(_dot(n, n)), 6
 
 
-@njit("f8(f8)", inline="always", error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def _clamp(t):
     return min(max(t, 0.0), 1.0)
 
 
-@njit("Tuple((f8, i8))(f8[:, ::1], i8, i8, i8, i8, f8)", error_model="numpy")
+@njit(error_model="numpy")
 def closest_on_edges(x, i, j, k, m, square):
     """Return √F of the edges (i, j) and (k, m), and the closest feature; square : ε² [m²]."""
     e, f, r = _difference(x, j, i), _difference(x, m, k), _difference(x, i, k)
@@ -145,7 +145,7 @@ def measure_edges(x, quadruples, squares, distances, features):
             distances[i], features[i] = closest_on_edges(x, a, b, c, d, squares[i])
 
 
-@njit("f8(f8[:, ::1])", error_model="numpy")
+@njit(error_model="numpy")
 def _edge_distance(x):
     """Return the distance of the segments x₀x₁ and x₂x₃ [m], parallel or not.
 
@@ -175,14 +175,14 @@ def _edge_distance(x):
     return sqrt(least)
 
 
-@njit("f8(f8[:, ::1], b1)", error_model="numpy")
+@njit(error_model="numpy")
 def _distance(x, is_edges):
     if is_edges:
         return _edge_distance(x)
     return closest_on_triangle(x, 0, 1, 2, 3)[0]
 
 
-@njit("f8(f8[:, ::1], f8[:, ::1], i8[:], f8, b1, f8[:, ::1], f8[:, ::1])", error_model="numpy")
+@njit(error_model="numpy")
 def _free_part(x, move, particles, thickness, is_edges, at, along):
     """Return the part of the way that a pair can go, from 0 to 1; at, along : scratch, (4, 3)."""
     for k in range(3):

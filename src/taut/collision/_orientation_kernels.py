@@ -16,7 +16,7 @@ ERROR_BOUND = (7.0 + 56.0 * 2.0**-53) * 2.0**-53
 SMALLEST = 1e-290
 
 
-@njit("i8(f8[:, ::1], i8, i8, i8, i8)", error_model="numpy")
+@njit(error_model="numpy")
 def _orientation(x, a, b, c, d):
     """Return the sign of (a - d)·((b - d) × (c - d)); 2 if rounding could change it."""
     ax, ay, az = x[a, 0] - x[d, 0], x[a, 1] - x[d, 1], x[a, 2] - x[d, 2]

@@ -2,13 +2,11 @@
 
 A pair of an edge and a triangle without a common particle intersects if they have a point in
 common; to touch is to intersect. Nearly all pairs are decided in floating point, with a bound on
-its rounding (`_orientation_kernels`), and the rest in rational arithmetic: positions are rational
-numbers, so that the answer is that for the positions as they are stored.
+its rounding (`_orientation_kernels`), and the rest in integers: positions are integer multiples of
+a power of two, so that the answer is that for the positions as they are stored.
 """
 
 from __future__ import annotations
-
-from fractions import Fraction
 
 import numpy as np
 
@@ -18,7 +16,7 @@ from taut.errors import ModelError
 from taut.jit.compile import kernels
 from taut.linalg.blocks import find_nonfinite_rows
 
-_Point = tuple[Fraction, ...]
+_Point = tuple[int, ...]
 
 
 def find_intersections(x: Float, edges: Int, triangles: Int) -> Int:
@@ -39,6 +37,7 @@ def find_intersections(x: Float, edges: Int, triangles: Int) -> Int:
     bad = find_nonfinite_rows(x)
     if len(bad):
         raise ModelError(f"positions must be finite, got {x[bad[0]].tolist()} of particle {bad[0]}")
+    x, edges, triangles = (np.array(a, order="C") for a in (x, edges, triangles))  # writable
     pairs = BoxTree(Boxes.of(triangles, x)).find_meeting(Boxes.of(edges, x))
     common = (edges[pairs[:, 0]][:, :, None] == triangles[pairs[:, 1]][:, None, :]).any(axis=(1, 2))
     pairs = np.ascontiguousarray(pairs[~common])
@@ -47,14 +46,16 @@ def find_intersections(x: Float, edges: Int, triangles: Int) -> Int:
     loops.decide(x, edges, triangles, pairs, answers)
     for i in np.flatnonzero(answers == loops.UNDECIDED):
         edge, triangle = pairs[i]
-        answers[i] = _intersect_exactly(
-            _rational(x[edges[edge]]), _rational(x[triangles[triangle]])
-        )
+        points = _to_integers(x[[*edges[edge], *triangles[triangle]]])
+        answers[i] = _intersect_exactly(points[:2], points[2:])
     return pairs[answers == loops.YES]
 
 
-def _rational(points: Float) -> list[_Point]:
-    return [tuple(map(Fraction, point)) for point in points.tolist()]
+def _to_integers(points: Float) -> list[_Point]:
+    """Return points in a unit, a power of two, in which all their coordinates are integers."""
+    ratios = [[c.as_integer_ratio() for c in point] for point in points.tolist()]
+    unit = max(denominator for point in ratios for _, denominator in point)
+    return [tuple(n * (unit // d) for n, d in point) for point in ratios]
 
 
 def _intersect_exactly(segment: list[_Point], triangle: list[_Point]) -> bool:

@@ -24,12 +24,19 @@ _SKIN = 1.0
 class Primitives:
     """What can touch: particles, edges and triangles.
 
-    points : (p,); edges : (m, 2); triangles : (l, 3), all particle indices
+    points : all of them, (p,); edges : (m, 2); loose : points without an edge, (k,);
+    triangles : (l, 3), all particle indices
     """
 
     points: Int
     edges: Int
+    loose: Int
     triangles: Int
+
+    @property
+    def segments(self) -> Int:
+        """The edges, and after them each loose point as an edge of no length, (m + k, 2)."""
+        return np.concatenate([self.edges, self.loose[:, None].repeat(2, axis=1)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +44,14 @@ class Candidates:
     """Pairs that may touch, as particles.
 
     point_triangle : (point, corner, corner, corner), (m, 4)
-    edge_edge : (end, end, end, end), (l, 4)
+    edge_edge : (end, end, end, end), (l, 4); the ends of a loose point are both that point
+    loose : how many of the two edges of a pair are loose points, (l,): the second, or both
     keys : one number for each pair, the first m those of points and triangles, (m + l,)
     """
 
     point_triangle: Int
     edge_edge: Int
+    loose: Int
     keys: Int
 
 
@@ -54,7 +63,7 @@ def find_candidates(
     movable : whether each particle can move, (n,); pairs of which none can are left out
     margin : by which each box is enlarged [m]
     """
-    points, edges, triangles = primitives.points, primitives.edges, primitives.triangles
+    points, edges, triangles = primitives.points, primitives.segments, primitives.triangles
     tree = BoxTree(Boxes.of(triangles, *positions, margin=margin))
     pairs = tree.find_meeting(Boxes.of(points[:, None], *positions, margin=margin))
     point_triangle = np.column_stack([points[pairs[:, 0]], triangles[pairs[:, 1]]])
@@ -68,6 +77,7 @@ def find_candidates(
     return Candidates(
         np.ascontiguousarray(point_triangle[keep]),
         np.ascontiguousarray(edge_edge[touching]),
+        (pairs[touching] >= len(primitives.edges)).sum(axis=1),
         np.concatenate([first_keys, second_keys]),
     )
 
@@ -107,7 +117,7 @@ class ProximityList:
             self._reference = x.copy()
             self.version += 1
 
-    def between(self, x: Float, end: Float) -> Candidates:
+    def find_between(self, x: Float, end: Float) -> Candidates:
         """Return all pairs that may come near on straight paths from x to end."""
         if self.is_valid(x) and self.is_valid(end):
             return self.candidates  # and so is everything between, as balls are convex

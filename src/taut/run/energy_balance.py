@@ -186,8 +186,8 @@ def _velocity(stage: Stage) -> Float:
 def _stored_energies(workspace: Workspace, state: State) -> dict[str, float]:
     """Return V of each law that stores energy [J]; loads do work instead."""
     energies = workspace.energies_by_law(state)
-    placed = workspace.system.placed_energies
-    return {name: value for name, value in energies.items() if not placed[name].law.load}
+    loads = {name for name, p in workspace.system.placed_energies.items() if p.law.load}
+    return {name: value for name, value in energies.items() if name not in loads}
 
 
 def _add_potential(workspace: Workspace, step: StepResult, stage: Stage, sums: _StageSums) -> None:
@@ -216,7 +216,7 @@ def _add_potential(workspace: Workspace, step: StepResult, stage: Stage, sums: _
         moving = work + curvature
         if term.form == "increment":
             sums.add_damping(term.name, stage, step.h * damping[term.name], work)
-        elif not term.placed.law.load:
+        elif not term.is_load:
             sums.stored += stage.weight * moving
         elif stage.linear is not None:
             sums.add_load(term.name, stage, moving, moving)

@@ -206,7 +206,7 @@ class ImplicitObjective:
         if self.system.contact is None:
             return 1.0
         move = self.system.projector.project(move)
-        return self.workspace.contact_search.free_part(self.start.positions(y), move)
+        return self.workspace.contact_search.find_free_part(self.start.positions(y), move)
 
     def change(self, start: Point, end: Point) -> float:
         """Return Φ(end) - Φ(start) [J], summed from the changes of elements and particles."""

@@ -1,50 +1,176 @@
-"""Contact as a part of a System: what can touch, at which distance, and how strongly it repels."""
+"""Contact as a part of a System: what can touch, how near it may come, and how strongly it repels.
+
+`taut.contact` describes it. The search for pairs is in `contact_search`, the sums over them in
+`contact_assembly`, and the formulas are laws like any other (`taut.laws.point_triangle_contact`,
+…).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from taut.arrays import Float, Int
+from taut.collision.intersections import find_intersections
 from taut.collision.proximity import Primitives
 from taut.errors import ModelError
 from taut.mesh.mesh import Mesh
 
-CONTACT_NAME = "contact"
+CONTACT_NAME = "contact"  # of its energy in tables of laws
+# The range if none is given: the smaller one of these parts of the size and of the shortest edge
+_RANGE_OF_SIZE, _RANGE_OF_EDGE = 2e-3, 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """A plane that nothing passes.
+
+    point : a point of it [m], (3,); normal : towards the free side, of length 1, (3,)
+    """
+
+    point: Float
+    normal: Float
 
 
 @dataclass(frozen=True, eq=False)
 class Contact:
-    """Contact among primitives.
+    """What can touch in a System; made by `taut.contact`.
 
-    primitives : what can touch
-    range : gap below which two surfaces repel each other [m]
-    k : stiffness of the barrier [N/m]
-    radius : half the thickness of what surrounds each particle [m], (n,) or one number
+    primitives : points, edges and triangles, as particle indices
+    planes : planes that nothing passes
+    range : gap below which two surfaces repel each other [m], or None: chosen by the System
+    k : stiffness of the repulsion [N/m], or None: chosen by the System
+    thickness : of the bodies [m], one number or one for each particle of the System
     """
 
     primitives: Primitives
-    range: float
-    k: float
-    radius: Float
+    planes: tuple[Plane, ...]
+    range: float | None
+    k: float | None
+    thickness: Float
 
 
 def contact(
-    surface: Mesh | ArrayLike, *, range: float, k: float, thickness: ArrayLike = 0.0
+    *surfaces: Mesh | ArrayLike,
+    range: float | None = None,
+    k: float | None = None,
+    thickness: ArrayLike = 0.0,
+    planes: Iterable[tuple[ArrayLike, ArrayLike]] = (),
 ) -> Contact:
-    """Let surfaces, edges and points touch."""
-    if isinstance(surface, Mesh):
-        triangles = np.asarray(surface.triangles, dtype=np.int64)
-        edges = np.asarray(surface.edges, dtype=np.int64)
-    else:
-        triangles = np.array(surface, dtype=np.int64).reshape(-1, 3)
-        sides = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
-        edges = np.unique(sides, axis=0)
-    points = np.unique(np.concatenate([triangles.ravel(), edges.ravel()]))
+    """Let bodies touch, and never pass through each other or themselves.
+
+    surfaces : what can touch: Meshes whose points are the particles of the System in order, or
+        arrays of triangles (m, 3), edges (m, 2) or particles (m,) in its numbers. Obstacles are
+        surfaces whose particles are held
+    range : gap below which two surfaces repel each other [m] (default: 0.2% of the size of all
+        bodies, but at most a quarter of the shortest edge)
+    k : stiffness [N/m]: at a gap of half the range a pair is pushed apart by 1.19·k·range
+        (default: so that this is ten times the mean weight of a particle)
+    thickness : of the bodies [m], one number or one for each particle: surfaces touch at half the
+        sum of theirs
+    planes : pairs of a point [m] and a normal towards the free side
+
+    Pass it as `System(…, contact=…)`. Pairs that share a particle do not repel each other.
+
+    >>> import taut
+    >>> ball = taut.System([[0, 0.01, 0]], mass=0.1, energies=[taut.laws.gravity()],
+    ...     contact=taut.contact([0], range=1e-3, planes=[([0, 0, 0], [0, 1, 0])]))
+    >>> summary = taut.simulate(ball, taut.ImplicitEuler(), h=0.01, until=1.0)
+    """
     for name, value in (("range", range), ("k", k)):
-        if not (np.isfinite(value) and value > 0.0):
+        if value is not None and not (np.isfinite(value) and value > 0.0):
             raise ModelError(f"{name} of a contact must be positive, got {value}")
-    radius = np.array(thickness, dtype=np.float64) / 2.0
-    return Contact(Primitives(points, edges, triangles), float(range), float(k), radius)
+    widths = np.array(thickness, dtype=np.float64)
+    if not (np.isfinite(widths).all() and (widths >= 0.0).all()):
+        raise ModelError(f"thickness of a contact must not be negative, got {thickness}")
+    return Contact(
+        _gather_primitives(surfaces), tuple(_make_plane(p) for p in planes), range, k, widths
+    )
+
+
+def _make_plane(given: Any) -> Plane:
+    point, normal = (np.array(part, dtype=np.float64) for part in given)
+    length = float(np.linalg.norm(normal))
+    if point.shape != (3,) or normal.shape != (3,) or not length > 0.0:
+        raise ModelError(
+            f"a plane of a contact must be a point and a normal of three components, got {given}"
+        )
+    return Plane(point, normal / length)
+
+
+def _gather_primitives(surfaces: Sequence[Mesh | ArrayLike]) -> Primitives:
+    points, edges, triangles = [], [], []
+    for surface in surfaces:
+        if isinstance(surface, Mesh):
+            edges.append(np.asarray(surface.edges))
+            triangles.append(np.asarray(surface.triangles))
+            points.append(np.arange(len(surface.points)))
+            continue
+        array = np.array(surface)
+        if array.dtype.kind not in "iu" or array.ndim not in (1, 2):
+            raise ModelError(f"a surface must be a Mesh or an array of indices, got {surface!r}")
+        if array.ndim == 1:
+            points.append(array)
+        elif array.shape[1] == 2:
+            edges.append(array)
+        elif array.shape[1] == 3:
+            triangles.append(array)
+        else:
+            raise ModelError(
+                f"a surface must have two or three particles in a row, got shape {array.shape}"
+            )
+    faces = _stack(triangles, 3)
+    sides = np.concatenate([_stack(edges, 2), faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)])
+    lines = np.unique(np.sort(sides, axis=1), axis=0)
+    every = np.concatenate([np.concatenate([*points, np.zeros(0, np.int64)]), lines.ravel()])
+    every = np.unique(every.astype(np.int64))
+    # A particle without an edge is an edge of no length.
+    loose = np.setdiff1d(every, lines)
+    return Primitives(every, lines, loose, faces)
+
+
+def _stack(arrays: list[Int], columns: int) -> Int:
+    rows = [np.asarray(a, dtype=np.int64).reshape(-1, columns) for a in arrays]
+    return np.concatenate([np.empty((0, columns), dtype=np.int64), *rows])
+
+
+def resolve(contact: Contact, x: Float, weight: float, inertia: float) -> Contact:
+    """Choose what a contact leaves open, and check it against the positions x [m], (n, 3).
+
+    weight : mean weight of a particle [N]; inertia : stiffness to use where nothing weighs [N/m]
+    """
+    n, primitives = len(x), contact.primitives
+    if primitives.points.min(initial=0) < 0 or primitives.points.max(initial=-1) >= n:
+        raise ModelError(f"contact names particle {primitives.points.max()}, but there are {n}")
+    if contact.thickness.shape not in ((), (n,)):
+        raise ModelError(
+            f"thickness of a contact must be one number or {n}, got shape {contact.thickness.shape}"
+        )
+    edges = primitives.edges
+    shortest = float(np.linalg.norm(x[edges[:, 1]] - x[edges[:, 0]], axis=1).min(initial=np.inf))
+    range = contact.range
+    if range is None:
+        size = float(np.ptp(x[primitives.points], axis=0).max(initial=0.0))
+        range = min(_RANGE_OF_SIZE * size, _RANGE_OF_EDGE * shortest)
+        if not range > 0.0:
+            raise ModelError("the range of a contact must be given: the bodies have no size")
+    if range >= shortest:
+        raise ModelError(
+            f"range of a contact must be less than the shortest edge, {shortest:g} m, got {range:g}"
+        )
+    k = contact.k
+    if k is None:
+        k = 10.0 * weight / (1.19 * range) if weight > 0.0 else inertia
+    found = find_intersections(x, edges, primitives.triangles)
+    if len(found):
+        edge, triangle = edges[found[0, 0]], primitives.triangles[found[0, 1]]
+        raise ModelError(
+            f"bodies in contact must not intersect, but the edge {tuple(edge.tolist())} passes "
+            f"through the triangle {tuple(triangle.tolist())}"
+            + (f" (and {len(found) - 1} other pairs)" if len(found) > 1 else "")
+        )
+    return Contact(primitives, contact.planes, range, k, contact.thickness)

@@ -1,41 +1,20 @@
-"""An assembly whose last term is contact: its elements are those pairs that are near just now."""
+"""An assembly whose last term is contact: its elements are the pairs that are near just now."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from taut.arrays import Float, Int
-from taut.binding.compiled_law import CompiledLaw, ForceName
-from taut.binding.placed_law import raise_if_not_finite
-from taut.collision.proximity import Candidates, ProximityList, find_free_part
-from taut.jit.compile import kernels
+from taut.binding.compiled_law import ForceName
 from taut.linalg.blocks import BlockMatrix, Pattern, PatternUnion
-from taut.laws.edge_edge_contact import edge_edge_contact
-from taut.laws.point_edge_contact import point_edge_contact
-from taut.laws.point_point_contact import point_point_contact
-from taut.laws.point_triangle_contact import point_triangle_contact
 from taut.system.assembly import Assembly
-from taut.system.contact import CONTACT_NAME, Contact
+from taut.system.contact import CONTACT_NAME
+from taut.system.contact_search import ContactSearch
 from taut.system.projector import ConstraintProjector
 from taut.system.terms import Inputs
-
-# ε in units of the range (see `edge_edge_contact`): edges keep ε/√2 more than they must.
-_SMOOTHING = 0.1
-_LAWS = (
-    (point_point_contact, 2, ("k", "thickness", "range", "offset")),
-    (point_edge_contact, 3, ("k", "thickness", "range", "smoothing", "offset")),
-    (point_triangle_contact, 4, ("k", "thickness", "range")),
-    (edge_edge_contact, 4, ("k", "thickness", "range", "smoothing")),
-)
-# Columns of a quadruple that are the particles of each closest feature, with the law (0 to 3)
-_POINT_TRIANGLE = ((0, (0, 1)), (0, (0, 2)), (0, (0, 3)), (1, (0, 1, 2)), (1, (0, 2, 3)),
-                   (1, (0, 1, 3)), (2, (0, 1, 2, 3)))
-_EDGE_EDGE = ((3, (0, 1, 2, 3)), (1, (0, 2, 3)), (1, (1, 2, 3)), (1, (2, 0, 1)), (1, (3, 0, 1)),
-              (0, (0, 2)), (0, (1, 2)), (0, (0, 3)), (0, (1, 3)))
 
 
 class PairEnergies:
@@ -53,115 +32,11 @@ class PairEnergies:
         return difference
 
 
-class ContactTerm:
-    """One law of contact on the pairs that are near just now; `taut.system.terms.Term` for them."""
-
-    form, outer, active, rank, total, has_constant_gradient = "energy", None, None, None, None, False
-    name = CONTACT_NAME
-
-    def __init__(self, compiled: CompiledLaw, elements: Int, parameters: Float, keys: Int) -> None:
-        self.compiled, self.elements, self._parameters, self.keys = compiled, elements, parameters, keys
-        self.pair = None if compiled.pair is None else np.array(compiled.pair)
-        self.vectors, self.blocks = compiled.vectors, compiled.blocks
-        self.energy = np.zeros(len(elements))
-
-    has_hessian = True
-
-    def parameters(self, t: float) -> Float:
-        return self._parameters
-
-    def raise_if_bad(self, bad: Int) -> None:
-        raise_if_not_finite(self.name, self.elements, bad)
-
-
-class ContactSearch:
-    """Finds the pairs that are near, as terms."""
-
-    def __init__(self, contact: Contact, n: int, movable: Float) -> None:
-        self.contact = contact
-        self._radius = np.broadcast_to(contact.radius, n)
-        self._smoothing = (_SMOOTHING * contact.range) ** 2
-        reach = contact.range + 2.0 * float(self._radius.max(initial=0.0)) + 0.8 * _SMOOTHING * contact.range
-        self.near = ProximityList(contact.primitives, movable, reach)
-        self._compiled = [law.compile("energy", s, dict.fromkeys(names)) for law, s, names in _LAWS]
-
-    def _thickness(self, candidates: Candidates) -> tuple[Float, Float]:
-        r = self._radius
-        first, second = candidates.point_triangle, candidates.edge_edge
-        return (
-            r[first[:, 0]] + r[first[:, 1:]].max(axis=1, initial=0.0),
-            r[second[:, :2]].max(axis=1, initial=0.0) + r[second[:, 2:]].max(axis=1, initial=0.0),
-        )
-
-    def find_terms(self, x: Float) -> list[ContactTerm]:
-        """Return the terms of the pairs within range at positions x [m], (n, 3)."""
-        self.near.update(x)
-        c, near = self.contact, self.near.candidates
-        loops = kernels("taut.collision._distance_kernels")
-        thickness = self._thickness(near)
-        parts: list[list[tuple[Any, ...]]] = [[], [], [], []]
-        distances = np.empty(len(near.point_triangle))
-        features = np.empty(len(distances), dtype=np.int8)
-        loops.measure_points_and_triangles(x, near.point_triangle, distances, features)
-        self._collect(parts, near.point_triangle, near.keys[: len(distances)], thickness[0], distances, features, _POINT_TRIANGLE, 0.0)
-        distances = np.empty(len(near.edge_edge))
-        features = np.empty(len(distances), dtype=np.int8)
-        squares = np.full(len(distances), self._smoothing)
-        loops.measure_edges(x, near.edge_edge, squares, distances, features)
-        offset = (self._smoothing / 2.0) ** 0.5
-        self._collect(parts, near.edge_edge, near.keys[len(near.point_triangle):], thickness[1] + offset, distances, features, _EDGE_EDGE, self._smoothing)
-        terms = []
-        for (law, s, names), compiled, found in zip(_LAWS, self._compiled, parts, strict=True):
-            if found:
-                elements = np.concatenate([f[0] for f in found])
-                values = {name: np.concatenate([f[1][name] for f in found]) for name in names}
-                keys = np.concatenate([f[2] for f in found])
-            else:
-                elements, keys = np.empty((0, s), dtype=np.int64), np.empty(0, dtype=np.int64)
-                values = {name: np.empty(0) for name in names}
-            packed = np.column_stack([values[name] for name in names]) if len(elements) else np.empty((0, len(names)))
-            terms.append(ContactTerm(compiled, np.ascontiguousarray(elements), np.ascontiguousarray(packed), keys))
-        return terms
-
-    def _collect(self, parts, quadruples, keys, thickness, distances, features, table, smoothing):
-        active = distances < thickness + self.contact.range
-        for feature, (law, columns) in enumerate(table):
-            which = np.flatnonzero(active & (features == feature))
-            if not len(which):
-                continue
-            m = len(which)
-            # of F: ε²(t - ½)² of each closest point that is an end of its edge, ε²/4
-            ends = 0.0 if law == 3 else (0.25 if law == 1 else 0.5)
-            values = {
-                "k": np.full(m, self.contact.k),
-                "thickness": thickness[which],
-                "range": np.full(m, self.contact.range),
-                "smoothing": np.full(m, smoothing),
-                "offset": np.full(m, ends * smoothing),
-            }
-            parts[law].append((quadruples[which][:, columns], values, keys[which]))
-
-    def pairs(self) -> Int:
-        """Return the pairs of movable particles that contact may join before the list changes."""
-        near, movable = self.near.candidates, self.near.movable
-        pairs = [np.empty((0, 2), dtype=np.int64)]
-        for quadruples in (near.point_triangle, near.edge_edge):
-            for p, q in combinations(range(4), 2):
-                both = movable[quadruples[:, p]] & movable[quadruples[:, q]]
-                pairs.append(quadruples[both][:, [p, q]])
-        return np.concatenate(pairs)
-
-    def free_part(self, x: Float, move: Float) -> float:
-        """Return the part of the way x + part·move that is free of collisions, at most 1."""
-        candidates = self.near.between(x, x + move)
-        return find_free_part(x, move, candidates, self._thickness(candidates))
-
-
 class _ContactSum:
     """Contact as one term of an assembly: its energies, under one name."""
 
-    name, form, outer, rank, total, has_constant_gradient = CONTACT_NAME, "energy", None, None, None, False
-    elements = np.empty((0, 2), dtype=np.int64)
+    name, form = CONTACT_NAME, "energy"
+    has_constant_gradient, has_hessian, is_load = False, True, False
 
     def __init__(self) -> None:
         self.energy = np.zeros(0)
@@ -195,7 +70,7 @@ class ContactAssembly:
     def _union(self) -> PatternUnion:
         version = self.search.near.version
         if self._pattern is None or self._pattern[0] != version:
-            pairs = self.search.pairs()
+            pairs = self.search.find_joined_pairs()
             pattern = Pattern.from_pairs(pairs, self.n)
             self._pattern = (version, pattern, PatternUnion([self.laws.pattern, pattern]))
         return self._pattern[2]

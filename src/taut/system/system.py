@@ -20,16 +20,18 @@ from taut.constraints.constraint import Constraint, particle_indices
 from taut.constraints.prescribed import fixed as fix
 from taut.errors import ModelError, did_you_mean
 from taut.laws.force import force
+from taut.laws.gravity import gravity
 from taut.laws.rayleigh import Rayleigh
 from taut.linalg.blocks import BlockMatrix
 from taut.system._arguments import place_laws, to_entries, to_masses, to_positions
 from taut.system._notebook import system_html
-from taut.system.contact import Contact
+from taut.system.contact import Contact, resolve
 from taut.system.members import Members, members
 from taut.system.projector import ConstraintProjector
 from taut.system.state import State, check_masks
 from taut.system.workspace import share_patterns, workspace_for
 
+_STIFFNESS_PER_MASS = 1e4  # [1/s²] of contact where nothing weighs: inertia in steps of 10 ms
 _SCRIPT_START = 1e-3  # [s] of a script's path from which its initial velocity is computed
 
 
@@ -105,7 +107,6 @@ class System:
         self.projector = ConstraintProjector(
             self.pose, [fix(self.fixed), *self.constraints], flat=self.flat
         )
-        self.contact = contact
         self.released_at = _released_at  # when a constraint has last ended [s]
         self._held_loads = _held_loads  # names of loads that are constant forces among the energies
         self.rayleigh = Rayleigh.sum_of([d for d in self.damping if isinstance(d, Rayleigh)])
@@ -113,7 +114,16 @@ class System:
         self.placed_energies: Mapping[str, PlacedLaw] = MappingProxyType(placed["energies"])
         self.placed_damping: Mapping[str, PlacedLaw] = MappingProxyType(placed["damping"])
         self.placed_loads: Mapping[str, PlacedLoad] = MappingProxyType(placed["loads"])
+        self.contact = contact
+        if contact is not None and (_known is None or _known.contact is not contact):
+            self.contact = self._resolve_contact(contact)
         self._is_built = True
+
+    def _resolve_contact(self, contact: Contact) -> Contact:
+        mean_mass = float(self.mass[contact.primitives.points].mean()) if self.n else 0.0
+        g = [p.parameters.values(0.0)["g"] for p in self.placed_energies.values() if p.law is gravity]
+        weight = mean_mass * float(np.linalg.norm(np.sum(g, axis=0))) if g else 0.0
+        return resolve(contact, self.pose, weight, _STIFFNESS_PER_MASS * mean_mass)
 
     def __setattr__(self, name: str, value: object) -> None:
         if "_is_built" in self.__dict__:

@@ -91,6 +91,11 @@ class Term:
         self.energy = np.zeros(len(self.elements))
 
     @property
+    def is_load(self) -> bool:
+        """Whether it does work, rather than store energy (see the ledger)."""
+        return bool(self.placed.law.load)
+
+    @property
     def has_hessian(self) -> bool:
         """Whether its Hessian is not zero."""
         return self.blocks > 0 or self.outer is not None

@@ -26,7 +26,8 @@ from taut.errors import ModelError
 from taut.jit.background_compile import compile_in_background
 from taut.linalg.blocks import BlockMatrix, Pattern, PatternUnion
 from taut.system.assembly import Assembly
-from taut.system.contact_assembly import ContactAssembly, ContactSearch
+from taut.system.contact_assembly import ContactAssembly
+from taut.system.contact_search import ContactSearch
 from taut.system.projector import AffectedBlocks
 from taut.system.state import State
 from taut.system.terms import AssemblyKind, Inputs, PackedParameters, Term, select_laws
@@ -123,7 +124,7 @@ class Workspace:
         movable = np.ones(system.n, dtype=bool)
         held = system.projector.constrained_particles
         movable[held] = np.abs(free[held]).max(axis=(1, 2)) > 0.0
-        return ContactSearch(system.contact, system.n, movable)
+        return ContactSearch(system.contact, movable)
 
     def compile_hessians(self, kind: AssemblyKind) -> None:
         """Compile the Hessians of an assembly's laws in another process, unless they are cached."""

@@ -1,0 +1,265 @@
+"""Which pairs are near just now, as terms of an assembly, and how far bodies can move.
+
+A pair of a point and a triangle, or of two edges, contributes the barrier of its distance. The
+distance is that of the closest features, and each kind of them has a law: two points, a point and
+an edge, a point and a triangle, two edges. One formula with branches for all features of a pair
+lost: its Hessian took minutes to compile.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from taut.arrays import Float, Int
+from taut.binding.compiled_law import CompiledLaw
+from taut.binding.placed_law import raise_if_not_finite
+from taut.collision.proximity import Candidates, ProximityList, find_free_part
+from taut.errors import SingularState
+from taut.jit.compile import kernels
+from taut.laws.edge_edge_contact import edge_edge_contact
+from taut.laws.plane_contact import plane_contact
+from taut.laws.point_edge_contact import point_edge_contact
+from taut.laws.point_point_contact import point_point_contact
+from taut.laws.point_triangle_contact import point_triangle_contact
+from taut.system.contact import CONTACT_NAME, Contact
+
+# ε in units of the range (see `edge_edge_contact`): edges keep ε/√2 more than they must.
+_SMOOTHING = 0.1
+# Part of the gap to a plane that a move may use up
+_PLANE_PART = 0.9
+_POINT_POINT, _POINT_EDGE, _POINT_TRIANGLE, _EDGE_EDGE, _PLANE = range(5)
+_LAWS = (
+    (point_point_contact, 2),
+    (point_edge_contact, 3),
+    (point_triangle_contact, 4),
+    (edge_edge_contact, 4),
+    (plane_contact, 1),
+)
+# For each closest feature of a pair (see `_distance_kernels`): the law, the columns of the
+# quadruple that are its particles, and the offset in units of ε².
+_Feature = tuple[int, tuple[int, ...], float]
+_OF_POINT_AND_TRIANGLE: tuple[_Feature, ...] = (
+    (_POINT_POINT, (0, 1), 0.0),
+    (_POINT_POINT, (0, 2), 0.0),
+    (_POINT_POINT, (0, 3), 0.0),
+    (_POINT_EDGE, (0, 1, 2), 0.0),
+    (_POINT_EDGE, (0, 2, 3), 0.0),
+    (_POINT_EDGE, (0, 1, 3), 0.0),
+    (_POINT_TRIANGLE, (0, 1, 2, 3), 0.0),
+)
+_OF_EDGES: tuple[_Feature, ...] = (
+    (_EDGE_EDGE, (0, 1, 2, 3), 0.0),
+    (_POINT_EDGE, (0, 2, 3), 0.25),
+    (_POINT_EDGE, (1, 2, 3), 0.25),
+    (_POINT_EDGE, (2, 0, 1), 0.25),
+    (_POINT_EDGE, (3, 0, 1), 0.25),
+    (_POINT_POINT, (0, 2), 0.5),
+    (_POINT_POINT, (1, 2), 0.5),
+    (_POINT_POINT, (0, 3), 0.5),
+    (_POINT_POINT, (1, 3), 0.5),
+)
+# The second edge is a point, whose parameter is ½.
+_OF_EDGE_AND_POINT: tuple[_Feature, ...] = (
+    (_POINT_EDGE, (2, 0, 1), 0.0),
+    (_POINT_POINT, (0, 2), 0.25),
+    (_POINT_POINT, (1, 2), 0.25),
+)
+_OF_POINTS: tuple[_Feature, ...] = ((_POINT_POINT, (0, 2), 0.0),)
+
+
+class ContactTerm:
+    """One law of contact on the pairs that are near: what an `Assembly` needs of a `Term`.
+
+    keys : one number for each pair, (m,)
+    """
+
+    name, form = CONTACT_NAME, "energy"
+    outer = active = rank = total = None
+    has_constant_gradient, has_hessian, is_load = False, True, False
+
+    def __init__(self, compiled: CompiledLaw, elements: Int, parameters: Float, keys: Int) -> None:
+        self.compiled, self.elements, self.keys = compiled, elements, keys
+        self._parameters = parameters
+        self.pair = None if compiled.pair is None else np.array(compiled.pair)
+        self.vectors, self.blocks = compiled.vectors, compiled.blocks
+        self.energy = np.zeros(len(elements))
+
+    def parameters(self, t: float) -> Float:
+        """Return the parameters of its elements, (m, width); they do not depend on time."""
+        return self._parameters
+
+    def raise_if_bad(self, bad: Int) -> None:
+        """Raise SingularState for the first element whose results are not finite."""
+        raise_if_not_finite(self.name, self.elements, bad)
+
+
+class _TermBuilder:
+    """Collects elements and parameters of each law."""
+
+    def __init__(self, contact: Contact, smoothing: float) -> None:
+        self._contact, self._smoothing = contact, smoothing
+        self._found: list[list[tuple[Int, Float, Int]]] = [[] for _ in _LAWS]
+
+    def add(
+        self,
+        pairs: Int,
+        keys: Int,
+        thickness: Float,
+        features: Int,
+        table: tuple[_Feature, ...],
+        *,
+        smoothing: float,
+    ) -> None:
+        """Add pairs that are near, (m, 4), each by the law of its closest feature."""
+        for feature, (law, columns, part) in enumerate(table):
+            which = np.flatnonzero(features == feature)
+            if len(which):
+                offset = part * smoothing
+                extra = {
+                    _POINT_POINT: [offset],
+                    _POINT_EDGE: [smoothing, offset],
+                    _POINT_TRIANGLE: [],
+                    _EDGE_EDGE: [smoothing],
+                }[law]
+                self.add_elements(
+                    law, pairs[which][:, columns], keys[which], thickness[which], extra
+                )
+
+    def add_elements(
+        self, law: int, elements: Int, keys: Int, thickness: Float, extra: list[float]
+    ) -> None:
+        """Add elements of one law, (m, s), with the parameters after k, thickness and range."""
+        contact = self._contact
+        assert contact.k is not None and contact.range is not None
+        parameters = np.empty((len(elements), 3 + len(extra)))
+        parameters[:] = [contact.k, 0.0, contact.range, *extra]
+        parameters[:, 1] = thickness
+        self._found[law].append((elements, parameters, keys))
+
+    def build(self, compiled: list[CompiledLaw]) -> list[ContactTerm]:
+        """Return one term for each law, some without elements."""
+        terms = []
+        for own, found, (_, s) in zip(compiled, self._found, _LAWS, strict=True):
+            elements = np.concatenate([np.empty((0, s), np.int64), *(f[0] for f in found)])
+            parameters = np.concatenate([np.empty((0, own.width)), *(f[1] for f in found)])
+            keys = np.concatenate([np.empty(0, np.int64), *(f[2] for f in found)])
+            terms.append(ContactTerm(own, elements, parameters, keys))
+        return terms
+
+
+class ContactSearch:
+    """Finds the pairs that are near.
+
+    contact : resolved (see `taut.system.contact.resolve`)
+    movable : whether each particle can move, (n,)
+    """
+
+    def __init__(self, contact: Contact, movable: Float) -> None:
+        assert contact.range is not None
+        self.contact, self._range = contact, contact.range
+        self._radius = np.broadcast_to(contact.thickness / 2.0, len(movable))
+        self._smoothing = (_SMOOTHING * contact.range) ** 2
+        self._edge_offset = (self._smoothing / 2.0) ** 0.5
+        reach = contact.range + 2.0 * float(self._radius.max(initial=0.0)) + self._edge_offset
+        self.near = ProximityList(contact.primitives, movable, reach)
+        self._compiled = []
+        for law, s in _LAWS:
+            widths = {name: 3 if name in law.vectors else None for name in law.parameters}
+            self._compiled.append(law.compile("energy", s, widths))
+
+    def _thickness(self, candidates: Candidates) -> tuple[Float, Float]:
+        """Return the distances at which pairs touch [m]: points and triangles; edges."""
+        r = self._radius
+        first, second = candidates.point_triangle, candidates.edge_edge
+        return (
+            r[first[:, 0]] + r[first[:, 1:]].max(axis=1, initial=0.0),
+            r[second[:, :2]].max(axis=1, initial=0.0) + r[second[:, 2:]].max(axis=1, initial=0.0),
+        )
+
+    def find_terms(self, x: Float) -> list[ContactTerm]:
+        """Return the terms of all pairs within range at positions x [m], (n, 3)."""
+        self.near.update(x)
+        near = self.near.candidates
+        loops = kernels("taut.collision._distance_kernels")
+        builder = _TermBuilder(self.contact, self._smoothing)
+        m = len(near.point_triangle)
+        thickness, edge_thickness = self._thickness(near)
+        distances, features = np.empty(m), np.empty(m, dtype=np.int8)
+        loops.measure_points_and_triangles(x, near.point_triangle, distances, features)
+        self._raise_if_touching(near.point_triangle, distances - thickness)
+        act = np.flatnonzero(distances < thickness + self._range)
+        builder.add(
+            near.point_triangle[act],
+            near.keys[act],
+            thickness[act],
+            features[act],
+            _OF_POINT_AND_TRIANGLE,
+            smoothing=0.0,
+        )
+        edges, keys = near.edge_edge, near.keys[m:]
+        distances, features = np.empty(len(edges)), np.empty(len(edges), dtype=np.int8)
+        squares = np.full(len(edges), self._smoothing)
+        loops.measure_edges(x, edges, squares, distances, features)
+        edge_thickness = edge_thickness + self._edge_offset
+        is_near = distances < edge_thickness + self._range
+        for loose, table in enumerate((_OF_EDGES, _OF_EDGE_AND_POINT, _OF_POINTS)):
+            act = np.flatnonzero(is_near & (near.loose == loose))
+            builder.add(
+                edges[act],
+                keys[act],
+                edge_thickness[act],
+                features[act],
+                table,
+                smoothing=self._smoothing,
+            )
+        self._add_planes(x, builder)
+        return builder.build(self._compiled)
+
+    def _raise_if_touching(self, pairs: Int, gaps: Float) -> None:
+        bad = np.flatnonzero(~(gaps > 0.0))
+        if len(bad):
+            p, *corners = pairs[bad[0]].tolist()
+            raise SingularState(
+                f"contact: particle {p} touches the triangle {tuple(corners)}: the gap must be "
+                f"positive, got {gaps[bad[0]]:g} m"
+            )
+
+    def _add_planes(self, x: Float, builder: _TermBuilder) -> None:
+        points = self.contact.primitives.points
+        for i, plane in enumerate(self.contact.planes):
+            gaps = (x[points] - plane.point) @ plane.normal - self._radius[points]
+            near = points[gaps < self._range]
+            # Keys of planes are negative, those of pairs are not.
+            keys = -1 - near * len(self.contact.planes) - i
+            vectors = [*plane.point.tolist(), *plane.normal.tolist()]
+            builder.add_elements(_PLANE, near[:, None], keys, self._radius[near], vectors)
+
+    def find_joined_pairs(self) -> Int:
+        """Return the pairs of movable particles that contact may join until the list changes."""
+        near, movable = self.near.candidates, self.near.movable
+        pairs = [np.empty((0, 2), dtype=np.int64)]
+        for quadruples in (near.point_triangle, near.edge_edge):
+            for p, q in combinations(range(4), 2):
+                both = movable[quadruples[:, p]] & movable[quadruples[:, q]]
+                both &= quadruples[:, p] != quadruples[:, q]
+                pairs.append(quadruples[both][:, [p, q]])
+        return np.concatenate(pairs)
+
+    def find_free_part(self, x: Float, move: Float) -> float:
+        """Return the part of the way x + part·move, both (n, 3) [m], that is free of collisions.
+
+        1 if all of it is; otherwise the gap of each pair keeps a tenth of what it was.
+        """
+        candidates = self.near.find_between(x, x + move)
+        part = find_free_part(x, move, candidates, self._thickness(candidates))
+        points = self.contact.primitives.points
+        for plane in self.contact.planes:
+            gaps = (x[points] - plane.point) @ plane.normal - self._radius[points]
+            approach = -(move[points] @ plane.normal)
+            if (gaps <= 0.0).any():
+                return 0.0
+            closing = approach * part > _PLANE_PART * gaps
+            part = min(part, float((_PLANE_PART * gaps[closing] / approach[closing]).min(initial=1.0)))
+        return part
