@@ -2,7 +2,9 @@
 
 The sign of six times the volume of a tetrahedron is that of a determinant. Computed in floating
 point it is wrong only if its magnitude is below a bound on its rounding error (Shewchuk 1997,
-`orient3d`, the static filter). Pairs with such a determinant are left UNDECIDED, for exact numbers.
+`orient3d`, the static filter). Pairs with such a determinant, as in a flat sheet, are projected
+along the axes: if one of their shadows is separated by a side of the triangle or by the segment,
+they do not meet. What remains is left UNDECIDED, for exact numbers.
 """
 
 import numpy as np
@@ -12,6 +14,7 @@ NO, YES, UNDECIDED = 0, 1, 2
 PAIRS_PER_CHUNK = 256  # taken by a thread at a time
 # (7 + 56u)u of the permanent, u the unit roundoff
 ERROR_BOUND = (7.0 + 56.0 * 2.0**-53) * 2.0**-53
+FLAT_ERROR_BOUND = (3.0 + 16.0 * 2.0**-53) * 2.0**-53  # of `orient2d`
 # Products below this may have underflowed.
 SMALLEST = 1e-290
 
@@ -35,6 +38,35 @@ def _orientation(x, a, b, c, d):
     if -determinant > bound:
         return -1
     return 2
+
+
+@njit(error_model="numpy")
+def _turn(x, a, b, c, i, j):
+    """Return the sign of the area of a triangle's shadow on axes i and j; 0 if not certain."""
+    left = (x[a, i] - x[c, i]) * (x[b, j] - x[c, j])
+    right = (x[a, j] - x[c, j]) * (x[b, i] - x[c, i])
+    bound = FLAT_ERROR_BOUND * (abs(left) + abs(right)) + SMALLEST
+    if left - right > bound:
+        return 1
+    if right - left > bound:
+        return -1
+    return 0
+
+
+@njit(error_model="numpy")
+def _has_separate_shadow(x, a, b, c, d, e):
+    """Whether a shadow of the segment a, b is certainly apart from that of the triangle c, d, e."""
+    for axis in range(3):
+        i, j = (axis + 1) % 3, (axis + 2) % 3
+        first = _turn(x, a, b, c, i, j)
+        if first != 0 and first == _turn(x, a, b, d, i, j) and first == _turn(x, a, b, e, i, j):
+            return True
+        for side in range(3):
+            p, q, r = (c, d, e) if side == 0 else ((d, e, c) if side == 1 else (e, c, d))
+            own = _turn(x, p, q, r, i, j)
+            if own != 0 and _turn(x, p, q, a, i, j) == -own and _turn(x, p, q, b, i, j) == -own:
+                return True
+    return False
 
 
 @njit(
@@ -70,6 +102,6 @@ def decide(x, edges, triangles, pairs, answers):
             if least == -1 and greatest == 1:
                 answers[i] = NO
             elif first == 2 or second == 2 or u == 2 or v == 2 or w == 2:
-                answers[i] = UNDECIDED
+                answers[i] = NO if _has_separate_shadow(x, a, b, c, d, e) else UNDECIDED
             else:
                 answers[i] = YES

@@ -100,7 +100,8 @@ class ProximityList:
         self.primitives, self.movable, self.reach = primitives, movable, reach
         self.skin = _SKIN * reach
         self._reference: Float | None = None
-        self.candidates = find_candidates(primitives, movable, 0.0, np.zeros((len(movable), 3)))
+        none, quadruples = np.empty(0, dtype=np.int64), np.empty((0, 4), dtype=np.int64)
+        self.candidates = Candidates(quadruples, quadruples, none, none)
         self.version = 0  # grows with each new list
 
     def is_valid(self, x: Float) -> bool:

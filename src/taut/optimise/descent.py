@@ -108,6 +108,9 @@ class Objective(Protocol):
         """Return a positive definite approximation of `hessian`, from which elements' negative
         curvatures are left out."""
 
+    def free_part(self, y: Float, move: Float) -> float:
+        """Return the part of a move from y, (n, 3), that may be taken, at most 1 (see contact)."""
+
     def rounding_floors(self, point: Point) -> Float:
         """Return the residual that rounding alone can cause on each particle [N], (n,).
 
@@ -204,6 +207,14 @@ class Descent:
         first ones, as that of a hinge near its rest angle is.
         """
         return max(start.noise_against(end), _FORMULA_NOISE * self.largest_magnitude)
+
+    def add_cost_of(self, earlier: Descent) -> None:
+        """Add what an earlier descent of the same step has cost."""
+        self.iterations += earlier.iterations
+        self.evaluations += earlier.evaluations
+        self.linear_iterations += earlier.linear_iterations
+        self.assembling += earlier.assembling
+        self.solving += earlier.solving
 
     def meets(self, tolerance: Tolerance) -> bool:
         """Whether each particle's residual is within the tolerance at the present point."""

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -164,12 +165,18 @@ def _balance_substep(system: System, step: StepResult) -> LedgerEntry:
     )
 
 
+def _hold_friction(assembly: Any, stage: Stage) -> None:
+    """Let contacts have the friction that they had in a stage."""
+    if stage.friction is not None:
+        assembly.friction = stage.friction
+
+
 def _sum_stages(workspace: Workspace, step: StepResult) -> _StageSums:
     system = workspace.system
     sums = _StageSums(total=np.zeros((system.n, 3)))
     for stage in step.stages:
         _add_potential(workspace, step, stage, sums)
-        if system.placed_damping and stage.span is None:
+        if (system.placed_damping or system.has_friction) and stage.span is None:
             _add_damping_rates(workspace, step, stage, sums)
         if system.rayleigh is not None:
             _add_rayleigh(workspace, step, stage, sums)
@@ -196,6 +203,7 @@ def _add_potential(workspace: Workspace, step: StepResult, stage: Stage, sums: _
     Damping laws that act as increments contribute ∂R/∂q here.
     """
     assembly = workspace.assembly("potential" if stage.span is None else "increments", step.start)
+    _hold_friction(assembly, stage)
     frozen, h = np.array(stage.frozen.q), stage.span or 0.0
     inputs = []
     for term in assembly.terms:
@@ -230,6 +238,7 @@ def _add_potential(workspace: Workspace, step: StepResult, stage: Stage, sums: _
 def _damping_powers(workspace: Workspace, step: StepResult, stage: Stage) -> dict[str, float]:
     """Return v·∂Ψ/∂v of each damping law at a stage [W]."""
     assembly = workspace.assembly("damping", step.start)
+    _hold_friction(assembly, stage)
     assembly.gradient([Inputs(stage.v, stage.q, 0.0, stage.t)] * len(assembly.terms))
     names = [term.name for term in assembly.terms]
     return dict(zip(names, assembly.works(stage.v), strict=True))
@@ -240,6 +249,7 @@ def _add_damping_rates(
 ) -> None:
     """Add ∂Ψ/∂v of the damping laws that act as rates (linearised in a linear stage)."""
     assembly = workspace.assembly("damping", step.start)
+    _hold_friction(assembly, stage)
     inputs = [Inputs(stage.v, np.array(stage.frozen.q), 0.0, stage.t)] * len(assembly.terms)
     if stage.linear is None:
         _, gradient, magnitude = assembly.gradient(inputs)

@@ -44,6 +44,8 @@ from taut.optimise.descent import Point
 from taut.optimise.tolerance import estimate_rounding_floors
 from taut.step._accelerations import Accelerations
 from taut.system.assembly import Assembly
+from taut.system.contact_assembly import ContactAssembly
+from taut.system.contact_friction import Friction
 from taut.system.state import State
 from taut.system.system import System
 from taut.system.terms import Inputs
@@ -146,7 +148,7 @@ class ImplicitObjective:
             self.rayleigh = workspace.rayleigh_matrix(frozen)
         self.assembly = workspace.assembly("increments" if increments else "potential", frozen)
         self.rates: Assembly | None = None
-        if system.placed_damping and not increments:
+        if (system.placed_damping or system.has_friction) and not increments:
             self.rates = workspace.assembly("damping", frozen)
         self.accelerations = Accelerations(system, self.assembly, self.h)
 
@@ -200,6 +202,25 @@ class ImplicitObjective:
             energies += self.rates.energies()
         magnitude += abs(added)
         return Point(y, value + added, residual, gross, magnitude, size, scale, energies)
+
+    @property
+    def _sliding(self) -> ContactAssembly | None:
+        """The assembly with friction, if there is any."""
+        if not self.system.has_friction:
+            return None
+        assembly = self.assembly if self.rates is None else self.rates
+        assert isinstance(assembly, ContactAssembly)
+        return assembly
+
+    @property
+    def friction(self) -> Friction:
+        """The friction that acts, held while Φ is minimised."""
+        return Friction.none() if self._sliding is None else self._sliding.friction
+
+    def update_friction(self, y: Float) -> None:
+        """Let friction act with the normal forces of the contacts at y [m], (n, 3)."""
+        if self._sliding is not None:
+            self._sliding.friction = self._sliding.find_friction(self.start.positions(y))
 
     def free_part(self, y: Float, move: Float) -> float:
         """Return the part of a move from y [m], (n, 3), that contact leaves free, at most 1."""

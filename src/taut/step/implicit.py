@@ -26,6 +26,7 @@ from taut.step._objective import ImplicitObjective, Prediction, constant_stiffne
 from taut.step.integrator import Integrator, break_elements, raise_unless_converged
 from taut.step.report import Report, combine_reports, report_descent
 from taut.step.step_result import StepResult
+from taut.system.contact_friction import Friction
 from taut.system.state import State
 from taut.system.system import System
 from taut.system.workspace import Workspace, workspace_for
@@ -35,6 +36,8 @@ MINIMISERS = get_args(MinimiserName)
 # Number of stage lengths whose factorisations L-BFGS keeps: whole and half steps, and the last
 # step of a run.
 _MAX_FACTORS = 4
+# How often friction is given new normal forces; each is a minimisation of a few iterations.
+_MAX_FRICTION_UPDATES = 200
 
 
 class LinearImplicit(Integrator):
@@ -83,6 +86,7 @@ class SolvedStage:
     y: Float
     residual: Float
     report: Report
+    friction: Friction
 
     @property
     def t(self) -> float:
@@ -113,6 +117,7 @@ class _StageMinimum:
     decrease: float
     acceleration: float
     velocity_error: float
+    friction: Friction
 
 
 @dataclass
@@ -168,13 +173,18 @@ class Implicit(LinearImplicit):
             report = self._report(minimum, state, h)
             raise_unless_converged(report, state, minimum.descent.reason)
             end = minimum.descent.point
-            solved.append(SolvedStage(start, end.y, end.gradient, report))
+            solved.append(SolvedStage(start, end.y, end.gradient, report, minimum.friction))
         # Book: the new state, and the stages from which the ledger accounts for every joule.
         seconds = time.perf_counter() - started
         report = combine_reports([stage.report for stage in solved], state.t + h, h, seconds)
         result = self.book(loaded.system, state, h, solved, report)
         if loads:
             result = replace(result, loads=loads)
+        if system.has_friction:
+            held = zip(result.stages, solved, strict=True)
+            result = replace(
+                result, stages=tuple(replace(s, friction=own.friction) for s, own in held)
+            )
         # Break: elements strained beyond their breaking strain leave.
         return break_elements(workspace, result)
 
@@ -204,10 +214,13 @@ class Implicit(LinearImplicit):
             solver.analyse(objective.pattern)
         solving = time.perf_counter() - clock
         clock = time.perf_counter()
+        # Friction begins with the normal forces at the old positions.
+        objective.update_friction(start.old)
         at_old = objective.evaluate(start.old)
         lowest, evaluations = _find_start(objective, at_old)
         assembling += time.perf_counter() - clock
         descent = self._descend(objective, lowest, solver)
+        descent = self._settle_friction(objective, descent, solver)
         descent.evaluations += evaluations
         descent.assembling += assembling
         descent.solving += solving
@@ -217,7 +230,29 @@ class Implicit(LinearImplicit):
             decrease=-objective.change(at_old, descent.point),
             acceleration=objective.accelerations.at_work(descent.point.y),
             velocity_error=objective.accelerations.bound_velocity_error(descent.point.residuals),
+            friction=objective.friction,
         )
+
+    def _settle_friction(
+        self, objective: ImplicitObjective, descent: Descent, solver: LinearSolver
+    ) -> Descent:
+        """Repeat the minimisation until friction has the normal forces of its result."""
+        if not objective.system.has_friction:
+            return descent
+        for _ in range(_MAX_FRICTION_UPDATES):
+            if descent.outcome == "not converged":
+                return descent
+            objective.update_friction(descent.point.y)
+            again = self._descend(objective, objective.evaluate(descent.point.y), solver)
+            settled = again.iterations == 0
+            again.add_cost_of(descent)
+            descent = again
+            if settled:
+                return descent
+        descent.outcome, descent.reason = "not converged", (
+            f"friction did not settle in {_MAX_FRICTION_UPDATES} updates of its normal forces"
+        )
+        return descent
 
     def _descend(self, objective: ImplicitObjective, start: Point, solver: LinearSolver) -> Descent:
         if self.minimiser == "newton":

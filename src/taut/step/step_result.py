@@ -18,6 +18,7 @@ import numpy as np
 
 from taut.arrays import Float
 from taut.step.report import Report
+from taut.system.contact_friction import Friction
 from taut.system.state import State
 
 
@@ -75,6 +76,7 @@ class Stage:
     # Damping laws act as increments since `frozen` over this time [s]; None: as rates.
     span: float | None = None
     linear: Linearisation | None = None
+    friction: Friction | None = None  # of the contacts, with the normal forces that it had
 
     @property
     def counted(self) -> float:

@@ -219,6 +219,14 @@ class Assembly:
             gross[oblique] = np.bincount(owner, weights=parts, minlength=len(oblique))
         return gross
 
+    def element_gradients(self) -> list[Float]:
+        """Return ∂V/∂x [N] of each law's elements at the last evaluation, (m, s, 3) each."""
+        gradients = []
+        for k, term in enumerate(self.terms):
+            vectors = self._vectors_of(k)
+            gradients.append(vectors if term.pair is None else term.pair[None, :, None] * vectors)
+        return gradients
+
     def magnitude(self) -> float:
         """Return Σ |V_e| [J] of the last evaluation: the scale of rounding in V."""
         return sum(

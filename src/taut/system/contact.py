@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from taut.mesh.mesh import Mesh
 CONTACT_NAME = "contact"  # of its energy in tables of laws
 # The range if none is given: the smaller one of these parts of the size and of the shortest edge
 _RANGE_OF_SIZE, _RANGE_OF_EDGE = 2e-3, 0.25
+_SLIP_OF_SIZE = 1e-3  # per second
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +46,9 @@ class Contact:
     range : gap below which two surfaces repel each other [m], or None: chosen by the System
     k : stiffness of the repulsion [N/m], or None: chosen by the System
     thickness : of the bodies [m], one number or one for each particle of the System
+    friction : coefficient of Coulomb's law [1]
+    slip_speed : sliding speed at which friction is fully developed [m/s], or None: chosen by the
+        System
     """
 
     primitives: Primitives
@@ -52,6 +56,8 @@ class Contact:
     range: float | None
     k: float | None
     thickness: Float
+    friction: float
+    slip_speed: float | None
 
 
 def contact(
@@ -59,6 +65,8 @@ def contact(
     range: float | None = None,
     k: float | None = None,
     thickness: ArrayLike = 0.0,
+    friction: float = 0.0,
+    slip_speed: float | None = None,
     planes: Iterable[tuple[ArrayLike, ArrayLike]] = (),
 ) -> Contact:
     """Let bodies touch, and never pass through each other or themselves.
@@ -72,6 +80,9 @@ def contact(
         (default: so that this is ten times the mean weight of a particle)
     thickness : of the bodies [m], one number or one for each particle: surfaces touch at half the
         sum of theirs
+    friction : coefficient μ of Coulomb's law [1]
+    slip_speed : sliding speed at which friction is fully developed [m/s]; what sticks creeps with
+        less (default: 0.1% of the size of all bodies in a second)
     planes : pairs of a point [m] and a normal towards the free side
 
     Pass it as `System(…, contact=…)`. Pairs that share a particle do not repel each other.
@@ -81,14 +92,22 @@ def contact(
     ...     contact=taut.contact([0], range=1e-3, planes=[([0, 0, 0], [0, 1, 0])]))
     >>> summary = taut.simulate(ball, taut.ImplicitEuler(), h=0.01, until=1.0)
     """
-    for name, value in (("range", range), ("k", k)):
+    for name, value in (("range", range), ("k", k), ("slip_speed", slip_speed)):
         if value is not None and not (np.isfinite(value) and value > 0.0):
             raise ModelError(f"{name} of a contact must be positive, got {value}")
+    if not (np.isfinite(friction) and friction >= 0.0):
+        raise ModelError(f"friction of a contact must not be negative, got {friction}")
     widths = np.array(thickness, dtype=np.float64)
     if not (np.isfinite(widths).all() and (widths >= 0.0).all()):
         raise ModelError(f"thickness of a contact must not be negative, got {thickness}")
     return Contact(
-        _gather_primitives(surfaces), tuple(_make_plane(p) for p in planes), range, k, widths
+        _gather_primitives(surfaces),
+        tuple(_make_plane(p) for p in planes),
+        range,
+        k,
+        widths,
+        float(friction),
+        slip_speed,
     )
 
 
@@ -152,9 +171,9 @@ def resolve(contact: Contact, x: Float, weight: float, inertia: float) -> Contac
         )
     edges = primitives.edges
     shortest = float(np.linalg.norm(x[edges[:, 1]] - x[edges[:, 0]], axis=1).min(initial=np.inf))
-    range = contact.range
+    range, slip_speed = contact.range, contact.slip_speed
+    size = float(np.ptp(x[primitives.points], axis=0).max(initial=0.0))
     if range is None:
-        size = float(np.ptp(x[primitives.points], axis=0).max(initial=0.0))
         range = min(_RANGE_OF_SIZE * size, _RANGE_OF_EDGE * shortest)
         if not range > 0.0:
             raise ModelError("the range of a contact must be given: the bodies have no size")
@@ -162,6 +181,8 @@ def resolve(contact: Contact, x: Float, weight: float, inertia: float) -> Contac
         raise ModelError(
             f"range of a contact must be less than the shortest edge, {shortest:g} m, got {range:g}"
         )
+    if slip_speed is None:
+        slip_speed = _SLIP_OF_SIZE * (size if size > 0.0 else 1.0)
     k = contact.k
     if k is None:
         k = 10.0 * weight / (1.19 * range) if weight > 0.0 else inertia
@@ -173,4 +194,4 @@ def resolve(contact: Contact, x: Float, weight: float, inertia: float) -> Contac
             f"through the triangle {tuple(triangle.tolist())}"
             + (f" (and {len(found) - 1} other pairs)" if len(found) > 1 else "")
         )
-    return Contact(primitives, contact.planes, range, k, contact.thickness)
+    return replace(contact, range=range, k=k, slip_speed=slip_speed)

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from taut.arrays import Float, Int
-from taut.binding.compiled_law import ForceName
+from taut.binding.compiled_law import ForceName, FormName
 from taut.linalg.blocks import BlockMatrix, Pattern, PatternUnion
 from taut.system.assembly import Assembly
 from taut.system.contact import CONTACT_NAME
+from taut.system.contact_friction import FRICTION_NAME, Friction
 from taut.system.contact_search import ContactSearch
 from taut.system.projector import ConstraintProjector
-from taut.system.terms import Inputs
+from taut.system.terms import AssemblyKind, Inputs
 
 
 class PairEnergies:
@@ -32,68 +33,125 @@ class PairEnergies:
         return difference
 
 
-class _ContactSum:
-    """Contact as one term of an assembly: its energies, under one name."""
+class _Sum:
+    """Contact or friction as one term of an assembly: its energies, under one name."""
 
-    name, form = CONTACT_NAME, "energy"
     has_constant_gradient, has_hessian, is_load = False, True, False
 
-    def __init__(self) -> None:
+    def __init__(self, name: str, form: FormName) -> None:
+        self.name, self.form = name, form
         self.energy = np.zeros(0)
 
 
 class ContactAssembly:
-    """An assembly of laws, and contact as its last term."""
+    """An assembly of laws, and contact and friction as its last terms.
 
-    def __init__(self, laws: Assembly, search: ContactSearch) -> None:
+    kind : which laws it adds up: energies have contact, damping laws have friction
+    """
+
+    def __init__(self, laws: Assembly, search: ContactSearch, kind: AssemblyKind) -> None:
         self.laws, self.search, self.n = laws, search, laws.n
-        self._sum = _ContactSum()
-        self.terms = [*laws.terms, self._sum]
+        self._has_contact = kind != "damping"
+        self._friction_form: FormName | None = None
+        if search.contact.friction > 0.0 and kind != "potential":
+            self._friction_form = "rate" if kind == "damping" else "increment"
+        sums = []
+        if self._has_contact:
+            sums.append(_Sum(CONTACT_NAME, "energy"))
+        if self._friction_form is not None:
+            sums.append(_Sum(FRICTION_NAME, self._friction_form))
+        self._sums = sums
+        self.terms = [*laws.terms, *sums]
         self._zero = np.zeros(self.n)
         self._contacts: Assembly | None = None
-        self._at = np.zeros((0, 3))
-        self._pattern: tuple[int, Pattern, PatternUnion] | None = None
+        self._contacts_at = np.zeros((0, 3))
+        self._friction: tuple[Friction, Assembly] | None = None
+        self._union_of: tuple[Any, PatternUnion] | None = None
         self._matrix: BlockMatrix | None = None
+        self.friction = Friction.none()
 
     def adopt(self, other: Any) -> None:
         """Use the pattern and the lists of another assembly if its elements are the same."""
         if isinstance(other, ContactAssembly):
             self.laws.adopt(other.laws)
 
-    def _find(self, x: Float) -> Assembly:
-        if self._contacts is None or not np.array_equal(self._at, x):
-            self._at = np.array(x)
-            terms = self.search.find_terms(self._at)
-            self._contacts = Assembly(self.n, terms, self._union().parts[1])
+    def _find_contacts(self, x: Float) -> Assembly:
+        if self._contacts is None or not np.array_equal(self._contacts_at, x):
+            self._contacts_at = np.array(x)
+            terms = self.search.find_terms(self._contacts_at)
+            self._contacts = Assembly(self.n, terms, self._near_pattern())
         return self._contacts
 
-    def _union(self) -> PatternUnion:
-        version = self.search.near.version
-        if self._pattern is None or self._pattern[0] != version:
-            pairs = self.search.find_joined_pairs()
-            pattern = Pattern.from_pairs(pairs, self.n)
-            self._pattern = (version, pattern, PatternUnion([self.laws.pattern, pattern]))
-        return self._pattern[2]
+    def _near_pattern(self) -> Pattern:
+        return self.search.pattern(self.n)
+
+    def _friction_assembly(self) -> Assembly:
+        assert self._friction_form is not None
+        if self._friction is None or self._friction[0] is not self.friction:
+            terms = self.friction.terms(self._friction_form)
+            self._friction = (self.friction, Assembly(self.n, terms))
+        return self._friction[1]
+
+    def find_friction(self, x: Float) -> Friction:
+        """Return the friction of the contacts at positions x [m], (n, 3)."""
+        contacts = Assembly(self.n, self.search.find_terms(np.array(x)))
+        contacts.gradient([Inputs(x, x, 0.0, 0.0)] * len(contacts.terms))
+        return Friction.at(self.search.contact, x, contacts.terms, contacts.element_gradients())
+
+    def _parts(self, inputs: Sequence[Inputs]) -> list[tuple[Assembly, list[Inputs]]]:
+        """Return the assemblies that are added up, with what their kernels read."""
+        count = len(self.laws.terms)
+        parts = [(self.laws, list(inputs[:count]))]
+        for total, own in zip(self._sums, inputs[count:], strict=True):
+            part = self._find_contacts(own.x) if total.name == CONTACT_NAME else self._friction_assembly()
+            parts.append((part, [own] * len(part.terms)))
+        return parts
+
+    def _known_parts(self) -> list[Assembly]:
+        parts = [self.laws]
+        for total in self._sums:
+            part = self._contacts if total.name == CONTACT_NAME else self._friction_assembly()
+            assert part is not None
+            parts.append(part)
+        return parts
 
     @property
     def pattern(self) -> Pattern:
         """The sparsity pattern of the Hessian, until a particle has moved farther than the skin."""
-        return self._union().pattern
+        return self._unite([self.laws.pattern, *self._extra_patterns()]).pattern
+
+    def _extra_patterns(self) -> list[Pattern]:
+        patterns = []
+        for total in self._sums:
+            if total.name == CONTACT_NAME:
+                patterns.append(self._near_pattern())
+            else:
+                patterns.append(self._friction_assembly().pattern)
+        return patterns
+
+    def _unite(self, patterns: list[Pattern]) -> PatternUnion:
+        if self._union_of is None or not self._union_of[1].is_union_of(patterns):
+            self._union_of = (None, PatternUnion(patterns))
+        return self._union_of[1]
 
     def gradient(self, inputs: Sequence[Inputs]) -> tuple[float, Float, Float]:
         """Return V [J], ∂V/∂x [N] and the gross force [N], both (n, 3)."""
-        self.laws.gradient(inputs[:-1])
-        contacts = self._find(inputs[-1].x)
-        contacts.gradient([inputs[-1]] * len(contacts.terms))
+        for part, own in self._parts(inputs):
+            part.gradient(own)
         return self.sums()
 
     def sums(self) -> tuple[float, Float, Float]:
         """Return what `gradient` returns, at the last evaluation."""
-        value, total, gross = self.laws.sums()
-        assert self._contacts is not None
-        more, push, push_gross = self._contacts.sums()
-        self._sum.energy = np.concatenate([t.energy for t in self._contacts.terms])
-        return value + more, total + push, gross + push_gross
+        parts = self._known_parts()
+        value, total, gross = parts[0].sums()
+        total, gross = total.copy(), gross.copy()
+        for own, part in zip(self._sums, parts[1:], strict=True):
+            more, push, push_gross = part.sums()
+            value += more
+            total += push
+            gross += push_gross
+            own.energy = np.concatenate([t.energy for t in part.terms])
+        return value, total, gross
 
     def scaled_gradient(self, inputs: Sequence[Inputs], scale: Float, out: Float) -> None:
         """Write scale·∂V/∂x into `out` (n, 3), with a scale (n,)."""
@@ -110,14 +168,17 @@ class ContactAssembly:
         force: ForceName = "true",
     ) -> BlockMatrix:
         """Return Σ ∂²V/∂x² + diag(shift) [N/m], shift (n,), in `matrix`."""
-        own = self.laws.hessian(
-            inputs[:-1], shift, project=project, metric=metric, previous=previous, force=force
-        )
-        contacts = self._find(inputs[-1].x)
-        pushes = contacts.hessian(
-            [inputs[-1]] * len(contacts.terms), self._zero, project=project, metric=metric
-        )
-        self._matrix = self._union().sum([own, pushes], [1.0, 1.0])
+        matrices = []
+        for part, own in self._parts(inputs):
+            if part is self.laws:
+                matrix = part.hessian(
+                    own, shift, project=project, metric=metric, previous=previous, force=force
+                )
+            else:
+                matrix = part.hessian(own, self._zero, project=project, metric=metric)
+            matrices.append(matrix)
+        union = self._unite([m.pattern for m in matrices])
+        self._matrix = union.sum(matrices, [1.0] * len(matrices))
         return self._matrix
 
     @property
@@ -128,22 +189,22 @@ class ContactAssembly:
 
     def projected_gross_force(self, projector: ConstraintProjector) -> Float:
         """Return Σ |S ∂V_e/∂x|₁ [N], (n,): the gross force in the free directions."""
-        assert self._contacts is not None
-        return self.laws.projected_gross_force(projector) + self._contacts.projected_gross_force(
-            projector
-        )
+        first, *others = (part.projected_gross_force(projector) for part in self._known_parts())
+        return sum(others, first)
 
     def magnitude(self) -> float:
         """Return Σ |V_e| [J] of the last evaluation: the scale of rounding in V."""
-        assert self._contacts is not None
-        return self.laws.magnitude() + self._contacts.magnitude()
+        return sum(part.magnitude() for part in self._known_parts())
 
     def energies(self) -> tuple[Any, ...]:
         """Return the elements' energies [J] of each law at the last evaluation."""
-        assert self._contacts is not None
-        keys = np.concatenate([t.keys for t in self._contacts.terms])
-        values = np.concatenate([t.energy for t in self._contacts.terms])
-        return (*self.laws.energies(), PairEnergies(keys, values))
+        laws, *others = self._known_parts()
+        pairs = []
+        for part in others:
+            keys = np.concatenate([t.keys for t in part.terms])
+            values = np.concatenate([t.energy for t in part.terms])
+            pairs.append(PairEnergies(keys, values))
+        return (*laws.energies(), *pairs)
 
     def constant_gradient(self) -> Float:
         """Return the part of ∂V/∂x [N], (n, 3), of laws whose gradient is the same everywhere."""
@@ -151,10 +212,11 @@ class ContactAssembly:
 
     def works(self, displacement: Float) -> list[float]:
         """Return displacement·∂V/∂x [J] of each law at the last evaluation."""
-        assert self._contacts is not None
-        return [*self.laws.works(displacement), sum(self._contacts.works(displacement))]
+        laws, *others = self._known_parts()
+        return [*laws.works(displacement), *(sum(part.works(displacement)) for part in others)]
 
     def curvatures(self, left: Float, right: Float) -> list[float]:
         """Return left·∂²V/∂x²·right of each law at the last Hessian, for vectors (n, 3)."""
-        assert self._contacts is not None
-        return [*self.laws.curvatures(left, right), sum(self._contacts.curvatures(left, right))]
+        laws, *others = self._known_parts()
+        more = [sum(part.curvatures(left, right)) for part in others]
+        return [*laws.curvatures(left, right), *more]

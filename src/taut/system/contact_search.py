@@ -23,6 +23,7 @@ from taut.laws.plane_contact import plane_contact
 from taut.laws.point_edge_contact import point_edge_contact
 from taut.laws.point_point_contact import point_point_contact
 from taut.laws.point_triangle_contact import point_triangle_contact
+from taut.linalg.blocks import Pattern
 from taut.system.contact import CONTACT_NAME, Contact
 
 # ε in units of the range (see `edge_edge_contact`): edges keep ε/√2 more than they must.
@@ -72,15 +73,17 @@ _OF_POINTS: tuple[_Feature, ...] = ((_POINT_POINT, (0, 2), 0.0),)
 class ContactTerm:
     """One law of contact on the pairs that are near: what an `Assembly` needs of a `Term`.
 
-    keys : one number for each pair, (m,)
+    law : which, by its place in `_LAWS`; keys : one number for each pair, (m,)
     """
 
     name, form = CONTACT_NAME, "energy"
     outer = active = rank = total = None
     has_constant_gradient, has_hessian, is_load = False, True, False
 
-    def __init__(self, compiled: CompiledLaw, elements: Int, parameters: Float, keys: Int) -> None:
-        self.compiled, self.elements, self.keys = compiled, elements, keys
+    def __init__(
+        self, law: int, compiled: CompiledLaw, elements: Int, parameters: Float, keys: Int
+    ) -> None:
+        self.law, self.compiled, self.elements, self.keys = law, compiled, elements, keys
         self._parameters = parameters
         self.pair = None if compiled.pair is None else np.array(compiled.pair)
         self.vectors, self.blocks = compiled.vectors, compiled.blocks
@@ -93,6 +96,46 @@ class ContactTerm:
     def raise_if_bad(self, bad: Int) -> None:
         """Raise SingularState for the first element whose results are not finite."""
         raise_if_not_finite(self.name, self.elements, bad)
+
+    def find_weights(self, x: Float) -> Float:
+        """Return w of the particles of each element, (m, s): Σ wᵢxᵢ joins the closest points."""
+        corners, ones = x[self.elements], np.ones(len(self.elements))
+        if self.law == _PLANE:
+            return ones[:, None]
+        if self.law == _POINT_POINT:
+            return np.stack([ones, -ones], axis=1)
+        if self.law == _POINT_EDGE:
+            e, r = corners[:, 2] - corners[:, 1], corners[:, 0] - corners[:, 1]
+            smoothing = self._parameters[:, 3]
+            t = (_dot(r, e) + smoothing / 2) / (_dot(e, e) + smoothing)
+            return np.stack([ones, t - 1.0, -t], axis=1)
+        if self.law == _POINT_TRIANGLE:
+            a, b, r = (corners[:, i] - corners[:, j] for i, j in ((2, 1), (3, 1), (0, 1)))
+            n = np.cross(a, b)
+            u, v = _dot(np.cross(r, b), n) / _dot(n, n), _dot(np.cross(a, r), n) / _dot(n, n)
+            return np.stack([ones, u + v - 1.0, -u, -v], axis=1)
+        e, f, r = (corners[:, i] - corners[:, j] for i, j in ((1, 0), (3, 2), (0, 2)))
+        smoothing = self._parameters[:, 3]
+        a, b, c = _dot(e, e) + smoothing, _dot(f, f) + smoothing, _dot(e, f)
+        p, q = _dot(e, r) - smoothing / 2, _dot(f, r) + smoothing / 2
+        s, t = (c * q - b * p) / (a * b - c * c), (a * q - c * p) / (a * b - c * c)
+        return np.stack([1.0 - s, s, t - 1.0, -t], axis=1)
+
+
+def _dot(a: Float, b: Float) -> Float:
+    return np.einsum("ei,ei->e", a, b)
+
+
+def _raise_if_touching(pairs: Int, gaps: Float, split: int) -> None:
+    """Raise SingularState for the first pair whose gap is not positive; its sides begin at 0 and
+    `split`."""
+    bad = np.flatnonzero(~(gaps > 0.0))
+    if len(bad):
+        first, second = pairs[bad[0], :split].tolist(), pairs[bad[0], split:].tolist()
+        raise SingularState(
+            f"contact: the gap between particles {first} and {second} must be positive, "
+            f"got {gaps[bad[0]]:g} m"
+        )
 
 
 class _TermBuilder:
@@ -141,11 +184,12 @@ class _TermBuilder:
     def build(self, compiled: list[CompiledLaw]) -> list[ContactTerm]:
         """Return one term for each law, some without elements."""
         terms = []
-        for own, found, (_, s) in zip(compiled, self._found, _LAWS, strict=True):
+        for law, (own, found) in enumerate(zip(compiled, self._found, strict=True)):
+            s = _LAWS[law][1]
             elements = np.concatenate([np.empty((0, s), np.int64), *(f[0] for f in found)])
             parameters = np.concatenate([np.empty((0, own.width)), *(f[1] for f in found)])
             keys = np.concatenate([np.empty(0, np.int64), *(f[2] for f in found)])
-            terms.append(ContactTerm(own, elements, parameters, keys))
+            terms.append(ContactTerm(law, own, elements, parameters, keys))
         return terms
 
 
@@ -164,6 +208,7 @@ class ContactSearch:
         self._edge_offset = (self._smoothing / 2.0) ** 0.5
         reach = contact.range + 2.0 * float(self._radius.max(initial=0.0)) + self._edge_offset
         self.near = ProximityList(contact.primitives, movable, reach)
+        self._pattern: tuple[int, Pattern] | None = None
         self._compiled = []
         for law, s in _LAWS:
             widths = {name: 3 if name in law.vectors else None for name in law.parameters}
@@ -188,7 +233,7 @@ class ContactSearch:
         thickness, edge_thickness = self._thickness(near)
         distances, features = np.empty(m), np.empty(m, dtype=np.int8)
         loops.measure_points_and_triangles(x, near.point_triangle, distances, features)
-        self._raise_if_touching(near.point_triangle, distances - thickness)
+        _raise_if_touching(near.point_triangle, distances - thickness, 1)
         act = np.flatnonzero(distances < thickness + self._range)
         builder.add(
             near.point_triangle[act],
@@ -203,6 +248,7 @@ class ContactSearch:
         squares = np.full(len(edges), self._smoothing)
         loops.measure_edges(x, edges, squares, distances, features)
         edge_thickness = edge_thickness + self._edge_offset
+        _raise_if_touching(edges, distances - edge_thickness, 2)
         is_near = distances < edge_thickness + self._range
         for loose, table in enumerate((_OF_EDGES, _OF_EDGE_AND_POINT, _OF_POINTS)):
             act = np.flatnonzero(is_near & (near.loose == loose))
@@ -217,15 +263,6 @@ class ContactSearch:
         self._add_planes(x, builder)
         return builder.build(self._compiled)
 
-    def _raise_if_touching(self, pairs: Int, gaps: Float) -> None:
-        bad = np.flatnonzero(~(gaps > 0.0))
-        if len(bad):
-            p, *corners = pairs[bad[0]].tolist()
-            raise SingularState(
-                f"contact: particle {p} touches the triangle {tuple(corners)}: the gap must be "
-                f"positive, got {gaps[bad[0]]:g} m"
-            )
-
     def _add_planes(self, x: Float, builder: _TermBuilder) -> None:
         points = self.contact.primitives.points
         for i, plane in enumerate(self.contact.planes):
@@ -236,7 +273,14 @@ class ContactSearch:
             vectors = [*plane.point.tolist(), *plane.normal.tolist()]
             builder.add_elements(_PLANE, near[:, None], keys, self._radius[near], vectors)
 
-    def find_joined_pairs(self) -> Int:
+    def pattern(self, n: int) -> Pattern:
+        """Return the sparsity pattern of contact among n particles, until the list changes."""
+        if self._pattern is None or self._pattern[0] != self.near.version:
+            pattern = Pattern.from_pairs(self._find_joined_pairs(), n)
+            self._pattern = (self.near.version, pattern)
+        return self._pattern[1]
+
+    def _find_joined_pairs(self) -> Int:
         """Return the pairs of movable particles that contact may join until the list changes."""
         near, movable = self.near.candidates, self.near.movable
         pairs = [np.empty((0, 2), dtype=np.int64)]

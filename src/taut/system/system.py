@@ -119,6 +119,11 @@ class System:
             self.contact = self._resolve_contact(contact)
         self._is_built = True
 
+    @property
+    def has_friction(self) -> bool:
+        """Whether contacts have friction."""
+        return self.contact is not None and self.contact.friction > 0.0
+
     def _resolve_contact(self, contact: Contact) -> Contact:
         mean_mass = float(self.mass[contact.primitives.points].mean()) if self.n else 0.0
         g = [p.parameters.values(0.0)["g"] for p in self.placed_energies.values() if p.law is gravity]

@@ -107,8 +107,8 @@ class Workspace:
                 for name, placed, form in select_laws(system, kind)
             ]
             assembly: Any = Assembly(system.n, terms)
-            if system.contact is not None and kind != "damping":
-                assembly = ContactAssembly(assembly, self.contact_search)
+            if system.contact is not None:
+                assembly = ContactAssembly(assembly, self.contact_search, kind)
             if kind in self._similar:
                 assembly.adopt(self._similar[kind])
             self._similar[kind] = assembly
