@@ -6,12 +6,10 @@ import pytest
 import taut
 from taut import laws
 from taut.constraints import on_line, on_plane
-from tests.laws.test_integrators import OBEYS
+from tests.laws.test_integrators import IMPLICIT
 
 
-@pytest.mark.parametrize(
-    "integrator", [i for i in OBEYS if i.stability != "conditional"], ids=lambda i: i.__name__
-)
+@pytest.mark.parametrize("integrator", IMPLICIT, ids=lambda i: i.__name__)
 @pytest.mark.parametrize(
     "held", [on_plane([1], (1, 2, 3)), on_line([1], (1, 2, 3))], ids=["plane", "line"]
 )

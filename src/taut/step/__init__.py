@@ -4,7 +4,7 @@ implicit : predict, minimise, certify, book; `Implicit.advance` is a step on one
 implicit_euler, implicit_midpoint, bdf2, tr_bdf2 : implicit integrators
 linearly_implicit_euler : one linear solve per step
 explicit : what explicit integrators share, and their longest stable step
-symplectic_euler, velocity_verlet, rk4 : explicit integrators
+explicit_euler, symplectic_euler, velocity_verlet, rk4 : explicit integrators
 adaptive : steps of another integrator, shortened after failures or to bound the error
 integrator : the base class, certification, breaking of elements
 step_result : the result of a step, with what the ledger needs; report : its certificate

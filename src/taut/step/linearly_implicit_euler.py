@@ -1,7 +1,11 @@
-"""Linearly implicit Euler: (M + hD + h²K) Δv = h(f(q, v) - hK v), q' = q + h v'."""
+"""Linearly implicit Euler: (M + hD + h²K) Δv = h(f(q, v) - hK v), q' = q + h v'.
+
+Without damping this is (M + h²K) v' = M v + h f(q).
+"""
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
@@ -9,10 +13,12 @@ from typing import ClassVar
 import numpy as np
 
 from taut.arrays import Float
+from taut.errors import ModelError
 from taut.linalg.blocks import BlockMatrix, row_norms, row_norms_l1
-from taut.linalg.linear import LinearSolver, Solution
+from taut.linalg.indefinite import solve_indefinite
+from taut.linalg.linear import LinearSolver, Solution, SolverName
 from taut.optimise.descent import Outcome
-from taut.optimise.tolerance import estimate_rounding_floors
+from taut.optimise.tolerance import Tolerance, estimate_rounding_floors
 from taut.step._accelerations import Accelerations
 from taut.step._objective import Prediction, extrapolate
 from taut.step.implicit import LinearImplicit
@@ -26,6 +32,10 @@ from taut.system.workspace import Workspace, workspace_for
 
 # Solves for what the first one, which does not know the accelerations yet, has left unbalanced
 _MAX_CORRECTIONS = 4
+# Of the inertial forces in a step with the true stiffness, relative to the forces: beyond it the
+# velocities would have fewer than six correct digits, which no residual shows.
+_MAX_ROUNDING = 1e-6
+log = logging.getLogger("taut")
 
 
 @dataclass(eq=False)
@@ -35,6 +45,7 @@ class _LinearStep:
     matrix : A = M/h² + D/h + K [N/m]; right : b [N], (n, 3)
     gross : Σ of magnitudes of the forces in b [N], (n,), in the free directions; all_gross : in all
     project : whether K is projected
+    is_indefinite : whether A proved to be indefinite and was solved nevertheless
     """
 
     matrix: BlockMatrix
@@ -43,6 +54,7 @@ class _LinearStep:
     all_gross: Float
     project: bool
     solution: Solution | None = None
+    is_indefinite: bool = False
     assembling: float = 0.0  # wall-clock time [s]
     solving: float = 0.0
     accelerations: Accelerations = field(init=False)
@@ -54,22 +66,55 @@ class LinearlyImplicitEuler(LinearImplicit):
     Time-dependent parameters are those of the new time.
 
     Cheap and stable in practice, but the energy of a nonlinear system may grow over a step; use
-    `ImplicitEuler` for the guarantee. The stiffness is projected, each element's by itself and the
-    same on both sides: with the true one, a spring under compression may leave the matrix nearly
-    singular, and a single step would then throw particles far away. (An
+    `ImplicitEuler` for the guarantee. By default the stiffness is projected, each element's by
+    itself and the same on both sides: with the true one, a spring under compression may leave the
+    matrix nearly singular, and a single step would then throw particles far away. (An
     energy of a total has no elements that could be projected without giving up momentum: its true
     stiffness is tried first.)
 
+    With `project=False` K is the true Hessian, and without damping the step is exactly the textbook
+    equation (M + h²K) v' = M v + h f(q). If the matrix is found to be indefinite, it is factorised
+    with row interchanges, whatever the solver, and the note of the report says so; if it is
+    singular, the step raises NotConverged.
+
     tolerance, solver : see `taut.Tolerance`; "auto", "direct" or "cg"
+    project : whether the stiffness is projected
 
     >>> import taut
     >>> taut.LinearlyImplicitEuler(solver="cg").order
     1
+    >>> strut = taut.System(
+    ...     [[0, 0, 0], [1, 0, 0]],
+    ...     mass=1.0,
+    ...     energies=[taut.laws.spring([[0, 1]], k=100.0)],
+    ...     fixed=[0],
+    ...     pose=[[0, 0, 0], [0.5, 0, 0]],
+    ...     velocity=[[0, 0, 0], [0, 0.3, 0]],
+    ... )
+    >>> state, h = strut.initial_state(), 0.05
+    >>> for project in (True, False):  # across the strut K is 0, or k(1 - l0/l) = -100 N/m
+    ...     new, _ = taut.LinearlyImplicitEuler(project=project).step(strut, state, h)
+    ...     print(round(new.v[1, 1], 6))
+    0.3
+    0.4
     """
 
     order: ClassVar[int] = 1
     stability: ClassVar[Kind] = "L"
     needs: ClassVar[tuple[str, ...]] = ("forces", "stiffness")
+
+    def __init__(
+        self,
+        *,
+        tolerance: Tolerance | None = None,
+        solver: SolverName = "auto",
+        project: bool = True,
+    ) -> None:
+        super().__init__(tolerance=tolerance, solver=solver)
+        if not isinstance(project, bool):
+            raise ModelError(f"project must be True or False, got {project!r}")
+        self.project = project
+        self._has_warned = False
 
     def advance(self, system: System, state: State, h: float) -> StepResult:
         """Take a step of h seconds; raise NotConverged if the tolerance is missed."""
@@ -82,18 +127,26 @@ class LinearlyImplicitEuler(LinearImplicit):
         prediction = extrapolate(loaded.system, state.t + h, q, v, h)
         step = self._solve(loaded, state, prediction)
         y, report = self._report(step, self.solver(loaded), loaded.system, prediction, started)
-        raise_unless_converged(report, state, "the linear solver stopped short of the tolerance")
+        reason = "the linear solver stopped short of the tolerance"
+        if step.solution is None and not self.project:
+            reason = "the matrix of the step is singular; change h, or use project=True"
+        raise_unless_converged(report, state, reason)
         result = self._book(loaded.system, state, prediction, y, step, report)
         if loads:
             result = replace(result, loads=loads)
         return break_elements(workspace, result)
 
+    def warn(self, result: StepResult) -> None:
+        if result.report.note and not self._has_warned:
+            self._has_warned = True
+            log.warning(result.report.note)
+
     def _solve(self, workspace: Workspace, state: State, prediction: Prediction) -> _LinearStep:
         system, solver = workspace.system, self.solver(workspace)
         rayleigh = None if system.rayleigh is None else workspace.rayleigh_matrix(state)
         energies = system.placed_energies.values()
-        attempts: tuple[bool, ...] = (True,)
-        if any(placed.couples_all_elements for placed in energies):
+        attempts = (self.project,)
+        if self.project and any(placed.couples_all_elements for placed in energies):
             attempts = (False, True)
         assembling = solving = 0.0
         accelerations = Accelerations(system, workspace.assembly("potential", state), prediction.h)
@@ -109,6 +162,10 @@ class LinearlyImplicitEuler(LinearImplicit):
                 solver.analyse(step.matrix.pattern)
             if solver.factor(step.matrix):
                 step.solution = self._solve_linear(solver, step, accelerations)
+            if not self.project and (step.solution is None or not step.solution.definite):
+                step.solution, step.is_indefinite = solve_indefinite(step.matrix, step.right), True
+            if not self.project and _is_lost_in_rounding(step, system.mass / prediction.h**2):
+                step.solution = None
             assembling += assembled - clock
             solving += time.perf_counter() - assembled
             if step.solution is not None and step.solution.definite:
@@ -155,7 +212,7 @@ class LinearlyImplicitEuler(LinearImplicit):
         y, residuals = np.zeros_like(step.right), row_norms(step.right)
         targets = self._targets(step, step.accelerations, y)
         floors = np.zeros_like(targets)
-        if solution is not None and solution.definite:
+        if solution is not None and (solution.definite or step.is_indefinite):
             y, residuals = system.projector.project(solution.x), solution.residuals
             targets = self._targets(step, step.accelerations, y)
             if (residuals <= targets).all():
@@ -166,6 +223,12 @@ class LinearlyImplicitEuler(LinearImplicit):
                     outcome = "rounding floor"
         energies = system.placed_energies.values()
         tried_twice = step.project and any(placed.couples_all_elements for placed in energies)
+        note = ""
+        if step.is_indefinite:
+            note = (
+                f"the matrix of the step to t = {prediction.t:g} s is indefinite: "
+                "with the true stiffness of compressed elements particles may be thrown far"
+            )
         report = report_worst(
             residuals,
             targets,
@@ -178,12 +241,13 @@ class LinearlyImplicitEuler(LinearImplicit):
             velocity_error=step.accelerations.bound_velocity_error(residuals),
             iterations=1,
             evaluations=1 + tried_twice,
-            solver=solver.name,
-            why=solver.reason,
+            solver="direct (LU)" if step.is_indefinite else solver.name,
+            why="the matrix is indefinite" if step.is_indefinite else solver.reason,
             linear_iterations=0 if solution is None else solution.iterations,
             seconds=time.perf_counter() - started,
             assembling=step.assembling,
             solving=step.solving,
+            note=note,
         )
         return y, report
 
@@ -252,3 +316,14 @@ class LinearlyImplicitEuler(LinearImplicit):
             gross += row_norms_l1(system.projector.project(force))
             all_gross += row_norms_l1(force)
         return _LinearStep(total, -np.sum(forces, axis=0), gross, all_gross, project)
+
+
+def _is_lost_in_rounding(step: _LinearStep, inertia: Float) -> bool:
+    """Whether inertia and stiffness cancel so far that the matrix is singular to rounding.
+
+    inertia : M/h² [N/m], (n,)
+    """
+    if step.solution is None:
+        return False
+    rounding = np.finfo(np.float64).eps * (inertia * row_norms(step.solution.x)).max()
+    return bool(rounding > _MAX_ROUNDING * row_norms(step.right).max())

@@ -61,7 +61,7 @@ MOMENTUM = float(np.sum(MASS[:, None] * np.abs(V)))
     reason="rounding over 50 steps, of momenta whose magnitudes add up to 40 kg m/s",
 )
 def measure_momentum_linear() -> Measurement:
-    """Change of linear momentum of a tumbling body with dampers in 1 s, for each of the eight
+    """Change of linear momentum of a tumbling body with dampers in 1 s, for each of the nine
     integrators.
     """
     lost, drawn = [], []

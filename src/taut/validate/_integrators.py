@@ -14,6 +14,7 @@ from taut.arrays import Float
 from taut.optimise.tolerance import Tolerance
 from taut.run.simulate import simulate
 from taut.step.bdf2 import BDF2
+from taut.step.explicit_euler import ExplicitEuler
 from taut.step.implicit_euler import ImplicitEuler
 from taut.step.implicit_midpoint import ImplicitMidpoint
 from taut.step.integrator import Integrator
@@ -97,6 +98,7 @@ METHODS: dict[str, tuple[Callable[[], Integrator], Callable[[complex], complex],
         "z = ((1 + cw/2)/(1 - cw/2) - (1 - c)²)/c/(2 - c - (1 - c)w), c = 2 - √2, w = ihω",
         "Bank et al., IEEE Trans. Electron Devices 32 (1985) 1992",
     ),
+    "explicit-euler": (ExplicitEuler, lambda w: 1 + w, "z = 1 + ihω", f"{HAIRER}, IV.2"),
 }
 
 
