@@ -26,6 +26,6 @@ def test_large_forces_do_not_push_a_particle_off_its_constraint(integrator, held
         constraints=[held],
         pose=x + np.stack([np.zeros(3), push]),
     )
-    off = np.eye(3) - system.projector.free_directions[1]
+    off = np.eye(3) - system._projector.free_directions[1]
     for state, _ in taut.simulate(system, integrator(), h, 20 * h):
         assert np.abs(off @ (state.q[1] - x[1])).max() <= 1e-14

@@ -137,7 +137,7 @@ class Explicit(Integrator):
         self, workspace: Workspace, state: State, h: float, started: float
     ) -> StepResult:
         """Return the step before elements break; started : when it began, of perf_counter [s]."""
-        system, projector = workspace.system, workspace.system.projector
+        system, projector = workspace.system, workspace.system._projector
         memory = workspace.memory(self, lambda: _Memory(system, len(self.weights)))
         # A step that continues from the end of the last one needs no check.
         continues = memory.is_continued_by(state, h)

@@ -86,8 +86,8 @@ class Integrator(ABC):
             raise ModelError(
                 f"the step h = {h:g} s must be large enough to change the time t = {state.t:g} s"
             )
-        system.check(state)
-        system.projector.check(state.q, state.t)
+        system._check(state)
+        system._projector.check(state.q, state.t)
 
 
 def raise_unless_converged(report: Report, state: State, reason: str) -> None:

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
 from taut.arrays import Float
 from taut.errors import ModelError
-from taut.linalg.blocks import BlockMatrix, row_norms, row_norms_l1
+from taut.linalg.blocks import row_norms
 from taut.linalg.indefinite import solve_indefinite
 from taut.linalg.linear import LinearSolver, Solution, SolverName
 from taut.optimise.descent import Outcome
 from taut.optimise.tolerance import Tolerance, estimate_rounding_floors
 from taut.step._accelerations import Accelerations
+from taut.step._linear_step import LinearStep, linearise
 from taut.step._objective import Prediction, extrapolate
 from taut.step.implicit import LinearImplicit
 from taut.step.integrator import Kind, break_elements, raise_unless_converged
@@ -27,37 +28,11 @@ from taut.step.report import Report, report_worst
 from taut.step.step_result import Linearisation, Stage, StepResult
 from taut.system.state import State
 from taut.system.system import System
-from taut.system.terms import Inputs
 from taut.system.workspace import Workspace, workspace_for
 
 # Solves for what the first one, which does not know the accelerations yet, has left unbalanced
 _MAX_CORRECTIONS = 4
-# Of the inertial forces in a step with the true stiffness, relative to the forces: beyond it the
-# velocities would have fewer than six correct digits, which no residual shows.
-_MAX_ROUNDING = 1e-6
 log = logging.getLogger("taut")
-
-
-@dataclass(eq=False)
-class _LinearStep:
-    """The linear system A y = b of a step for y = h(v' - ṽ), and its solution.
-
-    matrix : A = M/h² + D/h + K [N/m]; right : b [N], (n, 3)
-    gross : Σ of magnitudes of the forces in b [N], (n,), in the free directions; all_gross : in all
-    project : whether K is projected
-    is_indefinite : whether A proved to be indefinite and was solved nevertheless
-    """
-
-    matrix: BlockMatrix
-    right: Float
-    gross: Float
-    all_gross: Float
-    project: bool
-    solution: Solution | None = None
-    is_indefinite: bool = False
-    assembling: float = 0.0  # wall-clock time [s]
-    solving: float = 0.0
-    accelerations: Accelerations = field(init=False)
 
 
 class LinearlyImplicitEuler(LinearImplicit):
@@ -141,21 +116,21 @@ class LinearlyImplicitEuler(LinearImplicit):
             self._has_warned = True
             log.warning(result.report.note)
 
-    def _solve(self, workspace: Workspace, state: State, prediction: Prediction) -> _LinearStep:
+    def _solve(self, workspace: Workspace, state: State, prediction: Prediction) -> LinearStep:
         system, solver = workspace.system, self.solver(workspace)
-        rayleigh = None if system.rayleigh is None else workspace.rayleigh_matrix(state)
-        energies = system.placed_energies.values()
-        attempts = (self.project,)
+        rayleigh = None if system._rayleigh is None else workspace.rayleigh_matrix(state)
+        energies = system._placed_energies.values()
+        attempts: tuple[bool, ...] = (self.project,)
         if self.project and any(placed.couples_all_elements for placed in energies):
             attempts = (False, True)
         assembling = solving = 0.0
         accelerations = Accelerations(system, workspace.assembly("potential", state), prediction.h)
-        step: _LinearStep | None = None
+        step: LinearStep | None = None
         for project in attempts:
             clock = time.perf_counter()
             is_first = step is None or step.solution is None
-            step = self._linearise(workspace, state, prediction, rayleigh, project=project)
-            step.right = system.projector.project(step.right)
+            step = linearise(workspace, state, prediction, rayleigh, project=project)
+            step.right = system._projector.project(step.right)
             workspace.apply_constraints(step.matrix)
             assembled = time.perf_counter()
             if is_first:
@@ -164,7 +139,7 @@ class LinearlyImplicitEuler(LinearImplicit):
                 step.solution = self._solve_linear(solver, step, accelerations)
             if not self.project and (step.solution is None or not step.solution.definite):
                 step.solution, step.is_indefinite = solve_indefinite(step.matrix, step.right), True
-            if not self.project and _is_lost_in_rounding(step, system.mass / prediction.h**2):
+            if not self.project and step.is_lost_in_rounding(system.mass / prediction.h**2):
                 step.solution = None
             assembling += assembled - clock
             solving += time.perf_counter() - assembled
@@ -175,7 +150,7 @@ class LinearlyImplicitEuler(LinearImplicit):
         return step
 
     def _solve_linear(
-        self, solver: LinearSolver, step: _LinearStep, accelerations: Accelerations
+        self, solver: LinearSolver, step: LinearStep, accelerations: Accelerations
     ) -> Solution:
         """Solve to the tolerance, which is relative to accelerations that the solution tells."""
         loose = self.tolerance.targets(step.gross, step.gross)
@@ -195,12 +170,12 @@ class LinearlyImplicitEuler(LinearImplicit):
             )
         return found
 
-    def _targets(self, step: _LinearStep, accelerations: Accelerations, y: Float) -> Float:
+    def _targets(self, step: LinearStep, accelerations: Accelerations, y: Float) -> Float:
         return self.tolerance.targets(accelerations.forces_at_work(y), step.gross)
 
     def _report(
         self,
-        step: _LinearStep,
+        step: LinearStep,
         solver: LinearSolver,
         system: System,
         prediction: Prediction,
@@ -213,7 +188,7 @@ class LinearlyImplicitEuler(LinearImplicit):
         targets = self._targets(step, step.accelerations, y)
         floors = np.zeros_like(targets)
         if solution is not None and (solution.definite or step.is_indefinite):
-            y, residuals = system.projector.project(solution.x), solution.residuals
+            y, residuals = system._projector.project(solution.x), solution.residuals
             targets = self._targets(step, step.accelerations, y)
             if (residuals <= targets).all():
                 outcome = "converged"
@@ -221,7 +196,7 @@ class LinearlyImplicitEuler(LinearImplicit):
                 floors = estimate_rounding_floors(step.all_gross, step.matrix, y)
                 if (residuals <= np.maximum(targets, floors)).all():
                     outcome = "rounding floor"
-        energies = system.placed_energies.values()
+        energies = system._placed_energies.values()
         tried_twice = step.project and any(placed.couples_all_elements for placed in energies)
         note = ""
         if step.is_indefinite:
@@ -257,7 +232,7 @@ class LinearlyImplicitEuler(LinearImplicit):
         state: State,
         prediction: Prediction,
         y: Float,
-        step: _LinearStep,
+        step: LinearStep,
         report: Report,
     ) -> StepResult:
         h = prediction.h
@@ -274,56 +249,3 @@ class LinearlyImplicitEuler(LinearImplicit):
             residual=step.matrix.multiply(y) - step.right,
             stages=(Stage(1.0, prediction.t, q, v, state, linear=linear),),
         )
-
-    def _linearise(
-        self,
-        workspace: Workspace,
-        state: State,
-        prediction: Prediction,
-        rayleigh: BlockMatrix | None,
-        *,
-        project: bool,
-    ) -> _LinearStep:
-        """Return the linear system for y = h(v' - ṽ), before constraints.
-
-        ṽ is the predicted velocity: v where a particle is free, so that b is f(q, v) - hK v there;
-        where it is not, the difference v - ṽ acts on its neighbours through D.
-        """
-        system, h = workspace.system, prediction.h
-        jump = np.array(state.v) - prediction.v
-        energies = workspace.assembly("potential", state)
-        at = [Inputs.at(state, prediction.t)] * len(energies.terms)
-        energies.hessian(at, np.zeros(system.n), project=project)
-        _, gradient, sizes = energies.sums()
-        gross = energies.projected_gross_force(system.projector)
-        all_gross = row_norms_l1(sizes)
-        forces = [gradient, h * energies.matrix.multiply(prediction.v)]
-        matrices, factors = [energies.matrix], [1.0]
-        if system.placed_damping:
-            damping = workspace.assembly("damping", state)
-            at = [Inputs.rates(state, prediction.t)] * len(damping.terms)
-            damping.hessian(at, np.zeros(system.n), project=False)
-            forces += [damping.sums()[1], -damping.matrix.multiply(jump)]
-            matrices.append(damping.matrix)
-            factors.append(1.0 / h)
-        if rayleigh is not None:
-            forces.append(rayleigh.multiply(prediction.v))
-            matrices.append(rayleigh)
-            factors.append(1.0 / h)
-        total = workspace.union([m.pattern for m in matrices]).sum(matrices, factors)
-        total.data[total.pattern.diagonal] += (system.mass / h**2)[:, None, None] * np.eye(3)
-        for force in forces[1:]:
-            gross += row_norms_l1(system.projector.project(force))
-            all_gross += row_norms_l1(force)
-        return _LinearStep(total, -np.sum(forces, axis=0), gross, all_gross, project)
-
-
-def _is_lost_in_rounding(step: _LinearStep, inertia: Float) -> bool:
-    """Whether inertia and stiffness cancel so far that the matrix is singular to rounding.
-
-    inertia : M/h² [N/m], (n,)
-    """
-    if step.solution is None:
-        return False
-    rounding = np.finfo(np.float64).eps * (inertia * row_norms(step.solution.x)).max()
-    return bool(rounding > _MAX_ROUNDING * row_norms(step.right).max())
