@@ -222,7 +222,7 @@ class Explicit(Integrator):
             [growth] = self.amplification(np.array([known.omega]), np.zeros(1), h)
             return (
                 f"{name} lets undamped oscillations grow, however short the step; h = {h:g} s "
-                f"multiplies the fastest one of this system by {growth:.6g} in each step"
+                f"multiplies the fastest one of this system by 1 + {growth - 1.0:.3g} in each step"
             )
         return (
             f"h = {h:g} s is beyond the limit of {name} for this system; "
