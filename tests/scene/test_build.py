@@ -242,6 +242,25 @@ def test_integrators_and_their_options():
     )
 
 
+def test_stiffness_of_a_linearly_implicit_step_can_be_the_true_one():
+    def read(method, line):
+        table = f'[integrator]\nmethod = "{method}"\n{line}\n'
+        return scene.read_text(HEAD + ROPE.format(name="a") + table)
+
+    for line, project in (("", True), ("project = true", True), ("project = false", False)):
+        made = read("LinearlyImplicitEuler", line)
+        assert made.build().integrator.project is project
+    for method, line, message in (
+        ("ImplicitEuler", "project = false", "ImplicitEuler has no project"),
+        ("ExplicitEuler", "project = true", "ExplicitEuler has no project"),
+        ("LinearlyImplicitEuler", "project = 0", "project"),
+        ("LinearlyImplicitEuler", 'project = "no"', "project"),
+    ):
+        with pytest.raises(taut.errors.SceneError, match=message):
+            read(method, line)
+    assert "project = false" in made.resolved()
+
+
 def test_every_law_and_generator_can_be_named():
     defs = scene.schema()["$defs"]
     for name in taut.laws.__all__:

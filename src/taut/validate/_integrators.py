@@ -253,3 +253,37 @@ def measure_invariant_symplectic_euler() -> Measurement:
         kept[-1],
         Curve(OMEGA * x[:60], v[:60], w, "ωx [m/s]", "v [m/s]", theory_x=u, equal_axes=True),
     )
+
+
+STRUT_STEPS = np.array([0.02, 0.05, 0.08, 0.13, 0.16, 0.2])  # [s]; singular at 0.1 s
+STRUT = 0.3 / (1 - 100.0 * STRUT_STEPS**2)  # m = 1 kg, k(1 - l0/l) = -100 N/m
+
+
+@case(
+    "strut-true-stiffness",
+    formula="v' = v/(1 + h²k(1 - l₀/l)/m), across a spring with l = l₀/2",
+    source="(M + h²K)v' = Mv + hf with the Hessian of ½k(l - l₀)²",
+    unit="m/s",
+    expected=STRUT,
+    tolerance=1e-14,
+    reason="one step each, of a matrix whose smallest pivot loses no more than a digit",
+)
+def measure_strut_true_stiffness() -> Measurement:
+    """LinearlyImplicitEuler(project=False): speed across a strut after one step, for six h.
+
+    From h = 0.1 s on the matrix is indefinite, and the speed has the other sign.
+    """
+    system = build_system(
+        [[0, 0, 0], [1, 0, 0]],
+        mass=1.0,
+        fixed=[0],
+        energies=[laws.spring([[0, 1]], k=100.0)],
+        pose=[[0, 0, 0], [0.5, 0, 0]],
+        velocity=[[0, 0, 0], [0, 0.3, 0]],
+    )
+    start = system.initial_state()
+    got = [
+        LinearlyImplicitEuler(project=False).advance(system, start, float(h)).state.v[1, 1]
+        for h in STRUT_STEPS
+    ]
+    return Measurement(got, Curve(STRUT_STEPS, got, STRUT, "h [s]", "v' [m/s]"))
