@@ -199,7 +199,7 @@ class LinearlyImplicitEuler(LinearImplicit):
         energies = system._placed_energies.values()
         tried_twice = step.project and any(placed.couples_all_elements for placed in energies)
         note = ""
-        if step.is_indefinite:
+        if step.is_indefinite and solution is not None:
             note = (
                 f"the matrix of the step to t = {prediction.t:g} s is indefinite: "
                 "with the true stiffness of compressed elements particles may be thrown far"
