@@ -113,6 +113,7 @@ class System:
         self.constraints: tuple[Constraint, ...] = to_entries("constraints", constraints)
         self.fixed = particle_indices(fixed, self.n, "fixed")
         self.fixed.setflags(write=False)
+        # Names with an underscore are for the modules of taut: tab completion leaves them out.
         self._projector = ConstraintProjector(
             self.pose, [fix(self.fixed), *self.constraints], flat=self.flat
         )
