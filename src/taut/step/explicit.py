@@ -221,8 +221,9 @@ class Explicit(Integrator):
         if not known.max_step:
             [growth] = self.amplification(np.array([known.omega]), np.zeros(1), h)
             return (
-                f"{name} lets undamped oscillations grow, however short the step; h = {h:g} s "
-                f"multiplies the fastest one of this system by 1 + {growth - 1.0:.3g} in each step"
+                f"{name} lets undamped oscillations grow, however short the step: h = {h:g} s "
+                f"multiplies the fastest one of this system by 1 + {growth - 1.0:.3g} each time, "
+                "if nothing damps it"
             )
         return (
             f"h = {h:g} s is beyond the limit of {name} for this system; "
