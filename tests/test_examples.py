@@ -374,9 +374,9 @@ def descents(monkeypatch):
         done = plain(self, system, state, h)
         timed = any(
             p.parameters.time_dependent
-            for p in [*system.placed_energies.values(), *system.placed_damping.values()]
+            for p in [*system._placed_energies.values(), *system._placed_damping.values()]
         )
-        if not (system.projector.scripts or system.placed_loads or timed):
+        if not (system._projector.scripts or system._placed_loads or timed):
             dv = done.state.v - state.v
             gain = (
                 system.V(done.state)

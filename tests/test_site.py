@@ -123,7 +123,7 @@ def test_values_of_choosing_match_the_guide():
     rows = re.findall(
         r"^\| `(\w+)` \| (.*? mm .*?) \|$", (DOCS / "choosing.md").read_text(), re.MULTILINE
     )
-    assert len(rows) == 8
+    assert len(rows) == 9
     for name, cells in rows:
         rounded = re.findall(r"(-?\d+(?:\.(\d+))?) m[mJ]", cells)
         assert len(rounded) == len(printed[name]), name

@@ -52,8 +52,8 @@ def check_step(system: System, old: State, new: State, report: Report, integrato
             return f"the energy must not grow, but the step gains {gain:.2e} J"
     if (
         isinstance(integrator, ImplicitEuler)
-        and system.rayleigh is None
-        and "spring_damping" not in system.placed_damping
+        and system._rayleigh is None
+        and "spring_damping" not in system._placed_damping
     ):
         return _check_balance(system, old, new, report.acceleration * integrator.tolerance.relative)
     return ""
@@ -97,10 +97,10 @@ def _check_balance(system: System, old: State, new: State, acceleration: float) 
     The residual m(v' - v)/h - f(q', v') may reach the tolerance, m times an acceleration [m/s²],
     plus what rounding of coordinates and velocities can cause.
     """
-    h, projector = new.t - old.t, system.projector
+    h, projector = new.t - old.t, system._projector
     inertia = system.mass[:, None] * (new.v - old.v) / h
     force = system.f(new)
-    drag = force + system.potential(new)[1]
+    drag = force + workspace_for(system).potential(new)[1]
     gross = workspace_for(system).assembly("potential", new).projected_gross_force(projector)
     gross += np.abs(projector.project(inertia)).sum(axis=1) + np.abs(projector.project(drag)).sum(
         axis=1
@@ -119,17 +119,21 @@ def _check_balance(system: System, old: State, new: State, acceleration: float) 
     everywhere, limits = np.abs(inertia).sum(axis=1), np.zeros(system.n)
     for shift in (0.0, 1.0, -1.0):  # the stiffness jumps where a hinge folds
         near = new.with_(q=new.q + shift * perturbation)
-        gross_near = everywhere + system.potential(near)[2].sum(axis=1)
-        limits = np.maximum(
-            limits,
-            estimate_rounding_floors(gross_near, system.stiffness(near, project=False), size),
-        )
-    # Rounding can make a slack cable taut, so its stiffness counts: scaled up, all cables are taut.
-    if "cable" in system.placed_energies:
+        gross_near = everywhere + workspace_for(system).potential(near)[2].sum(axis=1)
         limits = np.maximum(
             limits,
             estimate_rounding_floors(
-                everywhere, system.stiffness(new.with_(q=1e6 * new.q), project=False), size
+                gross_near, workspace_for(system).stiffness(near, project=False), size
+            ),
+        )
+    # Rounding can make a slack cable taut, so its stiffness counts: scaled up, all cables are taut.
+    if "cable" in system._placed_energies:
+        limits = np.maximum(
+            limits,
+            estimate_rounding_floors(
+                everywhere,
+                workspace_for(system).stiffness(new.with_(q=1e6 * new.q), project=False),
+                size,
             ),
         )
     limits += acceleration * system.mass + 1e-12 * gross

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from taut.bench.net import cloth
 from taut.linalg.blocks import row_norms
 from taut.linalg.multigrid import Multigrid
+from taut.system.workspace import workspace_for
 
 mpl.rcParams.update(
     {
@@ -29,11 +30,11 @@ def problem(n):
     system = cloth(n).system()
     q = np.array(system.initial_state().q)
     q[:, 1] -= 0.05 * np.sin(3 * q[:, 0]) * np.sin(2 * q[:, 2])
-    state = system.initial_state().with_(q=system.projector.project_positions(q, 0.0))
-    matrix = system.stiffness(state, project=True).copy()
+    state = system.initial_state().with_(q=system._projector.project_positions(q, 0.0))
+    matrix = workspace_for(system).stiffness(state, project=True).copy()
     matrix.data[matrix.pattern.diagonal] += (system.mass / H**2)[:, None, None] * np.eye(3)
-    system.projector.apply_to_matrix(matrix)
-    return matrix, system.projector.project(system.f(state))
+    system._projector.apply_to_matrix(matrix)
+    return matrix, system._projector.project(system.f(state))
 
 
 def by_blocks(matrix, b, until):

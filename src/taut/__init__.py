@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from taut.statics.stability import stability as stability
     from taut.step.adaptive import Adaptive as Adaptive
     from taut.step.bdf2 import BDF2 as BDF2
+    from taut.step.explicit_euler import ExplicitEuler as ExplicitEuler
     from taut.step.implicit_euler import ImplicitEuler as ImplicitEuler
     from taut.step.implicit_midpoint import ImplicitMidpoint as ImplicitMidpoint
     from taut.step.linearly_implicit_euler import LinearlyImplicitEuler as LinearlyImplicitEuler
@@ -90,6 +91,7 @@ _HOME = {
     "Tolerance": "optimise.tolerance",
     "Adaptive": "step.adaptive",
     "BDF2": "step.bdf2",
+    "ExplicitEuler": "step.explicit_euler",
     "form_finding": "statics.form_finding",
     "ImplicitEuler": "step.implicit_euler",
     "ImplicitMidpoint": "step.implicit_midpoint",

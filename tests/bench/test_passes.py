@@ -20,6 +20,7 @@ from taut.bench.row import Bench
 from taut.linalg.multigrid import Multigrid
 from taut.progress import Progress
 from taut.step.report import Report
+from taut.system.workspace import workspace_for
 
 THREE_LEVELS = SimpleNamespace(
     depth=3,
@@ -91,7 +92,7 @@ def test_arrays_of_the_solver_have_the_sizes_of_the_model():
     """The model assumes 4 and 8 byte numbers: compare with what is stored."""
     solver = Multigrid()
     system = cloth(12).system()
-    pattern = system.stiffness(system.initial_state(), project=False).pattern
+    pattern = workspace_for(system).stiffness(system.initial_state(), project=False).pattern
     solver.analyse(pattern)
     levels, coarsening = solver._levels, solver._coarsening
     blocks, rows = int(levels.blocks[-1]), int(levels.rows[-1])
@@ -120,7 +121,9 @@ def test_assembly_and_evaluation_counted_by_hand():
     assert traffic.evaluation == (
         elements + 16 * 24 + 2 * vectors + vector_lists + 16 * 56 + 16 * 128
     )
-    least = count_assembly_bytes(system, system.stiffness(system.initial_state(), project=False))
+    least = count_assembly_bytes(
+        system, workspace_for(system).stiffness(system.initial_state(), project=False)
+    )
     assert traffic.assembly > least
 
 

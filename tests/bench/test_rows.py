@@ -20,6 +20,7 @@ from taut.bench.net import cloth
 from taut.bench.roofline import count_assembly_bytes
 from taut.bench.row import Bench, Row, fit_exponent, format_rows
 from taut.progress import Progress
+from taut.system.workspace import workspace_for
 
 N = 8
 
@@ -203,9 +204,9 @@ def test_bytes_of_assembly():
     """
     net = cloth(4)
     system = net.system()
-    matrix = system.stiffness(system.initial_state(), project=False)
+    matrix = workspace_for(system).stiffness(system.initial_state(), project=False)
     assert len(net.pairs) == 2 * 12 + 2 * 9 + 2 * 8
-    elements = sum(p.elements.nbytes for p in system.placed_energies.values())
+    elements = sum(p.elements.nbytes for p in system._placed_energies.values())
     assert elements == 58 * 16 + 16 * 8
     assert count_assembly_bytes(system, matrix) - elements - matrix.data.nbytes - 48 * 16 == 8 * (
         2 * 58 + 4 * 16
@@ -246,7 +247,7 @@ def test_splu_detects_indefinite_matrices(definite):
     pair = taut.System(np.eye(2, 3), mass=1.0, energies=[taut.laws.spring([[0, 1]], k=1.0, l0=1.0)])
     length = 2.0 if definite else 0.5
     state = pair.initial_state().with_(q=[[0, 0, 0], [length, 0, 0]])
-    matrix = pair.stiffness(state, project=False)
+    matrix = workspace_for(pair).stiffness(state, project=False)
     matrix.data[matrix.pattern.diagonal] += 0.5 * np.eye(
         3
     )  # k (1 - l₀/l) is 0.5, or -1: eigenvalues 0.5 and 2·that + 0.5

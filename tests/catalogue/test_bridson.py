@@ -88,7 +88,7 @@ def rest_angle(x):
     """The angle that taut measures on a shape."""
     return (
         taut.System(x, mass=1.0, energies=[laws.bridson_bending(HINGE, k=1.0)])
-        .placed_energies["bridson_bending"]
+        ._placed_energies["bridson_bending"]
         .parameters.constant["theta0"][0]
     )
 

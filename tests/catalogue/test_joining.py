@@ -130,7 +130,7 @@ def test_point_off_a_triangle_is_attached_to_its_projection():
     points = [np.array(weights) @ corners + np.array([0, 0, 0.4]), *corners]
     system = taut.System(points, mass=1.0, energies=[laws.attachment([range(4)], k=90.0)])
     np.testing.assert_allclose(
-        system.placed_energies["attachment"].parameters.constant["weights"], [weights], atol=1e-14
+        system._placed_energies["attachment"].parameters.constant["weights"], [weights], atol=1e-14
     )
     np.testing.assert_allclose(
         system.f(system.initial_state()), np.outer([-1, *weights], [0, 0, 90.0 * 0.4]), atol=1e-13
@@ -188,7 +188,7 @@ def test_many_points_by_an_embedding(cage):
     assert system.V(system.initial_state()) < 1e-25
     np.testing.assert_allclose(
         both.with_(energies=[laws.attachment(elements, k=50.0)])
-        .placed_energies["attachment"]
+        ._placed_energies["attachment"]
         .parameters.constant["weights"],
         rider.weights,
         atol=1e-13,

@@ -23,7 +23,7 @@ def measure_rest_angle(law, points, elements, **stiffness):
     """The rest angles [rad] that a law measures on a shape."""
     return (
         taut.System(points, mass=1.0, energies=[law(elements, **stiffness)])
-        .placed_energies[law.name]
+        ._placed_energies[law.name]
         .parameters.constant["theta0"]
     )
 

@@ -102,7 +102,7 @@ def test_sampled_paths_are_interpolated_and_clamped():
         mass=1.0,
         constraints=[scripted([0], ([0.0, 1.0, 3.0], [[0, 0, 0], [1, 0, 0], [1, 4, 0]]))],
     )
-    got = [system.projector.anchors(t)[0].tolist() for t in (-1.0, 0.25, 1.0, 2.0, 9.0)]
+    got = [system._projector.anchors(t)[0].tolist() for t in (-1.0, 0.25, 1.0, 2.0, 9.0)]
     assert got == [[0, 0, 0], [0.25, 0, 0], [1, 0, 0], [1, 2, 0], [1, 4, 0]]
 
 
@@ -158,14 +158,14 @@ def test_reject_bad_directions(bad):
 def test_paths_follow_the_order_of_the_particles():
     rows = np.array([[1.0, 0, 0], [2.0, 0, 0]])
     system = taut.System(np.zeros((2, 3)), mass=1.0, constraints=[scripted([1, 0], lambda t: rows)])
-    assert system.projector.anchors(0.0)[:, 0].tolist() == [2.0, 1.0]
+    assert system._projector.anchors(0.0)[:, 0].tolist() == [2.0, 1.0]
 
 
 def test_samples_are_copied():
     points = np.zeros((2, 3))
     system = taut.System([[0, 0, 0]], mass=1.0, constraints=[scripted([0], ([0.0, 1.0], points))])
     points += 5.0
-    assert not system.projector.anchors(1.0).any()
+    assert not system._projector.anchors(1.0).any()
     with pytest.raises(taut.errors.ModelError, match="a function of time or a pair"):
         scripted([0], (1, 2, 3))
 

@@ -33,7 +33,7 @@ def test_positions_follow_the_rigid_motion():
         for turn in turns.values():
             held = system(
                 handle([3, 1, 0, 2], move=lambda t: helix(t)[0], turn=turn, about=about)
-            ).projector
+            )._projector
             for t in (0.0, 1e-9, 0.7, 50.0):
                 u, w = helix(t)
                 expected = c + u + Rotation.from_rotvec(w).apply(SHAPE[:4] - c)
@@ -137,22 +137,22 @@ def test_samples_are_interpolated_linearly():
         )
     )
     np.testing.assert_allclose(
-        held.projector.anchors(0.5)[:2], [[0.5, 0.5, 0], [0.5, 1.5, 0]], atol=1e-15
+        held._projector.anchors(0.5)[:2], [[0.5, 0.5, 0], [0.5, 1.5, 0]], atol=1e-15
     )
-    np.testing.assert_allclose(held.projector.anchors(3.0)[:2], [[1, 4, 0], [0, 4, 0]], atol=1e-15)
+    np.testing.assert_allclose(held._projector.anchors(3.0)[:2], [[1, 4, 0], [0, 4, 0]], atol=1e-15)
 
 
 def test_in_the_plane_an_angle_turns_about_z():
     flat = system(
         handle([0, 1], move=lambda t: (t, 0), turn=lambda t: t, about=(0, 0)), points=SHAPE[:3, :2]
     )
-    np.testing.assert_allclose(flat.projector.anchors(np.pi / 2)[1], [np.pi / 2, 1, 0], atol=1e-15)
+    np.testing.assert_allclose(flat._projector.anchors(np.pi / 2)[1], [np.pi / 2, 1, 0], atol=1e-15)
     state, _ = taut.ImplicitEuler().step(flat, flat.initial_state(), 0.1)
     assert not state.q[:, 2].any()
     with pytest.raises(taut.errors.ModelError, match="particle 0 at t = 1 s leaves the plane"):
         system(
             handle([0, 1], turn=lambda t: (t, 0, 0), about=(0, 1)), points=SHAPE[:3, :2]
-        ).projector.anchors(1.0)
+        )._projector.anchors(1.0)
 
 
 def test_joined_bodies_keep_their_handles():
@@ -162,10 +162,10 @@ def test_joined_bodies_keep_their_handles():
     turned = system(handle([True, True, False, False, False], turn=lambda t: (0, 0, t)))
     moved = turned.with_(pose=SHAPE + np.array([5.0, 0, 0]))
     joined = taut.join(turned, moved)
-    expected = np.concatenate([turned.projector.anchors(0.8), moved.projector.anchors(0.8)])
-    assert (joined.projector.anchors(0.8) == expected).all()
+    expected = np.concatenate([turned._projector.anchors(0.8), moved._projector.anchors(0.8)])
+    assert (joined._projector.anchors(0.8) == expected).all()
     np.testing.assert_allclose(expected[5:7], expected[:2] + np.array([5.0, 0, 0]), atol=2e-15)
-    assert joined.projector.is_fixed.nonzero()[0].tolist() == [0, 1, 5, 6]
+    assert joined._projector.is_fixed.nonzero()[0].tolist() == [0, 1, 5, 6]
 
 
 def test_equilibrium_has_a_torque_on_the_handle():
@@ -179,7 +179,7 @@ def test_equilibrium_has_a_torque_on_the_handle():
         energies=[laws.spring([[1, 2]], k=200.0)],
     )
     start = lever.initial_state()
-    rest = taut.equilibrium(lever, start.with_(t=1.0, q=lever.projector.anchors(1.0)))
+    rest = taut.equilibrium(lever, start.with_(t=1.0, q=lever._projector.anchors(1.0)))
     tip = np.array([np.cos(np.pi / 6), -0.5, 0])
     gap = points[2] - tip
     length = np.linalg.norm(gap)
@@ -224,7 +224,7 @@ def test_reject_invalid_motions(wrong, message):
 
 
 def test_motion_invalid_at_a_later_time_raises_then():
-    held = system(handle([0, 1], turn=lambda t: np.eye(3) * (1 + max(t - 1.0, 0.0)))).projector
+    held = system(handle([0, 1], turn=lambda t: np.eye(3) * (1 + max(t - 1.0, 0.0))))._projector
     held.anchors(1.0)
     with pytest.raises(taut.errors.ModelError, match="`turn` at t = 2 s must be a rotation"):
         held.anchors(2.0)
@@ -240,4 +240,4 @@ def test_reject_invalid_particles():
     with pytest.raises(
         taut.errors.ModelError, match=r"particle 0 contradict each other at t = 1 s"
     ):
-        system(handle([0, 1], move=lambda t: (t, 0, 0)), fixed=[0]).projector.anchors(1.0)
+        system(handle([0, 1], move=lambda t: (t, 0, 0)), fixed=[0])._projector.anchors(1.0)

@@ -14,6 +14,7 @@ from taut.linalg.blocks import BlockMatrix
 from taut.linalg.low_rank import RankOne, SparsePlusLowRank
 from taut.statics import _proximal_descent as proximal
 from taut.system.reduction import Reduction
+from taut.system.workspace import workspace_for
 
 SIZE = 400  # above eigen.DENSE_UP_TO, so that none of it is solved densely
 WEIGHTS = {
@@ -236,8 +237,8 @@ def test_reduction_to_free_coordinates():
     energies = [laws.spring(ball.edges, k=9.0), laws.gas(ball.triangles, p=300.0)]
     body = taut.System(ball.points, mass=1.0, fixed=[0], energies=energies, constraints=held)
     free, stiffness = (
-        Reduction.of(body.projector),
-        body.stiffness(body.initial_state(), project=False),
+        Reduction.of(body._projector),
+        workspace_for(body).stiffness(body.initial_state(), project=False),
     )
     basis = free.basis.toarray()
     full = basis.T @ stiffness.to_scipy().toarray() @ basis
@@ -263,8 +264,8 @@ def test_shift_without_a_factorisation_still_gives_the_scale(monkeypatch):
     """
     ball = taut.mesh.sphere(6)
     body = taut.System(ball.points, mass=1.0, energies=[laws.spring(ball.edges, k=200.0)])
-    matrix = Reduction.of(body.projector).matrix(
-        body.stiffness(body.initial_state(), project=False)
+    matrix = Reduction.of(body._projector).matrix(
+        workspace_for(body).stiffness(body.initial_state(), project=False)
     )
     exact = np.linalg.eigvalsh(matrix.toarray())[:8]
     monkeypatch.setattr(eigen, "DENSE_AT_MOST", 0)

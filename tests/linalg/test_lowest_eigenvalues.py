@@ -18,6 +18,7 @@ from taut.linalg.lowest_eigenvalues import (
 )
 from taut.statics.stability import estimate_zero
 from taut.system.reduction import Reduction
+from taut.system.workspace import workspace_for
 
 
 def springs(mesh, k, stretch=1.0):
@@ -89,12 +90,12 @@ SYSTEMS = {
 def constrained(system):
     """K with its constraints, what counts as zero, and all eigenvalues in the free directions."""
     state = system.initial_state()
-    matrix = system.stiffness(state, project=False).copy()
-    _, gradient, gross = system.potential(state)
+    matrix = workspace_for(system).stiffness(state, project=False).copy()
+    _, gradient, gross = workspace_for(system).potential(state)
     ones = np.ones(system.n)
-    zero = estimate_zero(system.projector, state.q, gradient, gross, matrix, ones)
-    reduced = Reduction.of(system.projector).matrix(matrix).toarray()
-    system.projector.apply_to_matrix(matrix)
+    zero = estimate_zero(system._projector, state.q, gradient, gross, matrix, ones)
+    reduced = Reduction.of(system._projector).matrix(matrix).toarray()
+    system._projector.apply_to_matrix(matrix)
     return matrix, zero, np.linalg.eigvalsh(reduced)
 
 
@@ -118,7 +119,7 @@ def test_lowest_pairs_against_all_eigenvalues(name):
         assert counts == (negative, zeros)
     flat = found.vectors.reshape(8, -1)
     assert flat @ flat.T == pytest.approx(np.eye(8), abs=1e-12)
-    free = np.array([system.projector.project(x) for x in found.vectors])
+    free = np.array([system._projector.project(x) for x in found.vectors])
     assert free == pytest.approx(found.vectors, abs=1e-14)
 
 
@@ -142,8 +143,8 @@ def test_same_bits_with_any_number_of_threads():
     mesh = taut.mesh.sheet(50, 50)
     points = np.column_stack([mesh.points[:, :2], 0.1 * np.sin(3 * mesh.points[:, 0])])
     system = taut.System(points, mass=1.0, fixed=[0, 50], energies=[springs(mesh, 100.0, 0.98)])
-    matrix, zero = system.stiffness(system.initial_state(), project=False), 1e-9
-    system.projector.apply_to_matrix(matrix)
+    matrix, zero = workspace_for(system).stiffness(system.initial_state(), project=False), 1e-9
+    system._projector.apply_to_matrix(matrix)
     before, results = numba.get_num_threads(), []
     try:
         for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):

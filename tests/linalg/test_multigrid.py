@@ -17,6 +17,7 @@ from taut.bench.net import cloth
 from taut.linalg._hierarchy import MAX_FILL, Hierarchy
 from taut.linalg.blocks import BlockMatrix, ConstrainedRows, Pattern
 from taut.linalg.multigrid import Multigrid
+from taut.system.workspace import workspace_for
 from taut.watch import watching
 from tests.linalg.slow_solve import solve_slowly
 
@@ -35,11 +36,11 @@ def step_of_cloth(n, stiffness=1.0):
     system = cloth(n, stiffness).system()
     q = np.array(system.initial_state().q)
     q[:, 1] -= 0.05 * np.sin(3 * q[:, 0]) * np.sin(2 * q[:, 2])
-    state = system.initial_state().with_(q=system.projector.project_positions(q, 0.0))
-    matrix = system.stiffness(state, project=True).copy()
+    state = system.initial_state().with_(q=system._projector.project_positions(q, 0.0))
+    matrix = workspace_for(system).stiffness(state, project=True).copy()
     matrix.data[matrix.pattern.diagonal] += (system.mass / 0.01**2)[:, None, None] * np.eye(3)
-    system.projector.apply_to_matrix(matrix)
-    return matrix, system.projector.project(system.f(state))
+    system._projector.apply_to_matrix(matrix)
+    return matrix, system._projector.project(system.f(state))
 
 
 def prolongation(h, level):
@@ -145,14 +146,14 @@ def sheet_step(cells, stiffness=1e3, spread=0.0):
     ]
     system = taut.System(sheet.points, mass=mass, energies=springs, fixed=[0])
     state = system.initial_state().with_(
-        q=system.projector.project_positions(
+        q=system._projector.project_positions(
             sheet.points + 1e-3 * rng.normal(size=(sheet.n, 3)), 0.0
         )
     )
-    matrix = system.stiffness(state, project=True).copy()
+    matrix = workspace_for(system).stiffness(state, project=True).copy()
     matrix.data[matrix.pattern.diagonal] += (system.mass / 0.01**2)[:, None, None] * np.eye(3)
-    system.projector.apply_to_matrix(matrix)
-    return matrix, system.projector.project(rng.normal(size=(sheet.n, 3)))
+    system._projector.apply_to_matrix(matrix)
+    return matrix, system._projector.project(rng.normal(size=(sheet.n, 3)))
 
 
 @pytest.mark.parametrize("cells", [39, 40])

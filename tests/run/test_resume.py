@@ -18,6 +18,7 @@ from taut.constraints import scripted
 from taut.run.open_run import open_run
 from taut.run.record import record, resume
 from taut.run.run_folder import lock_run
+from taut.step.explicit import Explicit
 from tests.laws.test_integrators import OBEYS
 from tests.run.recordings import ball, bits, frames, net, stopping_after
 
@@ -44,7 +45,7 @@ def test_resumed_run_is_bit_identical(tmp_path, make):
 
     Interrupted twice, between frames.
     """
-    h = 0.002 if make().stability == "conditional" else H
+    h = 0.002 if isinstance(make(), Explicit) else H
     until = 20 * h
     whole = record(tmp_path / "whole", net(4), make(), h=h, until=until, every=3)
     first = record(

@@ -28,7 +28,7 @@ def test_laws_are_chosen_by_cells(tmp_path, mesh, file, laws, word):
     taut.mesh.write(mesh, tmp_path / file)
     made = scene.of_mesh(tmp_path / file)
     built = made.build()
-    assert list(built.system.placed_energies) == laws
+    assert list(built.system._placed_energies) == laws
     assert word in made.notes[0]
     assert any("young" in note and "default" in note for note in made.notes)
     assert any(note.startswith("held points") for note in made.notes)

@@ -37,20 +37,22 @@ def rope(text="", name="a"):
     ],
 )
 def test_parameter_forms(k, expected):
-    made = rope(SPRING.format(k=k)).system.placed_energies["spring"].parameters.constant["k"]
+    made = rope(SPRING.format(k=k)).system._placed_energies["spring"].parameters.constant["k"]
     assert made == pytest.approx(np.array(expected), rel=1e-14)
 
 
 def test_parameters_over_time():
-    system = rope(SPRING.format(k="{ times = [0, 2], values = [1, 5] }")).system.placed_energies[
+    system = rope(SPRING.format(k="{ times = [0, 2], values = [1, 5] }")).system._placed_energies[
         "spring"
     ]
     assert [system.parameters.values(t)["k"] for t in (0.0, 1.0, 9.0)] == [1, 3, 5]
-    system = rope(SPRING.format(k='"2 + sin(t)*x"')).system.placed_energies["spring"]
+    system = rope(SPRING.format(k='"2 + sin(t)*x"')).system._placed_energies["spring"]
     assert system.parameters.values(2.0)["k"] == pytest.approx(
         2 + np.sin(2.0) * np.array([0.125, 0.375, 0.625, 0.875])
     )
-    force = rope('[[body.law]]\nlaw = "force"\nf = [0, "t*x", 1]\n').system.placed_energies["force"]
+    force = rope('[[body.law]]\nlaw = "force"\nf = [0, "t*x", 1]\n').system._placed_energies[
+        "force"
+    ]
     assert force.parameters.values(3.0)["f"] == pytest.approx(
         np.column_stack([np.zeros(5), 0.75 * np.arange(5), np.ones(5)])
     )
@@ -81,8 +83,8 @@ def test_elements_within_a_selection_and_written_out():
         '[[body.law]]\nlaw = "spring"\non = "edges"\nwhere = "x >= 0.5"\nk = 1\n'
         '[[body.law]]\nlaw = "cable"\non = [[0, 4]]\nk = 1\n'
     )
-    assert made.system.placed_energies["spring"].elements.tolist() == [[2, 3], [3, 4]]
-    assert made.system.placed_energies["cable"].elements.tolist() == [[0, 4]]
+    assert made.system._placed_energies["spring"].elements.tolist() == [[2, 3], [3, 4]]
+    assert made.system._placed_energies["cable"].elements.tolist() == [[0, 4]]
 
 
 def test_pose_and_velocity():
@@ -108,7 +110,7 @@ def test_the_mesh_is_placed_before_anything_is_measured():
     made = build_scene(text + SPRING.format(k=1) + '[[body.hold]]\nwhere = "x == min"\n')
     assert made.bodies[0].mesh.positions[-1] == pytest.approx([4, -1, 0])
     assert made.system.V(made.state) == 0
-    assert np.flatnonzero(made.system.projector.is_fixed).tolist() == [4]
+    assert np.flatnonzero(made.system._projector.is_fixed).tolist() == [4]
 
 
 def test_holds_move_turn_and_slide():
@@ -119,7 +121,7 @@ def test_holds_move_turn_and_slide():
         "[[body.hold]]\nwhere = [2]\non_plane = [0, 1, 0]\n"
         "[[body.hold]]\nwhere = [1]\non_line = [0, 0, 1]\n"
     )
-    hold = made.system.projector
+    hold = made.system._projector
     assert hold.anchors(0.5)[[0, 4]] == pytest.approx(np.array([[0, 1, 0], [0, 1, 0]]), abs=1e-12)
     assert hold.free_directions[2] == pytest.approx(np.diag([1, 0, 1]))
     assert hold.free_directions[1] == pytest.approx(np.diag([0, 0, 1]))
@@ -152,11 +154,11 @@ def test_several_bodies_stitched_and_attached():
         ("b", 5, 10),
         ("c", 10, 18),
     ]
-    placed = made.system.placed_energies
+    placed = made.system._placed_energies
     assert list(placed) == ["a spring", "b spring", "gravity", "stitch", "attach"]
     assert placed["b spring"].elements.tolist() == [[5, 6], [6, 7], [7, 8], [8, 9]]
     assert placed["stitch"].elements.tolist() == [[4, 5]]
-    assert made.system.rayleigh.alpha == 0.5
+    assert made.system._rayleigh.alpha == 0.5
     energies = made.system.V_by_law(made.state)
     assert energies["stitch"] == pytest.approx(5.0 / 2 * 0.5**2)
     assert energies["attach"] == pytest.approx(0.0, abs=1e-20)  # the end of b is inside of c
@@ -174,7 +176,8 @@ def test_stitches_in_order_need_equal_numbers_of_points():
     with pytest.raises(taut.errors.SceneError, match="got 1 of 'a' and 5 of 'b'"):
         build_scene(text)
     assert (
-        len(build_scene(text + 'pair = "nearest"\n').system.placed_energies["stitch"].elements) == 1
+        len(build_scene(text + 'pair = "nearest"\n').system._placed_energies["stitch"].elements)
+        == 1
     )
 
 
@@ -185,11 +188,11 @@ def test_materials_give_springs_hinges_masses_and_notes():
     own = taut.materials.springs(
         made.bodies[0].mesh, thickness=1e-3, **taut.materials.material("rubber").keywords
     )
-    assert made.system.placed_energies["spring"].parameters.constant["k"] == pytest.approx(own.k)
-    assert made.system.placed_energies["shell_bending"].parameters.constant["c"] == pytest.approx(
+    assert made.system._placed_energies["spring"].parameters.constant["k"] == pytest.approx(own.k)
+    assert made.system._placed_energies["shell_bending"].parameters.constant["c"] == pytest.approx(
         own.bending
     )
-    assert made.system.placed_damping["spring_damping"].parameters.constant["c"] == pytest.approx(
+    assert made.system._placed_damping["spring_damping"].parameters.constant["c"] == pytest.approx(
         0.01 * own.k
     )
     assert made.system.mass.sum() == pytest.approx(0.95)
@@ -198,9 +201,9 @@ def test_materials_give_springs_hinges_masses_and_notes():
     expected = taut.materials.bending(
         made.bodies[0].mesh, taut.materials.material("cotton").rigidity
     )
-    assert cotton.system.placed_energies["shell_bending"].parameters.constant["c"] == pytest.approx(
-        expected
-    )
+    assert cotton.system._placed_energies["shell_bending"].parameters.constant[
+        "c"
+    ] == pytest.approx(expected)
 
 
 def test_two_dimensions():
@@ -239,6 +242,25 @@ def test_integrators_and_their_options():
     )
 
 
+def test_stiffness_of_a_linearly_implicit_step_can_be_the_true_one():
+    def read(method, line):
+        table = f'[integrator]\nmethod = "{method}"\n{line}\n'
+        return scene.read_text(HEAD + ROPE.format(name="a") + table)
+
+    for line, project in (("", True), ("project = true", True), ("project = false", False)):
+        made = read("LinearlyImplicitEuler", line)
+        assert made.build().integrator.project is project
+    for method, line, message in (
+        ("ImplicitEuler", "project = false", "ImplicitEuler has no project"),
+        ("ExplicitEuler", "project = true", "ExplicitEuler has no project"),
+        ("LinearlyImplicitEuler", "project = 0", "project"),
+        ("LinearlyImplicitEuler", 'project = "no"', "project"),
+    ):
+        with pytest.raises(taut.errors.SceneError, match=message):
+            read(method, line)
+    assert "project = false" in made.resolved()
+
+
 def test_every_law_and_generator_can_be_named():
     defs = scene.schema()["$defs"]
     for name in taut.laws.__all__:
@@ -272,7 +294,7 @@ def test_a_law_of_the_scene_acts_on_each_body_that_has_its_elements():
     sheet = '[[body]]\nname = "{name}"\nmesh = {{ shape = "sheet", nx = 1, ny = 1 }}\nmass = 0.1\n'
     wind = '[[law]]\nlaw = "wind"\non = "{on}"\nvelocity = [0, 0, 1]\n'
     text = ROPE.format(name="a") + sheet.format(name="b") + sheet.format(name="c")
-    loads = build_scene(text + wind.format(on="triangles")).system.placed_loads
+    loads = build_scene(text + wind.format(on="triangles")).system._placed_loads
     assert [p.elements.min() for p in loads.values()] == [5, 9]
     with pytest.raises(
         taut.errors.SceneError, match=r"law\[0\], line \d+: the mesh has no cells of the kind 'tet'"

@@ -16,7 +16,7 @@ BLOCK = (
 
 
 def build_law(text, name):
-    return scene.read_text(HEAD + text).build().system.placed_energies[name]
+    return scene.read_text(HEAD + text).build().system._placed_energies[name]
 
 
 @pytest.mark.parametrize("word", ["edges", "diagonals", "skips"])
@@ -50,7 +50,7 @@ def test_springs_match_the_material():
     text = f"{SHEET}{material}\n{law}\n"
     system = scene.read_text(HEAD + text).build().system
     assert np.array_equal(
-        system.placed_energies["cable"].elements, system.placed_energies["spring"].elements
+        system._placed_energies["cable"].elements, system._placed_energies["spring"].elements
     )
 
 
@@ -93,5 +93,5 @@ def test_rotation_angles_are_interpolated_linearly():
             [-1.0, 0.0, 1.0], [*along, 0.0]
         )  # 2 m wide, about (1, 0, 0)
         np.testing.assert_allclose(
-            made.system.projector.anchors(t)[[0, 1, 2]], expected, atol=1e-15
+            made.system._projector.anchors(t)[[0, 1, 2]], expected, atol=1e-15
         )

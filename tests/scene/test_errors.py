@@ -335,7 +335,7 @@ def test_a_law_on_parts_of_some_bodies_leaves_the_others_alone():
     far = f'[[body]]\nname = "far"\nmesh = {mesh}\nmass = 1.0\n'
     law = '[[law]]\nlaw = "drag"\nalpha = 1.0\nwhere = "x > 8"\n'
     built = scene.read_text(GOOD + far + law).build()
-    assert built.system.placed_damping["drag"].elements.min() == 9
+    assert built.system._placed_damping["drag"].elements.min() == 9
     assert errors_of(GOOD + far + law.replace("8", "88"))[0].startswith(
         "law[1], line 27: selection 'x > 88' is empty"
     )

@@ -126,8 +126,8 @@ def test_a_resolved_scene_with_copies_of_its_inputs_is_complete_elsewhere(folder
         == [100, 101, 102, 103, 104, 105]
     )
     assert (
-        a.system.projector.anchors(0.5)[0].tolist()
-        == b.system.projector.anchors(0.5)[0].tolist()
+        a.system._projector.anchors(0.5)[0].tolist()
+        == b.system._projector.anchors(0.5)[0].tolist()
         == [0, 0.5, 0]
     )
 
@@ -197,7 +197,7 @@ def test_held_points_follow_an_animated_mesh(folder):
     text += "[[body.hold]]\nwhere = [0, 3]\n"
     text += 'follow = { frames = ["f0.obj", "f1.obj", "f2.obj"], rate = 10.0 }\n'
     built = scene.load(write_scene(folder, text)).build()
-    assert built.system.projector.anchors(0.15)[[0, 3], 2] == pytest.approx([0, 2.5])
+    assert built.system._projector.anchors(0.15)[[0, 3], 2] == pytest.approx([0, 2.5])
     *_, (state, _) = taut.simulate(built.system, built.integrator, 0.01, 0.1)
     assert state.q[3, 2] == pytest.approx(2.0, abs=1e-12)
 

@@ -64,7 +64,7 @@ def test_a_table_of_displacements_starts_with_zero(tmp_path):
         scene.read_text(text, folder=tmp_path).build()
     (tmp_path / "way.csv").write_text("0,0,0,0\n1,1,0,0\n")
     made = scene.read_text(text, folder=tmp_path).build()
-    np.testing.assert_allclose(made.system.projector.anchors(0.5)[0], [0.5, 0, 0])
+    np.testing.assert_allclose(made.system._projector.anchors(0.5)[0], [0.5, 0, 0])
 
 
 def test_animation_frames_use_the_scale_of_the_mesh(tmp_path):
@@ -77,7 +77,7 @@ def test_animation_frames_use_the_scale_of_the_mesh(tmp_path):
     body = '[[body]]\nname = "a"\nmesh = { file = "f0.obj", scale = 0.001 }\nmass = 0.1\n'
     follow = '[[body.hold]]\nwhere = [1]\nfollow = { frames = ["f0.obj", "f1.obj"], rate = 1.0 }\n'
     made = scene.read_text(HEAD + body + follow, folder=tmp_path).build()
-    np.testing.assert_allclose(made.system.projector.anchors(0.5)[1], [0.5, 0.05, 0], atol=1e-12)
+    np.testing.assert_allclose(made.system._projector.anchors(0.5)[1], [0.5, 0.05, 0], atol=1e-12)
     with pytest.raises(SceneError, match="would jump by 1 m"):
         scene.read_text(
             HEAD + body + "[body.pose]\ntranslate = [1, 0, 0]\n" + follow, folder=tmp_path
@@ -97,7 +97,7 @@ def test_stitches_find_the_nearest_point_in_the_start_positions():
     made = build_joined(
         "[0.5, 0, 0]", stitch
     )  # the rope is 1 m long, with points each 0.5 m: a's last is where b's second is
-    assert made.system.placed_energies["stitch"].elements.tolist() == [[2, 3 + 1]]
+    assert made.system._placed_energies["stitch"].elements.tolist() == [[2, 3 + 1]]
     with pytest.raises(SceneError, match="the selection contains no points"):
         build_joined("[0, 0, 0]", stitch.replace("[0, 1, 2]", "[]"))
 
@@ -107,7 +107,7 @@ def test_reject_distant_attachments():
     sheet = f'[[body]]\nname = "b"\nmesh = {mesh}\nmass = 0.1\n'
     attach = '[[attach]]\nbodies = ["a", "b"]\nwhere = [0]\nk = 1.0\n'
     near = build_scene(ROPE.format(name="a") + sheet + attach)
-    assert len(near.system.placed_energies["attach"].elements) == 1
+    assert len(near.system._placed_energies["attach"].elements) == 1
     with pytest.raises(SceneError, match="is far outside"):
         build_scene(
             ROPE.format(name="a") + sheet + "[body.pose]\ntranslate = [30, 0, 0]\n" + attach

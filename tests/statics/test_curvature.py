@@ -11,6 +11,7 @@ from taut.linalg import lowest_eigenvalues
 from taut.linalg.blocks import row_norms
 from taut.statics import _curvature
 from taut.statics._curvature import all_curvatures_exceed, find_negative_curvature
+from taut.system.workspace import workspace_for
 
 
 @pytest.fixture
@@ -114,19 +115,19 @@ def test_modes_by_iteration(name, iterate):
 def test_signs_and_directions(name, method, iterate):
     system, state = SYSTEMS[name]()
     known = taut.stability(system, state)
-    stiffness = system.stiffness(state, project=False).copy()
+    stiffness = workspace_for(system).stiffness(state, project=False).copy()
     before = stiffness.data.copy()
     if method == "iteration":
         iterate()
     zero = known.zero_below
-    assert all_curvatures_exceed(system.projector, stiffness, zero) == known.stable
-    assert all_curvatures_exceed(system.projector, stiffness, -zero) == (known.negative == 0)
-    direction = find_negative_curvature(system.projector, stiffness, zero)
+    assert all_curvatures_exceed(system._projector, stiffness, zero) == known.stable
+    assert all_curvatures_exceed(system._projector, stiffness, -zero) == (known.negative == 0)
+    direction = find_negative_curvature(system._projector, stiffness, zero)
     assert (direction is None) == (known.negative == 0)
     if direction is not None:
         curvature = np.einsum("ij,ij->", direction, stiffness.multiply(direction))
         assert curvature == pytest.approx(known.eigenvalues[0], rel=0.01)
-        assert row_norms(direction)[system.projector.is_fixed].max(initial=0.0) == 0.0
+        assert row_norms(direction)[system._projector.is_fixed].max(initial=0.0) == 0.0
         assert np.einsum("ij,ij->", direction, direction) == pytest.approx(1.0)
     assert (stiffness.data == before).all()
 
@@ -168,7 +169,7 @@ def test_more_mechanisms_than_requested(iterate):
 def test_iteration_decides_where_the_factorisation_fails(monkeypatch):
     """And where both fail, the error is that of the way that suits the size."""
     system, state = column()
-    stiffness = system.stiffness(state, project=False).copy()
+    stiffness = workspace_for(system).stiffness(state, project=False).copy()
 
     def fail(*_):
         raise EigenError("no pivots")
@@ -177,8 +178,8 @@ def test_iteration_decides_where_the_factorisation_fails(monkeypatch):
         monkeypatch.setattr(_curvature.eigen, name, fail)
     assert taut.stability(system, state).method == "iteration"
     assert taut.stability(system, state).negative == 2
-    assert find_negative_curvature(system.projector, stiffness, 1e-6) is not None
-    assert not all_curvatures_exceed(system.projector, stiffness, 0.0)
+    assert find_negative_curvature(system._projector, stiffness, 1e-6) is not None
+    assert not all_curvatures_exceed(system._projector, stiffness, 0.0)
     monkeypatch.setattr(lowest_eigenvalues, "_MAX_STEPS", 0)
     with pytest.raises(EigenError, match="no pivots"):
         taut.stability(system, state)
@@ -188,7 +189,7 @@ def test_iteration_decides_where_the_factorisation_fails(monkeypatch):
 def test_pivots_decide_where_the_iteration_does_not_converge(fails, iterate, monkeypatch):
     """Whether it ends without result, or raises."""
     system, state = column()
-    stiffness = system.stiffness(state, project=False).copy()
+    stiffness = workspace_for(system).stiffness(state, project=False).copy()
     iterate()
     monkeypatch.setattr(lowest_eigenvalues, "_MAX_STEPS", 0)
     if fails:
@@ -200,8 +201,8 @@ def test_pivots_decide_where_the_iteration_does_not_converge(fails, iterate, mon
             monkeypatch.setattr(_curvature, name, fail)
     assert taut.stability(system, state).method == "pivots"
     assert taut.modes(system, state).method == "pivots"
-    assert find_negative_curvature(system.projector, stiffness, 1e-6) is not None
-    assert not all_curvatures_exceed(system.projector, stiffness, 0.0)
+    assert find_negative_curvature(system._projector, stiffness, 1e-6) is not None
+    assert not all_curvatures_exceed(system._projector, stiffness, 0.0)
 
 
 def test_a_large_block_is_not_factorised():

@@ -124,7 +124,7 @@ def test_constraints_across_the_axes():
     state = system.initial_state()
     project = np.zeros((3 * n, 3 * n))
     for i in range(n):
-        project[3 * i : 3 * i + 3, 3 * i : 3 * i + 3] = system.projector.free_directions[i]
+        project[3 * i : 3 * i + 3, 3 * i : 3 * i + 3] = system._projector.free_directions[i]
     free = 1 + 2 + 1 + 3 + 3 + 1
     dense = np.linalg.eigvalsh(
         project @ system.K(state).toarray() @ project + 1e6 * (np.eye(3 * n) - project)
@@ -377,7 +377,7 @@ def test_free_turns_under_constraints():
 
     def turn(points, **held):
         return stability._largest_free_rotation(
-            taut.System(points, mass=1.0, **held).projector,
+            taut.System(points, mass=1.0, **held)._projector,
             np.array(points),
             np.ones(len(points)),
             3.0,

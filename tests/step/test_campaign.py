@@ -102,7 +102,7 @@ def test_rounding_does_not_hide_an_increase_of_the_objective(number):
 def test_scenes_include_oblique_planes_and_lines():
     slid = [s for s in map(scene, range(100)) if "on_" in s.words]
     assert {"on_plane", "on_line"} == {c.kind for s in slid for c in s.system.constraints}
-    assert all(len(s.system.projector.oblique_particles) for s in slid)
+    assert all(len(s.system._projector.oblique_particles) for s in slid)
 
 
 def test_options_reach_the_integrator(monkeypatch, capsys):

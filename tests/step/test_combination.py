@@ -43,7 +43,7 @@ def test_ledger_inputs_match_the_step():
     state = system.initial_state()
     done = taut.RK4().advance(system, state, 2e-3)
     np.testing.assert_array_equal(done.displacement, done.state.q - state.q)
-    free = system.projector.project(done.state.v - state.v)
+    free = system._projector.project(done.state.v - state.v)
     np.testing.assert_allclose(done.inertia, system.mass[:, None] * free / 2e-3, rtol=1e-14)
     assert not done.residual.any()
     assert done.displacement is done.displacement

@@ -135,8 +135,8 @@ def test_torn_sheet_separates_and_resumes_bit_identically():
     system = sheet()
     states = [s for s, _ in taut.simulate(system, taut.ImplicitEuler(), h=0.02, until=1.0)]
     end = states[-1]
-    kept = system.placed_energies["spring"].elements[end.active["spring"]]
-    shear = system.placed_energies["shear"].elements[end.active["shear"]]
+    kept = system._placed_energies["spring"].elements[end.active["spring"]]
+    shear = system._placed_energies["shear"].elements[end.active["shear"]]
     pairs = np.concatenate([kept, shear])
     parts, _ = connected_components(
         coo_array((np.ones(len(pairs)), pairs.T), shape=(system.n, system.n))

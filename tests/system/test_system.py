@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -44,7 +45,7 @@ def test_sums_equal_dense_sums(seed, form):
     system = net(rng)
     state = system.initial_state()
     f, k, v = np.zeros((system.n, 3)), np.zeros((system.n, 3, system.n, 3)), 0.0
-    for placed in system.placed_energies.values():
+    for placed in system._placed_energies.values():
         v += placed.values(state.q).sum()
         gradients, hessians = placed.gradients(state.q), placed.hessians(state.q, **form)
         s = placed.particles
@@ -388,3 +389,24 @@ def test_forces_after_an_equilibrium_include_all_laws():
     system = taut.System(points, mass=1.0, energies=[spring, laws.gravity()], fixed=[0])
     rest = taut.equilibrium(system)
     assert system.f(rest.state)[1] == pytest.approx([0.0, 0.0, 0.0], abs=1e-6)
+
+
+METHODS = [
+    *("D", "K", "L", "M", "P", "T", "V", "V_by_law", "angular_momentum", "elements", "f"),
+    *("initial_state", "load_forces", "members", "momentum", "particle", "selection", "with_"),
+]
+ATTRIBUTES = [
+    *("constraints", "damping", "energies", "fixed", "flat", "loads", "mass", "n", "pose", "rest"),
+    "velocity",
+]
+
+
+def test_public_names():
+    """What tab completion offers, on the class and on a system, is public and has a docstring."""
+    assert [name for name in dir(taut.System) if not name.startswith("_")] == METHODS
+    system = taut.System([[0, 0, 0]], mass=1.0)
+    offered = [name for name in dir(system) if not name.startswith("_")]
+    assert offered == sorted([*METHODS, *ATTRIBUTES])
+    assert all(getattr(taut.System, name).__doc__ for name in METHODS)
+    for name in ATTRIBUTES:
+        assert re.search(rf"^    {name} : ", taut.System.__doc__, re.MULTILINE), name

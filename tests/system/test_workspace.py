@@ -212,13 +212,13 @@ def test_loads_are_not_reused_from_an_earlier_step(integrator):
         lambda s: setattr(s.energies[0], "name", "other"),
         lambda s: s.energies[0].elements.fill(0),
         lambda s: s.energies[0].parameters["k"].fill(0.0),
-        lambda s: s.placed_energies.pop("spring"),
-        lambda s: s.placed_energies["spring"].elements.fill(0),
+        lambda s: s._placed_energies.pop("spring"),
+        lambda s: s._placed_energies["spring"].elements.fill(0),
         lambda s: s.fixed.fill(1),
         lambda s: s.mass.fill(1.0),
-        lambda s: s.projector.free_directions.fill(1.0),
-        lambda s: s.projector.constrained_particles.fill(1),
-        lambda s: s.projector.anchor.fill(1.0),
+        lambda s: s._projector.free_directions.fill(1.0),
+        lambda s: s._projector.constrained_particles.fill(1),
+        lambda s: s._projector.anchor.fill(1.0),
     ],
 )
 def test_nothing_in_a_system_can_be_changed(change):

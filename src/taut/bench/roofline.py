@@ -24,6 +24,7 @@ from taut.jit.compile import kernels
 from taut.linalg.blocks import BlockMatrix
 from taut.system.state import State
 from taut.system.system import System
+from taut.system.workspace import workspace_for
 
 TRIAD_ENTRIES = 20_000_000  # of each array: 160 MB, more than caches hold
 SIZE_FACTORS = (1, 4)  # of n
@@ -59,13 +60,13 @@ def _measure_size(n: int, system: System, state: State, speed: dict[int, float])
 
     speed : number of threads → bandwidth [B/s]
     """
-    matrix, x = system.stiffness(state, project=False), np.array(state.q)
+    matrix, x = workspace_for(system).stiffness(state, project=False), np.array(state.q)
     works: dict[str, tuple[str, int, Callable[[], object]]] = {
         "pass": ("product with", count_product_bytes(matrix), lambda: matrix.multiply(x)),
         "assembly": (
             "assembly of",
             count_assembly_bytes(system, matrix),
-            lambda: system.stiffness(state, project=False),
+            lambda: workspace_for(system).stiffness(state, project=False),
         ),
     }
     rows = []
@@ -102,7 +103,7 @@ def count_product_bytes(matrix: BlockMatrix) -> int:
 
     >>> from taut.bench.net import cloth
     >>> system = cloth(4).system()
-    >>> count_product_bytes(system.stiffness(system.initial_state(), project=False))
+    >>> count_product_bytes(workspace_for(system).stiffness(system.initial_state(), project=False))
     6392
     """
     return 76 * len(matrix.pattern.upper) + 48 * matrix.pattern.n
@@ -112,6 +113,6 @@ def count_assembly_bytes(system: System, matrix: BlockMatrix) -> int:
     """Return the bytes that one assembly of gradient and Hessian must move."""
     read = sum(
         placed.elements.nbytes + placed.parameters.pack(0.0).nbytes
-        for placed in system.placed_energies.values()
+        for placed in system._placed_energies.values()
     )
     return read + matrix.data.nbytes + 48 * system.n

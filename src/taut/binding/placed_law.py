@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -160,8 +161,7 @@ class PlacedLaw(_Placed):
     ) -> Float:
         """Return ∂V/∂x of each element [N], shape (m, s, 3)."""
         vectors = self._run("gradient", x, t, at, parameters)[1]
-        pair = self.forms[self.form].pair
-        return vectors if pair is None else np.array(pair)[None, :, None] * vectors
+        return expand_vectors(vectors, self.forms[self.form].pair)
 
     def hessians(
         self,
@@ -181,16 +181,7 @@ class PlacedLaw(_Placed):
         self._reject_total("stiffness")
         form = choose_hessian_form(project=project, metric=metric)
         blocks = self._run("hessian", x, t, at, parameters, hessian_form=form)[2]
-        pair, (m, s) = self.forms[self.form].pair, self.elements.shape
-        full = np.zeros((m, s, 3, s, 3))
-        if pair is not None:
-            c = np.array(pair)
-            full += (c[:, None] * c)[None, :, None, :, None] * blocks[:, 0][:, None, :, None, :]
-        else:
-            for b, (p, r) in enumerate(combinations_with_replacement(range(s), 2)):
-                full[:, p, :, r, :] = blocks[:, b]
-                full[:, r, :, p, :] = blocks[:, b].transpose(0, 2, 1)
-        return full.reshape(m, 3 * s, 3 * s)
+        return expand_blocks(blocks, self.forms[self.form].pair, self.particles)
 
     def parameter_derivative(
         self, name: str, x: Float, t: float = 0.0, *, at: Float | None = None
@@ -296,6 +287,32 @@ class PlacedLoad(_Placed):
         for k in range(3):
             total[:, k] = np.bincount(particles, parts[:, k::3].ravel(), minlength=len(x))
         return total
+
+
+def expand_vectors(vectors: Float, pair: Sequence[float] | None) -> Float:
+    """Return ∂V/∂x of each element, (m, s, 3), from what a kernel has written.
+
+    pair : the coefficients (s,) by which the one vector of a pair law counts for each particle
+    """
+    return vectors if pair is None else np.array(pair)[None, :, None] * vectors
+
+
+def expand_blocks(blocks: Float, pair: Sequence[float] | None, particles: int) -> Float:
+    """Return ∂²V/∂x² of each element, (m, 3s, 3s), from the blocks that a kernel has written.
+
+    blocks : those on and right of the diagonal, (m, s(s + 1)/2, 3, 3), or the one of a pair law
+    pair : see `expand_vectors`; particles : s
+    """
+    m, s = len(blocks), particles
+    full = np.zeros((m, s, 3, s, 3))
+    if pair is not None:
+        c = np.array(pair)
+        full += (c[:, None] * c)[None, :, None, :, None] * blocks[:, 0][:, None, :, None, :]
+    else:
+        for b, (p, r) in enumerate(combinations_with_replacement(range(s), 2)):
+            full[:, p, :, r, :] = blocks[:, b]
+            full[:, r, :, p, :] = blocks[:, b].transpose(0, 2, 1)
+    return full.reshape(m, 3 * s, 3 * s)
 
 
 def raise_if_not_finite(name: str, elements: Int, bad: Int) -> None:

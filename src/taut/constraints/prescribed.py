@@ -96,7 +96,7 @@ def handle(
     >>> import taut
     >>> lid = handle([0, 1], turn=lambda t: (0, 0, t), about=(0, 0, 0))
     >>> system = taut.System([[1, 0, 0], [2, 0, 0]], mass=1.0, constraints=[lid])
-    >>> system.projector.anchors(np.pi / 2).round(12).tolist()
+    >>> system._projector.anchors(np.pi / 2).round(12).tolist()
     [[0.0, 1.0, 0.0], [0.0, 2.0, 0.0]]
     """
     displacement = None if move is None else to_path(move, "handle: `move`", "displacements")

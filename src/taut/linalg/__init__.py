@@ -5,6 +5,7 @@ low_rank             low-rank parts Σ w g gᵀ, and LDLᵀ of a sparse matrix w
 linear               LinearSolver, the interface of all solvers; the choice of one (Auto)
 trust_region         the minimum of a quadratic model within a ball, on a Krylov space
 direct               LDLᵀ, and Woodbury's formula for low-rank parts
+indefinite           LU with row interchanges, for matrices that are not positive definite
 multigrid            conjugate gradients with a multigrid as preconditioner:
   _hierarchy         levels from the pattern; _hierarchy_kernels, its loops over the graph
   _multigrid_arrays  all arrays of the compiled loops, by name

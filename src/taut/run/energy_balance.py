@@ -97,7 +97,7 @@ class _StageSums:
     ) -> None:
         """Add the forces of a stage: total = ∇V + ∂Ψ/∂v and the sum of magnitudes [N], (n, 3)."""
         v = _velocity(stage)
-        self.scripted += stage.counted * step.h * dot(v - system.projector.project(v), total)
+        self.scripted += stage.counted * step.h * dot(v - system._projector.project(v), total)
         self.total += stage.weight * total
         weight = max(stage.weight, stage.counted)
         self.magnitude += weight * float(np.abs(step.displacement * magnitude).sum())
@@ -121,7 +121,7 @@ def _balance_substep(system: System, step: StepResult) -> LedgerEntry:
     work_of_parameters = _work_of_parameters(workspace, step)
     work = add_by_name(sums.work, work_of_parameters)
 
-    project = system.projector.project
+    project = system._projector.project
     moved_free = project(step.displacement)
     moved_constrained = step.displacement - moved_free
     v0, v1 = np.array(start.v), np.array(end.v)
@@ -176,9 +176,9 @@ def _sum_stages(workspace: Workspace, step: StepResult) -> _StageSums:
     sums = _StageSums(total=np.zeros((system.n, 3)))
     for stage in step.stages:
         _add_potential(workspace, step, stage, sums)
-        if (system.placed_damping or system.has_friction) and stage.span is None:
+        if (system._placed_damping or system.has_friction) and stage.span is None:
             _add_damping_rates(workspace, step, stage, sums)
-        if system.rayleigh is not None:
+        if system._rayleigh is not None:
             _add_rayleigh(workspace, step, stage, sums)
     return sums
 
@@ -193,7 +193,7 @@ def _velocity(stage: Stage) -> Float:
 def _stored_energies(workspace: Workspace, state: State) -> dict[str, float]:
     """Return V of each law that stores energy [J]; loads do work instead."""
     energies = workspace.energies_by_law(state)
-    loads = {name for name, p in workspace.system.placed_energies.items() if p.law.load}
+    loads = {name for name, p in workspace.system._placed_energies.items() if p.law.load}
     return {name: value for name, value in energies.items() if name not in loads}
 
 
@@ -281,7 +281,7 @@ def _work_of_parameters(workspace: Workspace, step: StepResult) -> dict[str, flo
     """Return the work of parameters that change with time, at fixed positions: law → J."""
     timed = [
         name
-        for name, placed in workspace.system.placed_energies.items()
+        for name, placed in workspace.system._placed_energies.items()
         if placed.parameters.time_dependent and not placed.law.load
     ]
     work = dict.fromkeys(timed, 0.0)

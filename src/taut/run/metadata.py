@@ -172,12 +172,12 @@ def fingerprint(system: System, begin: float, end: float) -> dict[str, str]:
         "particles": _digest(system.rest, system.pose, system.velocity),
         "masses": _digest(system.mass),
         "constraints": _digest(
-            system.projector.free_directions,
-            *(system.projector.anchors(t) for t in times),
+            system._projector.free_directions,
+            *(system._projector.anchors(t) for t in times),
             text=repr([constraint.until for constraint in system.constraints]),
         ),
     }
-    for placed in (system.placed_energies, system.placed_damping, system.placed_loads):
+    for placed in (system._placed_energies, system._placed_damping, system._placed_loads):
         for name, law in placed.items():
             breaking_strain = np.zeros(0)
             if isinstance(law, PlacedLaw) and law.breaking_strain is not None:
@@ -186,8 +186,8 @@ def fingerprint(system: System, begin: float, end: float) -> dict[str, str]:
             digests[f"law {name}"] = _digest(
                 law.elements, breaking_strain, *parameters, text=law.digest
             )
-    if system.rayleigh is not None:
-        digests["rayleigh"] = _digest(text=repr(system.rayleigh))
+    if system._rayleigh is not None:
+        digests["rayleigh"] = _digest(text=repr(system._rayleigh))
     return digests
 
 

@@ -112,7 +112,7 @@ def record(
         checkpoint_every = every
     _check_count("every", every)
     _check_count("checkpoint_every", checkpoint_every)
-    system.check(start)
+    system._check(start)
     check_input_names(path, files)
     metadata = Metadata(
         versions=library_versions(),

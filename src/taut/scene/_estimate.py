@@ -74,10 +74,10 @@ def estimate(scene: Scene | Built) -> Estimate:
     built = scene.build() if isinstance(scene, Scene) else scene
     system = built.system
     shapes = []  # (m, s) of each law
-    for group in (system.placed_energies, system.placed_damping, system.placed_loads):
+    for group in (system._placed_energies, system._placed_damping, system._placed_loads):
         shapes += [law.elements.shape for law in group.values()]
     springs = sum(
-        len(p.elements) for p in system.placed_energies.values() if p.elements.shape[1] == 2
+        len(p.elements) for p in system._placed_energies.values() if p.elements.shape[1] == 2
     )
     blocks = system.n + 2 * _count_pairs(system)
     steps = TimeSteps.between(built.state.t, built.h, built.until).steps
@@ -142,7 +142,7 @@ def _find_method(built: Built) -> Integrator:
 def _count_pairs(system: System) -> int:
     """Return the number of pairs of particles that share an element of an energy."""
     keys = []
-    for placed in system.placed_energies.values():
+    for placed in system._placed_energies.values():
         elements = placed.elements
         for i in range(elements.shape[1]):
             for j in range(i):

@@ -13,6 +13,7 @@ from taut.optimise.tolerance import Tolerance
 from taut.scene._limits import MAX_STEPS, NotNegative, Positive, SceneTable, Text
 from taut.step.adaptive import Adaptive
 from taut.step.bdf2 import BDF2
+from taut.step.explicit_euler import ExplicitEuler
 from taut.step.implicit import MinimiserName
 from taut.step.implicit_euler import ImplicitEuler
 from taut.step.implicit_midpoint import ImplicitMidpoint
@@ -26,6 +27,7 @@ from taut.step.velocity_verlet import VelocityVerlet
 # `Adaptive` is not among them: it wraps another integrator, and has a key of its own.
 INTEGRATORS: dict[str, type[Integrator]] = {
     "BDF2": BDF2,
+    "ExplicitEuler": ExplicitEuler,
     "ImplicitEuler": ImplicitEuler,
     "ImplicitMidpoint": ImplicitMidpoint,
     "LinearlyImplicitEuler": LinearlyImplicitEuler,
@@ -35,6 +37,9 @@ INTEGRATORS: dict[str, type[Integrator]] = {
     "VelocityVerlet": VelocityVerlet,
 }
 """Integrators by the names that scenes use."""
+
+# Keys of the table that are arguments of the integrator, with the same values.
+_PLAIN_OPTIONS = ("solver", "minimiser", "project")
 
 
 class Time(SceneTable):
@@ -77,6 +82,11 @@ class IntegratorTable(SceneTable):
     )
     solver: SolverName | None = Field(None, description="linear solver; default auto")
     minimiser: MinimiserName | None = Field(None, description="minimiser; default newton")
+    project: Annotated[bool, Field(strict=True)] | None = Field(
+        None,
+        description="LinearlyImplicitEuler: use the projected stiffness, not the true one; "
+        "default true",
+    )
     adaptive: Adapt | None = Field(
         None,
         description="shorten steps that fail or err too much; default: a failed step ends the run",
@@ -99,8 +109,8 @@ class IntegratorTable(SceneTable):
         has_tolerance = "tolerance" in defaults
         if not has_tolerance and (self.tolerance is not None or self.force is not None):
             raise ValueError(f"{self.method} has no tolerance")
-        for option in ("solver", "minimiser"):
-            if option not in defaults and getattr(self, option):
+        for option in _PLAIN_OPTIONS:
+            if option not in defaults and getattr(self, option) is not None:
                 raise ValueError(f"{self.method} has no {option}")
         if has_tolerance:
             defaults |= {"tolerance": Tolerance().relative, "force": Tolerance().force}
@@ -137,7 +147,7 @@ def build_integrator(table: IntegratorTable) -> Integrator:
         tolerance["force"] = table.force
     if tolerance:
         options["tolerance"] = Tolerance(**tolerance)
-    for name in ("solver", "minimiser"):
+    for name in _PLAIN_OPTIONS:
         if getattr(table, name) is not None:
             options[name] = getattr(table, name)
     integrator = INTEGRATORS[table.method](**options)

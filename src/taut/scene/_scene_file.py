@@ -287,7 +287,7 @@ class _SceneBuilder:
     def check_over_time(self, system: System) -> None:
         """Evaluate parameters that depend on time, so that a run does not fail after hours."""
         times = np.linspace(0.0, self.file.time.duration, _TIME_SAMPLES).tolist()
-        for group in (system.placed_energies, system.placed_damping, system.placed_loads):
+        for group in (system._placed_energies, system._placed_damping, system._placed_loads):
             for law in group.values():
                 path = self.laws.paths.get(id(law.bound))
                 if law.parameters.time_dependent and path is not None:

@@ -121,7 +121,7 @@ class VisualModel:
             system = self.system
         except (RunError, SceneError):
             return {}
-        laws = {**system.placed_energies, **system.placed_damping, **system.placed_loads}
+        laws = {**system._placed_energies, **system._placed_damping, **system._placed_loads}
         for name, mask in frame.active.items():
             if name not in laws:
                 raise RunError(f"step {frame.step} has a mask of '{name}', which is no law of it")
@@ -152,7 +152,7 @@ class VisualModel:
         """
         pairs = [np.empty((0, 2), np.int64)]
         for name, mask in self.active_masks(frame).items():
-            law = self.system.placed_energies.get(name)
+            law = self.system._placed_energies.get(name)
             if law is not None and law.elements.shape[1] == 2:
                 pairs.append(law.elements[~mask])
         return np.sort(np.concatenate(pairs), axis=1)
@@ -217,14 +217,14 @@ def model_from_system(system: System, title: str = "") -> VisualModel:
     >>> model_from_system(pair).pieces[0].lines.tolist()
     [[0, 1]]
     """
-    pairs = [p.elements for p in system.placed_energies.values() if p.elements.shape[1] == 2]
+    pairs = [p.elements for p in system._placed_energies.values() if p.elements.shape[1] == 2]
     lines = np.unique(np.sort(np.concatenate([np.empty((0, 2), np.int64), *pairs]), axis=1), axis=0)
     mesh = Mesh(system.rest, {"line": lines} if len(lines) else {})
     return VisualModel(
         title or repr(system),
         (VisualBody("system", mesh, 0, system.n),),
         system.n,
-        system.projector.constrained_particles,
+        system._projector.constrained_particles,
         lambda: system,
     )
 

@@ -47,7 +47,7 @@ class EquilibriumSearch:
         self, system: System, state: State, solver: LinearSolver, tolerance: Tolerance
     ) -> None:
         self.objective = StaticObjective(system, state)
-        self.q = system.projector.project_positions(np.array(state.q), state.t)
+        self.q = system._projector.project_positions(np.array(state.q), state.t)
         self.iterations = 0
         self.left_saddles = 0
         self._system, self._start = system, state
@@ -94,7 +94,7 @@ class EquilibriumSearch:
             descent = minimise_proximal(self.objective, self.q, self._solver, self._tolerance)
             seconds = time.perf_counter() - started
             self.iterations += descent.iterations
-            self.q = self._system.projector.project_positions(descent.point.y, self._start.t)
+            self.q = self._system._projector.project_positions(descent.point.y, self._start.t)
             if descent.outcome == "not converged":
                 reason = f"no equilibrium at load factor {factor:g}: {descent.reason}"
                 raise self._error(reason, descent, seconds)
@@ -144,7 +144,7 @@ class EquilibriumSearch:
         stiffness = self.objective.stiffness(self.q)
         potential = self.objective.potential(self.q)
         zero = estimate_zero(
-            self._system.projector,
+            self._system._projector,
             self.q,
             potential.gradient,
             potential.gross,
@@ -153,7 +153,7 @@ class EquilibriumSearch:
         )
         if zero == 0.0:
             return None
-        shape = find_negative_curvature(self._system.projector, stiffness, zero)
+        shape = find_negative_curvature(self._system._projector, stiffness, zero)
         return None if shape is None else shape / row_norms(shape).max()
 
     def _find_point_near_tip(self, extent: float) -> Float | None:
@@ -166,7 +166,7 @@ class EquilibriumSearch:
         self.objective.set_proximal_term(0.0, self.q)
         here = self.objective.evaluate(self.q)
         # One direction without symmetry: a symmetric one may miss the way out.
-        probe = self._system.projector.project(np.cos(1.0 + np.arange(self.q.size)).reshape(-1, 3))
+        probe = self._system._projector.project(np.cos(1.0 + np.arange(self.q.size)).reshape(-1, 3))
         floors = self.objective.rounding_floors(here)
         noise = float(np.einsum("i,i->", floors, row_norms(probe)))
         curvature = abs(dot(probe, self.objective.stiffness(self.q).multiply(probe)))

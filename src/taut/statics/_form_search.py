@@ -95,7 +95,7 @@ class FormSearch:
         descent = minimise_proximal(objective, q, solver, self._tolerance, self._reject_collapse)
         seconds = time.perf_counter() - started
         self.iterations += descent.iterations
-        q = system.projector.project_positions(descent.point.y, 0.0)
+        q = system._projector.project_positions(descent.point.y, 0.0)
         self._reject_collapse(q)
         if descent.outcome == "not converged":
             report = report_descent(

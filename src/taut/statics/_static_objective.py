@@ -45,7 +45,7 @@ class StaticObjective:
     def __init__(self, system: System, state: State) -> None:
         self._workspace = workspace_for(system)
         terms = self._workspace.assembly("potential", state).terms
-        self.projector, self.t = system.projector, state.t
+        self.projector, self.t = system._projector, state.t
         self.internal = Assembly(system.n, [term for term in terms if term.has_hessian])
         self.load = Assembly(system.n, [term for term in terms if not term.has_hessian])
         self.load_factor = 1.0

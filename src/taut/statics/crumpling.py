@@ -31,6 +31,7 @@ from taut.linalg.blocks import BlockMatrix, row_norms
 from taut.linalg.linear import make_solver
 from taut.system.state import State
 from taut.system.system import System
+from taut.system.workspace import workspace_for
 
 _PARTS = tuple(0.5**k for k in range(10))  # parts of the load that are tried
 _COLLAPSED = 1e-9  # length of a spring that would be shortened by more than its length, per length
@@ -56,12 +57,12 @@ def find_bearable_load(system: System, state: State, h: float, duration: float) 
     1.0
     0.00390625
     """
-    stiffness = system.stiffness(state, project=True).copy()
+    stiffness = workspace_for(system).stiffness(state, project=True).copy()
     force = system.f(state)
     for load in system.load_forces(state).values():
         force = force + load
     over_run = _add_inertia(system, stiffness, duration)
-    displacement = _solve(over_run, system.projector.project(force))
+    displacement = _solve(over_run, system._projector.project(force))
     if displacement is None:
         return 1.0
     springs = _Springs.join(system, state, displacement)
@@ -71,7 +72,7 @@ def find_bearable_load(system: System, state: State, h: float, duration: float) 
         under_load = stiffness.copy()
         springs.add_stiffness(under_load, part)
         hessian = _add_inertia(system, under_load, h)
-        if _solve(hessian, system.projector.project(trial)) is not None:
+        if _solve(hessian, system._projector.project(trial)) is not None:
             return part
     return 0.0
 
@@ -80,7 +81,7 @@ def _add_inertia(system: System, stiffness: BlockMatrix, h: float) -> BlockMatri
     """Return M/h² plus a stiffness, with the constraints applied."""
     matrix = stiffness.copy()
     matrix.data[matrix.pattern.diagonal] += (system.mass / h**2)[:, None, None] * np.eye(3)
-    system.projector.apply_to_matrix(matrix)
+    system._projector.apply_to_matrix(matrix)
     return matrix
 
 
@@ -118,7 +119,7 @@ class _Springs(NamedTuple):
         none = np.zeros(0, dtype=np.int64)
         parts = [_Springs(none, none, np.zeros((0, 3)), np.zeros(0), np.zeros(0), np.zeros(0))]
         q = np.array(state.q)
-        for placed in system.placed_energies.values():
+        for placed in system._placed_energies.values():
             if placed.particles != 2 or placed.couples_all_elements:
                 continue
             offset = q[placed.elements[:, 1]] - q[placed.elements[:, 0]]

@@ -173,7 +173,7 @@ def _make_result(
         iterations=search.iterations,
         stability=path[-1].stability,
         left_saddles=search.left_saddles,
-        reactions=gradient - system.projector.project(gradient),
+        reactions=gradient - system._projector.project(gradient),
         members=replace(members, force=factors * members.force),
         energies=energies,
         path=tuple(path),

@@ -135,7 +135,7 @@ def form_finding(
         given = force(f=loads)
     energies = [law for law in (net, membrane, given) if law is not None]
     system = System(points, mass=1.0, energies=energies, fixed=fixed)
-    placed = {id(p.bound): p for p in system.placed_energies.values()}
+    placed = {id(p.bound): p for p in system._placed_energies.values()}
     search = FormSearch(system, placed.get(id(net)), placed.get(id(membrane)), tolerance)
     descent, q = search.find()
     if given is not None:

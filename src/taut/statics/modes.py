@@ -18,6 +18,7 @@ from taut.statics.stability import estimate_zero
 from taut.system.reduction import Reduction
 from taut.system.state import State
 from taut.system.system import System
+from taut.system.workspace import workspace_for
 
 _ACCURACY = 1e-6  # |Ay - ω²y|/ω² of an iteration; ω² itself is more accurate
 
@@ -80,13 +81,13 @@ def modes(system: System, state: State | None = None, *, n: int = 6) -> Modes:
     """
     n = check_count(n, "modes")
     state = check_static(system, state, "modes")
-    free = Reduction.of(system.projector)
+    free = Reduction.of(system._projector)
     weight = 1.0 / np.sqrt(system.mass)
-    stiffness = system.stiffness(state, project=False)
-    _, gradient, gross = system.potential(state)
-    zero = estimate_zero(system.projector, state.q, gradient, gross, stiffness, weight)
+    stiffness = workspace_for(system).stiffness(state, project=False)
+    _, gradient, gross = workspace_for(system).potential(state)
+    zero = estimate_zero(system._projector, state.q, gradient, gross, stiffness, weight)
     scale = weight[free.particles]
-    spectrum = find_spectrum(system.projector, stiffness, n, zero, weight, _ACCURACY)
+    spectrum = find_spectrum(system._projector, stiffness, n, zero, weight, _ACCURACY)
     squares = np.where(np.abs(spectrum.values) <= zero, 0.0, spectrum.values)
     omega = np.sign(squares) * np.sqrt(np.abs(squares))
     shapes = [free.expand(scale * vector) for vector in spectrum.vectors.T]

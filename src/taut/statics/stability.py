@@ -32,6 +32,7 @@ from taut.system.projector import ConstraintProjector
 from taut.system.reduction import Reduction
 from taut.system.state import State
 from taut.system.system import System
+from taut.system.workspace import workspace_for
 
 # Residual over the largest gross force: with a larger one a state is not meant as an equilibrium,
 # and its residual is not an error of one.
@@ -153,8 +154,8 @@ def stability(system: System, state: State | None = None, *, n: int = 6) -> Stab
     """
     n = check_count(n, "stability")
     state = check_static(system, state, "stability")
-    stiffness = system.stiffness(state, project=False)
-    _, gradient, gross = system.potential(state)
+    stiffness = workspace_for(system).stiffness(state, project=False)
+    _, gradient, gross = workspace_for(system).potential(state)
     return analyse_stiffness(system, state.q, stiffness, gradient, gross, n)
 
 
@@ -166,9 +167,9 @@ def analyse_stiffness(
     stiffness : K [N/m], before constraints
     gradient : ∂V/∂q [N], (n, 3); gross : gross forces [N], (n,). Both at any load factor
     """
-    free = Reduction.of(system.projector)
-    zero = estimate_zero(system.projector, q, gradient, gross, stiffness, np.ones(system.n))
-    return _interpret(find_spectrum(system.projector, stiffness, n, zero), free, zero)
+    free = Reduction.of(system._projector)
+    zero = estimate_zero(system._projector, q, gradient, gross, stiffness, np.ones(system.n))
+    return _interpret(find_spectrum(system._projector, stiffness, n, zero), free, zero)
 
 
 def _interpret(spectrum: Spectrum, free: Reduction, zero: float) -> Stability:

@@ -2,9 +2,9 @@
 
 implicit : predict, minimise, certify, book; `Implicit.advance` is a step on one page: start here
 implicit_euler, implicit_midpoint, bdf2, tr_bdf2 : implicit integrators
-linearly_implicit_euler : one linear solve per step
+linearly_implicit_euler : one linear solve per step; _linear_step : its linear system
 explicit : what explicit integrators share, and their longest stable step
-symplectic_euler, velocity_verlet, rk4 : explicit integrators
+explicit_euler, symplectic_euler, velocity_verlet, rk4 : explicit integrators
 adaptive : steps of another integrator, shortened after failures or to bound the error
 integrator : the base class, certification, breaking of elements
 step_result : the result of a step, with what the ledger needs; report : its certificate

@@ -31,7 +31,7 @@ class Accelerations:
     """
 
     def __init__(self, system: System, assembly: Assembly, h: float) -> None:
-        self._mass, self._projector, self._h = system.mass, system.projector, h
+        self._mass, self._projector, self._h = system.mass, system._projector, h
         self._assembly = assembly
 
     @cached_property

@@ -32,9 +32,9 @@ def highest_frequency(workspace: Workspace, state: State) -> tuple[float, float]
     system = workspace.system
     omega_squared = _largest_eigenvalue(system, workspace.stiffness(state, project=False))
     rate = 0.0
-    if system.placed_damping:
+    if system._placed_damping:
         rate += _largest_eigenvalue(system, workspace.damping_matrix(state))
-    if system.rayleigh is not None:
+    if system._rayleigh is not None:
         rate += _largest_eigenvalue(system, workspace.rayleigh_matrix(state))
     return float(np.sqrt(max(omega_squared, 0.0))), max(rate, 0.0)
 
@@ -47,8 +47,8 @@ def _largest_eigenvalue(system: System, matrix: BlockMatrix) -> float:
     size = 3 * system.n
 
     def multiply(x: Float) -> Float:
-        y = root * system.projector.project(x)
-        product: Float = root * system.projector.project(matrix.multiply(y))
+        y = root * system._projector.project(x)
+        product: Float = root * system._projector.project(matrix.multiply(y))
         return product
 
     if size <= _MAX_DENSE:

@@ -100,7 +100,7 @@ def extrapolate(
     q, v : q̄ [m] and v̄ [m/s], (n, 3); h : γ [s]
     prescribed : velocities of scripted particles [m/s], (n, 3) (default: (b(t) - q̄)/γ)
     """
-    projector = system.projector
+    projector = system._projector
     if prescribed is None:
         prescribed = _difference_scripts(system, t, q, h)
     velocities, c = v.copy(), projector.constrained_particles
@@ -114,9 +114,9 @@ def extrapolate(
 def _difference_scripts(system: System, t: float, q: Float, h: float) -> Float:
     """Return (b(t) - q̄)/γ of the scripted particles and 0 of the others [m/s], (n, 3)."""
     velocities = np.zeros_like(q)
-    if system.projector.scripts:
-        slopes = (system.projector.project_positions(q, t) - q) / h
-        for particles, _ in system.projector.scripts:
+    if system._projector.scripts:
+        slopes = (system._projector.project_positions(q, t) - q) / h
+        for particles, _ in system._projector.scripts:
             velocities[particles] = slopes[particles]
     return velocities
 
@@ -144,11 +144,11 @@ class ImplicitObjective:
         self.frozen = np.array(frozen.q)
         self.inertia = system.mass / start.h**2
         self.rayleigh: BlockMatrix | None = None
-        if system.rayleigh is not None:
+        if system._rayleigh is not None:
             self.rayleigh = workspace.rayleigh_matrix(frozen)
         self.assembly = workspace.assembly("increments" if increments else "potential", frozen)
         self.rates: Assembly | None = None
-        if (system.placed_damping or system.has_friction) and not increments:
+        if (system._placed_damping or system.has_friction) and not increments:
             self.rates = workspace.assembly("damping", frozen)
         self.accelerations = Accelerations(system, self.assembly, self.h)
 
@@ -167,7 +167,7 @@ class ImplicitObjective:
 
     def evaluate(self, y: Float) -> Point:
         """Return Φ, its gradient and their scales of rounding at y [m], (n, 3)."""
-        projector = self.system.projector
+        projector = self.system._projector
         # Rounding in a linear solve may move constrained directions: remove that.
         y = projector.project(y)
         q = self.start.positions(y)
@@ -226,7 +226,7 @@ class ImplicitObjective:
         """Return the part of a move from y [m], (n, 3), that contact leaves free, at most 1."""
         if self.system.contact is None:
             return 1.0
-        move = self.system.projector.project(move)
+        move = self.system._projector.project(move)
         return self.workspace.contact_search.find_free_part(self.start.positions(y), move)
 
     def change(self, start: Point, end: Point) -> float:
@@ -338,10 +338,10 @@ def constant_stiffness(workspace: Workspace, state: State, h: float) -> BlockMat
     system = workspace.system
     initial = system.initial_state().with_(active=state.active)
     alpha, beta = 0.0, 0.0
-    if system.rayleigh is not None:
-        alpha, beta = system.rayleigh.alpha, system.rayleigh.beta
+    if system._rayleigh is not None:
+        alpha, beta = system._rayleigh.alpha, system._rayleigh.beta
     parts, factors = [workspace.stiffness(initial, project=True)], [1.0 + beta / h]
-    if system.placed_damping:
+    if system._placed_damping:
         parts.append(workspace.damping_matrix(initial))
         factors.append(1.0 / h)
     matrix = workspace.union([part.pattern for part in parts]).sum(parts, factors)

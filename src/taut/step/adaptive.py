@@ -14,6 +14,7 @@ from taut.step.report import Report, add_work, combine_reports, without_work
 from taut.step.step_result import StepResult
 from taut.system.state import State
 from taut.system.system import System
+from taut.system.workspace import workspace_for
 
 # Growth of a substep at once; a method that remembers the last step tolerates less.
 _GROWTH, _GROWTH_WITH_MEMORY = 2.0, 1.15
@@ -143,7 +144,7 @@ class Adaptive(Integrator):
     def advance(self, system: System, state: State, h: float) -> StepResult:
         """Take substeps, each of which holds the loads and breaks elements for itself."""
         started = time.perf_counter()
-        self.check(system.without_ended_constraints(state.t, h), state, h)
+        self.check(workspace_for(system).without_ended_constraints(state.t, h).system, state, h)
         control = self._create_control(system, h, min(h, _read_length(state, h)))
         substeps: list[StepResult] = []
         # Reports on attempts that failed, and on steps that only served to estimate an error.

@@ -102,7 +102,7 @@ class BDF2(Implicit):
         if _STEP in state.history:
             last, displacement, velocity = _read_history(state)
             r, note = h / last, "a step of implicit Euler: h has grown too much"
-            if state.t - last < system.released_at - SAME_TIME * last:
+            if state.t - last < system._released_at - SAME_TIME * last:
                 note = "a step of implicit Euler: a constraint has ended"
             elif r <= _MAX_GROWTH:
                 kappa, gamma, note = r * r / (1 + 2 * r), h * (1 + r) / (1 + 2 * r), ""
@@ -112,8 +112,8 @@ class BDF2(Implicit):
         frozen = state
         if not is_euler:
             t = prediction.t
-            frozen = state.with_(t=t, q=system.projector.project_positions(q + h * v, t))
-        old = -system.projector.project(drift + gamma * (v + gain))
+            frozen = state.with_(t=t, q=system._projector.project_positions(q + h * v, t))
+        old = -system._projector.project(drift + gamma * (v + gain))
         return _DifferenceStart(
             prediction, frozen, old, is_euler, drift=drift, gain=gain, gamma=gamma, note=note
         )

@@ -44,6 +44,7 @@ class _Estimate:
     """The last estimate of the highest frequency."""
 
     active: tuple[tuple[str, bytes], ...]  # the masks of active elements at the time
+    omega: float  # the highest frequency [rad/s]
     max_step: float  # the longest stable step [s]
     age: int  # in steps
 
@@ -103,6 +104,15 @@ class Explicit(Integrator):
 
         omega, rate : ω and d of each, (k,); h : the step, a number or (k,)
         """
+        growing: Mask = cls.amplification(omega, rate, h) > 1.0 + _ROUNDING
+        return growing
+
+    @classmethod
+    def amplification(cls, omega: Float, rate: Float, h: Any) -> Float:
+        """Return the largest modulus of the eigenvalues of a step on each oscillation, (k,).
+
+        omega, rate, h : see `grows`
+        """
         w, d, one = omega[:, None] ** 2, rate[:, None], np.ones((len(omega), 1))
 
         def a(t: Any, x: Float, v: Float) -> Float:
@@ -110,8 +120,8 @@ class Explicit(Integrator):
 
         step: Any = np.reshape(h, (-1, 1))
         matrices = np.stack(cls.formula(a, 0.0, one * [1.0, 0.0], one * [0.0, 1.0], step), axis=1)
-        growing: Mask = np.abs(np.linalg.eigvals(matrices)).max(axis=1) > 1.0 + _ROUNDING
-        return growing
+        largest: Float = np.abs(np.linalg.eigvals(matrices)).max(axis=1)
+        return largest
 
     def advance(self, system: System, state: State, h: float) -> StepResult:
         """Take a step of h seconds: evaluate the formula with constraints at each stage."""
@@ -127,7 +137,7 @@ class Explicit(Integrator):
         self, workspace: Workspace, state: State, h: float, started: float
     ) -> StepResult:
         """Return the step before elements break; started : when it began, of perf_counter [s]."""
-        system, projector = workspace.system, workspace.system.projector
+        system, projector = workspace.system, workspace.system._projector
         memory = workspace.memory(self, lambda: _Memory(system, len(self.weights)))
         # A step that continues from the end of the last one needs no check.
         continues = memory.is_continued_by(state, h)
@@ -201,13 +211,20 @@ class Explicit(Integrator):
             if known is None:
                 self._has_warned = False
             try:
-                max_step = self.limit(*highest_frequency(workspace, state))
+                omega, rate = highest_frequency(workspace, state)
             except (SingularState, EigenError) as error:
                 return f"the limit of {name} could not be found: {error}"
-            memory.estimate = known = _Estimate(active, max_step, 0)
+            memory.estimate = known = _Estimate(active, omega, self.limit(omega, rate), 0)
         known.age += 1
         if h <= known.max_step:
             return ""
+        if not known.max_step:
+            [growth] = self.amplification(np.array([known.omega]), np.zeros(1), h)
+            return (
+                f"{name} lets undamped oscillations grow, however short the step: h = {h:g} s "
+                f"multiplies the fastest one of this system by 1 + {growth - 1.0:.3g} each time, "
+                "if nothing damps it"
+            )
         return (
             f"h = {h:g} s is beyond the limit of {name} for this system; "
             f"use h ≤ {known.max_step:.3g} s"

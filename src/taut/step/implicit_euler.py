@@ -39,7 +39,7 @@ class ImplicitEuler(Implicit):
     ) -> StageStart:
         system = workspace.system
         prediction = extrapolate(system, state.t + h, state.q, state.v, h)
-        old = -h * system.projector.project(state.v)
+        old = -h * system._projector.project(state.v)
         return StageStart(prediction, frozen=state, old=old, increments=True)
 
     def book(

@@ -41,16 +41,16 @@ class ImplicitMidpoint(Implicit):
     ) -> StageStart:
         system, half = workspace.system, h / 2
         q, v = np.array(state.q), np.array(state.v)
-        prescribed = system.projector.prescribed_velocities(state.t, h, 0.5)
+        prescribed = system._projector.prescribed_velocities(state.t, h, 0.5)
         prediction = extrapolate(system, state.t + half, q, v, half, prescribed)
         frozen = state.with_(t=prediction.t, q=prediction.q)
-        return StageStart(prediction, frozen, old=-half * system.projector.project(v))
+        return StageStart(prediction, frozen, old=-half * system._projector.project(v))
 
     def book(
         self, system: System, state: State, h: float, solved: Sequence[SolvedStage], report: Report
     ) -> StepResult:
         (middle,) = solved
-        projector, half, end = system.projector, h / 2, state.t + h
+        projector, half, end = system._projector, h / 2, state.t + h
         q, v = np.array(state.q), np.array(state.v)
         with np.errstate(over="ignore"):
             displacement = h * middle.v

@@ -31,7 +31,7 @@ def seconds(what: str, value: object) -> float:
     return float(value)
 
 
-Kind = Literal["conditional", "A", "L"]
+Kind = Literal["unstable", "conditional", "A", "L"]
 # Bounds of a step [s]: h² and 1/h² neither overflow nor underflow.
 _MIN_STEP, _MAX_STEP = 1e-150, 1e150
 
@@ -43,8 +43,8 @@ class Integrator(ABC):
     """Order of accuracy in h."""
 
     stability: ClassVar[Kind]
-    """For linear oscillations: "conditional" (up to some h·ω), "A" (for every h) or "L" (and fast
-    ones decay)."""
+    """For undamped linear oscillations: "unstable" (with every h), "conditional" (stable up to some
+    h·ω), "A" (stable with every h) or "L" (and fast ones decay)."""
 
     needs: ClassVar[tuple[str, ...]]
     """What a step uses: "forces", "stiffness", "the previous step"."""
@@ -86,8 +86,8 @@ class Integrator(ABC):
             raise ModelError(
                 f"the step h = {h:g} s must be large enough to change the time t = {state.t:g} s"
             )
-        system.check(state)
-        system.projector.check(state.q, state.t)
+        system._check(state)
+        system._projector.check(state.q, state.t)
 
 
 def raise_unless_converged(report: Report, state: State, reason: str) -> None:

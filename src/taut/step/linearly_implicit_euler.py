@@ -1,19 +1,26 @@
-"""Linearly implicit Euler: (M + hD + h²K) Δv = h(f(q, v) - hK v), q' = q + h v'."""
+"""Linearly implicit Euler: (M + hD + h²K) Δv = h(f(q, v) - hK v), q' = q + h v'.
+
+Without damping this is (M + h²K) v' = M v + h f(q).
+"""
 
 from __future__ import annotations
 
+import logging
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
 from taut.arrays import Float
-from taut.linalg.blocks import BlockMatrix, row_norms, row_norms_l1
-from taut.linalg.linear import LinearSolver, Solution
+from taut.errors import ModelError
+from taut.linalg.blocks import row_norms
+from taut.linalg.indefinite import solve_indefinite
+from taut.linalg.linear import LinearSolver, Solution, SolverName
 from taut.optimise.descent import Outcome
-from taut.optimise.tolerance import estimate_rounding_floors
+from taut.optimise.tolerance import Tolerance, estimate_rounding_floors
 from taut.step._accelerations import Accelerations
+from taut.step._linear_step import LinearStep, linearise
 from taut.step._objective import Prediction, extrapolate
 from taut.step.implicit import LinearImplicit
 from taut.step.integrator import Kind, break_elements, raise_unless_converged
@@ -21,31 +28,11 @@ from taut.step.report import Report, report_worst
 from taut.step.step_result import Linearisation, Stage, StepResult
 from taut.system.state import State
 from taut.system.system import System
-from taut.system.terms import Inputs
 from taut.system.workspace import Workspace, workspace_for
 
 # Solves for what the first one, which does not know the accelerations yet, has left unbalanced
 _MAX_CORRECTIONS = 4
-
-
-@dataclass(eq=False)
-class _LinearStep:
-    """The linear system A y = b of a step for y = h(v' - ṽ), and its solution.
-
-    matrix : A = M/h² + D/h + K [N/m]; right : b [N], (n, 3)
-    gross : Σ of magnitudes of the forces in b [N], (n,), in the free directions; all_gross : in all
-    project : whether K is projected
-    """
-
-    matrix: BlockMatrix
-    right: Float
-    gross: Float
-    all_gross: Float
-    project: bool
-    solution: Solution | None = None
-    assembling: float = 0.0  # wall-clock time [s]
-    solving: float = 0.0
-    accelerations: Accelerations = field(init=False)
+log = logging.getLogger("taut")
 
 
 class LinearlyImplicitEuler(LinearImplicit):
@@ -54,22 +41,55 @@ class LinearlyImplicitEuler(LinearImplicit):
     Time-dependent parameters are those of the new time.
 
     Cheap and stable in practice, but the energy of a nonlinear system may grow over a step; use
-    `ImplicitEuler` for the guarantee. The stiffness is projected, each element's by itself and the
-    same on both sides: with the true one, a spring under compression may leave the matrix nearly
-    singular, and a single step would then throw particles far away. (An
+    `ImplicitEuler` for the guarantee. By default the stiffness is projected, each element's by
+    itself and the same on both sides: with the true one, a spring under compression may leave the
+    matrix nearly singular, and a single step would then throw particles far away. (An
     energy of a total has no elements that could be projected without giving up momentum: its true
     stiffness is tried first.)
 
+    With `project=False` K is the true Hessian, and without damping the step is exactly the textbook
+    equation (M + h²K) v' = M v + h f(q). If the matrix is found to be indefinite, it is factorised
+    with row interchanges, whatever the solver, and the note of the report says so; if it is
+    singular, the step raises NotConverged.
+
     tolerance, solver : see `taut.Tolerance`; "auto", "direct" or "cg"
+    project : whether the stiffness is projected
 
     >>> import taut
     >>> taut.LinearlyImplicitEuler(solver="cg").order
     1
+    >>> strut = taut.System(
+    ...     [[0, 0, 0], [1, 0, 0]],
+    ...     mass=1.0,
+    ...     energies=[taut.laws.spring([[0, 1]], k=100.0)],
+    ...     fixed=[0],
+    ...     pose=[[0, 0, 0], [0.5, 0, 0]],
+    ...     velocity=[[0, 0, 0], [0, 0.3, 0]],
+    ... )
+    >>> state, h = strut.initial_state(), 0.05
+    >>> for project in (True, False):  # across the strut K is 0, or k(1 - l0/l) = -100 N/m
+    ...     new, _ = taut.LinearlyImplicitEuler(project=project).step(strut, state, h)
+    ...     print(round(new.v[1, 1], 6))
+    0.3
+    0.4
     """
 
     order: ClassVar[int] = 1
     stability: ClassVar[Kind] = "L"
     needs: ClassVar[tuple[str, ...]] = ("forces", "stiffness")
+
+    def __init__(
+        self,
+        *,
+        tolerance: Tolerance | None = None,
+        solver: SolverName = "auto",
+        project: bool = True,
+    ) -> None:
+        super().__init__(tolerance=tolerance, solver=solver)
+        if not isinstance(project, bool):
+            raise ModelError(f"project must be True or False, got {project!r}")
+        self.project = project
+        self._has_warned = False
 
     def advance(self, system: System, state: State, h: float) -> StepResult:
         """Take a step of h seconds; raise NotConverged if the tolerance is missed."""
@@ -82,33 +102,45 @@ class LinearlyImplicitEuler(LinearImplicit):
         prediction = extrapolate(loaded.system, state.t + h, q, v, h)
         step = self._solve(loaded, state, prediction)
         y, report = self._report(step, self.solver(loaded), loaded.system, prediction, started)
-        raise_unless_converged(report, state, "the linear solver stopped short of the tolerance")
+        reason = "the linear solver stopped short of the tolerance"
+        if step.solution is None and not self.project:
+            reason = "the matrix of the step is singular; change h, or use project=True"
+        raise_unless_converged(report, state, reason)
         result = self._book(loaded.system, state, prediction, y, step, report)
         if loads:
             result = replace(result, loads=loads)
         return break_elements(workspace, result)
 
-    def _solve(self, workspace: Workspace, state: State, prediction: Prediction) -> _LinearStep:
+    def warn(self, result: StepResult) -> None:
+        if result.report.note and not self._has_warned:
+            self._has_warned = True
+            log.warning(result.report.note)
+
+    def _solve(self, workspace: Workspace, state: State, prediction: Prediction) -> LinearStep:
         system, solver = workspace.system, self.solver(workspace)
-        rayleigh = None if system.rayleigh is None else workspace.rayleigh_matrix(state)
-        energies = system.placed_energies.values()
-        attempts: tuple[bool, ...] = (True,)
-        if any(placed.couples_all_elements for placed in energies):
+        rayleigh = None if system._rayleigh is None else workspace.rayleigh_matrix(state)
+        energies = system._placed_energies.values()
+        attempts: tuple[bool, ...] = (self.project,)
+        if self.project and any(placed.couples_all_elements for placed in energies):
             attempts = (False, True)
         assembling = solving = 0.0
         accelerations = Accelerations(system, workspace.assembly("potential", state), prediction.h)
-        step: _LinearStep | None = None
+        step: LinearStep | None = None
         for project in attempts:
             clock = time.perf_counter()
             is_first = step is None or step.solution is None
-            step = self._linearise(workspace, state, prediction, rayleigh, project=project)
-            step.right = system.projector.project(step.right)
+            step = linearise(workspace, state, prediction, rayleigh, project=project)
+            step.right = system._projector.project(step.right)
             workspace.apply_constraints(step.matrix)
             assembled = time.perf_counter()
             if is_first:
                 solver.analyse(step.matrix.pattern)
             if solver.factor(step.matrix):
                 step.solution = self._solve_linear(solver, step, accelerations)
+            if not self.project and (step.solution is None or not step.solution.definite):
+                step.solution, step.is_indefinite = solve_indefinite(step.matrix, step.right), True
+            if not self.project and step.is_lost_in_rounding(system.mass / prediction.h**2):
+                step.solution = None
             assembling += assembled - clock
             solving += time.perf_counter() - assembled
             if step.solution is not None and step.solution.definite:
@@ -118,7 +150,7 @@ class LinearlyImplicitEuler(LinearImplicit):
         return step
 
     def _solve_linear(
-        self, solver: LinearSolver, step: _LinearStep, accelerations: Accelerations
+        self, solver: LinearSolver, step: LinearStep, accelerations: Accelerations
     ) -> Solution:
         """Solve to the tolerance, which is relative to accelerations that the solution tells."""
         loose = self.tolerance.targets(step.gross, step.gross)
@@ -138,12 +170,12 @@ class LinearlyImplicitEuler(LinearImplicit):
             )
         return found
 
-    def _targets(self, step: _LinearStep, accelerations: Accelerations, y: Float) -> Float:
+    def _targets(self, step: LinearStep, accelerations: Accelerations, y: Float) -> Float:
         return self.tolerance.targets(accelerations.forces_at_work(y), step.gross)
 
     def _report(
         self,
-        step: _LinearStep,
+        step: LinearStep,
         solver: LinearSolver,
         system: System,
         prediction: Prediction,
@@ -155,8 +187,8 @@ class LinearlyImplicitEuler(LinearImplicit):
         y, residuals = np.zeros_like(step.right), row_norms(step.right)
         targets = self._targets(step, step.accelerations, y)
         floors = np.zeros_like(targets)
-        if solution is not None and solution.definite:
-            y, residuals = system.projector.project(solution.x), solution.residuals
+        if solution is not None and (solution.definite or step.is_indefinite):
+            y, residuals = system._projector.project(solution.x), solution.residuals
             targets = self._targets(step, step.accelerations, y)
             if (residuals <= targets).all():
                 outcome = "converged"
@@ -164,8 +196,14 @@ class LinearlyImplicitEuler(LinearImplicit):
                 floors = estimate_rounding_floors(step.all_gross, step.matrix, y)
                 if (residuals <= np.maximum(targets, floors)).all():
                     outcome = "rounding floor"
-        energies = system.placed_energies.values()
+        energies = system._placed_energies.values()
         tried_twice = step.project and any(placed.couples_all_elements for placed in energies)
+        note = ""
+        if step.is_indefinite and solution is not None:
+            note = (
+                f"the matrix of the step to t = {prediction.t:g} s is indefinite: "
+                "with the true stiffness of compressed elements particles may be thrown far"
+            )
         report = report_worst(
             residuals,
             targets,
@@ -178,12 +216,13 @@ class LinearlyImplicitEuler(LinearImplicit):
             velocity_error=step.accelerations.bound_velocity_error(residuals),
             iterations=1,
             evaluations=1 + tried_twice,
-            solver=solver.name,
-            why=solver.reason,
+            solver="direct (LU)" if step.is_indefinite else solver.name,
+            why="the matrix is indefinite" if step.is_indefinite else solver.reason,
             linear_iterations=0 if solution is None else solution.iterations,
             seconds=time.perf_counter() - started,
             assembling=step.assembling,
             solving=step.solving,
+            note=note,
         )
         return y, report
 
@@ -193,7 +232,7 @@ class LinearlyImplicitEuler(LinearImplicit):
         state: State,
         prediction: Prediction,
         y: Float,
-        step: _LinearStep,
+        step: LinearStep,
         report: Report,
     ) -> StepResult:
         h = prediction.h
@@ -210,45 +249,3 @@ class LinearlyImplicitEuler(LinearImplicit):
             residual=step.matrix.multiply(y) - step.right,
             stages=(Stage(1.0, prediction.t, q, v, state, linear=linear),),
         )
-
-    def _linearise(
-        self,
-        workspace: Workspace,
-        state: State,
-        prediction: Prediction,
-        rayleigh: BlockMatrix | None,
-        *,
-        project: bool,
-    ) -> _LinearStep:
-        """Return the linear system for y = h(v' - ṽ), before constraints.
-
-        ṽ is the predicted velocity: v where a particle is free, so that b is f(q, v) - hK v there;
-        where it is not, the difference v - ṽ acts on its neighbours through D.
-        """
-        system, h = workspace.system, prediction.h
-        jump = np.array(state.v) - prediction.v
-        energies = workspace.assembly("potential", state)
-        at = [Inputs.at(state, prediction.t)] * len(energies.terms)
-        energies.hessian(at, np.zeros(system.n), project=project)
-        _, gradient, sizes = energies.sums()
-        gross = energies.projected_gross_force(system.projector)
-        all_gross = row_norms_l1(sizes)
-        forces = [gradient, h * energies.matrix.multiply(prediction.v)]
-        matrices, factors = [energies.matrix], [1.0]
-        if system.placed_damping:
-            damping = workspace.assembly("damping", state)
-            at = [Inputs.rates(state, prediction.t)] * len(damping.terms)
-            damping.hessian(at, np.zeros(system.n), project=False)
-            forces += [damping.sums()[1], -damping.matrix.multiply(jump)]
-            matrices.append(damping.matrix)
-            factors.append(1.0 / h)
-        if rayleigh is not None:
-            forces.append(rayleigh.multiply(prediction.v))
-            matrices.append(rayleigh)
-            factors.append(1.0 / h)
-        total = workspace.union([m.pattern for m in matrices]).sum(matrices, factors)
-        total.data[total.pattern.diagonal] += (system.mass / h**2)[:, None, None] * np.eye(3)
-        for force in forces[1:]:
-            gross += row_norms_l1(system.projector.project(force))
-            all_gross += row_norms_l1(force)
-        return _LinearStep(total, -np.sum(forces, axis=0), gross, all_gross, project)

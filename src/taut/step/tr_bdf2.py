@@ -65,7 +65,7 @@ class TRBDF2(Implicit):
 
     def _start_trapezoidal_rule(self, workspace: Workspace, state: State, h: float) -> StageStart:
         system, gamma, t_mid = workspace.system, C * h / 2, state.t + C * h
-        projector = system.projector
+        projector = system._projector
         q = np.array(state.q)
         v = projector.project(state.v) + projector.prescribed_velocities(state.t, h, 0.0)
         begin = state.with_(v=v)
@@ -82,7 +82,7 @@ class TRBDF2(Implicit):
     def _start_backward_difference(
         self, system: System, state: State, h: float, middle: SolvedStage
     ) -> StageStart:
-        projector, gamma, t_end = system.projector, C * h / 2, state.t + h
+        projector, gamma, t_end = system._projector, C * h / 2, state.t + h
         assert isinstance(middle.start, _PartStart)
         begin = middle.start.begin
         q, v = np.array(state.q), np.array(begin.v)
@@ -100,7 +100,7 @@ class TRBDF2(Implicit):
     ) -> StepResult:
         middle, end = solved
         assert isinstance(end.start, _PartStart)
-        projector, begin = system.projector, end.start.begin
+        projector, begin = system._projector, end.start.begin
         q, v = np.array(state.q), np.array(begin.v)
         new = end.start.prediction.end_state(end.y, state)
         displacement = end.start.drift + C * h / 2 * end.v

@@ -7,6 +7,7 @@ assembly : sums of laws into energies, forces and stiffness; terms : one law on 
 projector : all constraints of a system by projection; reduction : its free coordinates
 tearing : which elements a state breaks
 members : table of the forces and strains of members
+elements : V, f and K of single elements; the matrices M, P, S_i and E_j
 building : masses of cells, prestressed rest lengths, joined bodies
 gather_kernels : compiled sums in a fixed order
 _arguments : checks what a System is built from; _notebook : a System as HTML

@@ -105,9 +105,9 @@ def place_laws(system: System, known: System | None) -> dict[str, dict[str, Any]
     """
     shared: dict[int, Any] = {}
     if known is not None and _have_same_particles(system, known):
-        for group in (known.placed_energies, known.placed_damping, known.placed_loads):
+        for group in (known._placed_energies, known._placed_damping, known._placed_loads):
             shared.update({id(placed.bound): placed for placed in group.values()})
-    taken = ["rayleigh"] if system.rayleigh is not None else []
+    taken = ["rayleigh"] if system._rayleigh is not None else []
     damping = [d for d in system.damping if isinstance(d, Damping)]
     lists: dict[str, Sequence[BoundLaw]] = {
         "energies": system.energies,

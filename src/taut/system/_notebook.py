@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def system_html(system: System) -> str:
     """Return the System as HTML: particles, mass, laws, constraints, and a drawing of its pose."""
-    projector = system.projector
+    projector = system._projector
     freedom = np.einsum("nii->n", projector.free_directions)
     held = np.flatnonzero(freedom < (2 if system.flat else 3) - 0.5)
     facts: list[tuple[str, object]] = [
@@ -23,9 +23,9 @@ def system_html(system: System) -> str:
         ("mass", f"{system.mass.sum():.4g} kg"),
         ("held", f"{len(held):,}"),
     ]
-    for group in (system.placed_energies, system.placed_damping, system.placed_loads):
+    for group in (system._placed_energies, system._placed_damping, system._placed_loads):
         facts += [(name, f"{len(placed.elements):,} elements") for name, placed in group.items()]
-    if system.rayleigh is not None:
-        alpha, beta = system.rayleigh.alpha, system.rayleigh.beta
+    if system._rayleigh is not None:
+        alpha, beta = system._rayleigh.alpha, system._rayleigh.beta
         facts.append(("rayleigh", f"α = {alpha:g} 1/s, β = {beta:g} s"))
     return card("System", facts, [sketch(system.pose, lines=joined_pairs(system), marks=held)])

@@ -173,7 +173,7 @@ def join(*systems: System) -> System:
         raise ModelError("join needs at least one system")
     if len({s.flat for s in systems}) > 1:
         raise ModelError("join: systems in the plane and in space do not mix")
-    if any(s.rayleigh is not None for s in systems):
+    if any(s._rayleigh is not None for s in systems):
         raise LawError(
             "join: Rayleigh damping belongs to a whole system; add it to the joined one by "
             "with_(damping=…)"
@@ -185,9 +185,9 @@ def join(*systems: System) -> System:
     held: list[int] = []
     start = 0
     for s in systems:
-        energies += [p.shift_particles(start) for p in s.placed_energies.values()]
-        damping += [p.shift_particles(start) for p in s.placed_damping.values()]
-        loads += [p.shift_particles(start) for p in s.placed_loads.values()]
+        energies += [p.shift_particles(start) for p in s._placed_energies.values()]
+        damping += [p.shift_particles(start) for p in s._placed_damping.values()]
+        loads += [p.shift_particles(start) for p in s._placed_loads.values()]
         constraints += [c.shift_particles(start, s.n) for c in s.constraints]
         held += (s.fixed + start).tolist()
         start += s.n

@@ -138,7 +138,7 @@ def members(system: System, state: State | None = None) -> Members:
             state,
             np.flatnonzero(state.active.get(name, np.ones(len(placed.elements), dtype=bool))),
         )
-        for name, placed in system.placed_energies.items()
+        for name, placed in system._placed_energies.items()
         if placed.particles == 2
     ]
     empty = Members(
@@ -165,7 +165,7 @@ def joined_pairs(system: System) -> Int:
     >>> joined_pairs(triangle).tolist()
     [[0, 1], [0, 2], [1, 2]]
     """
-    elements = [placed.elements for placed in system.placed_energies.values()]
+    elements = [placed.elements for placed in system._placed_energies.values()]
     sides = [e for e in elements if e.shape[1] == 2]
     if not sides:
         for e in elements:

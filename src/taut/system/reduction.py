@@ -29,7 +29,7 @@ class Reduction:
     >>> import taut
     >>> rail = taut.constraints.on_line([1], (0, 3, 0))
     >>> system = taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0, fixed=[0], constraints=[rail])
-    >>> free = Reduction.of(system.projector)
+    >>> free = Reduction.of(system._projector)
     >>> free.size, free.expand(np.array([2.0])).tolist()
     (1, [[0.0, 0.0, 0.0], [0.0, 2.0, 0.0]])
     """

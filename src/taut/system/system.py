@@ -22,10 +22,17 @@ from taut.errors import ModelError, did_you_mean
 from taut.laws.force import force
 from taut.laws.gravity import gravity
 from taut.laws.rayleigh import Rayleigh
-from taut.linalg.blocks import BlockMatrix
 from taut.system._arguments import place_laws, to_entries, to_masses, to_positions
 from taut.system._notebook import system_html
 from taut.system.contact import Contact, resolve
+from taut.system.elements import (
+    Elements,
+    element_selection,
+    evaluate_elements,
+    free_coordinates,
+    mass_matrix,
+    particle_selection,
+)
 from taut.system.members import Members, members
 from taut.system.projector import ConstraintProjector
 from taut.system.state import State, check_masks
@@ -48,6 +55,12 @@ class System:
     constraints : those of `taut.constraints`: `fixed`, `scripted`, `handle`, `on_line`, `on_plane`
     pose : initial positions [m] (default: the rest positions)
     velocity : initial velocities [m/s] (default: zero)
+
+    These are attributes too, as read-only arrays (n, 3), (n,) or of indices, and tuples; besides:
+
+    n : number of particles
+    rest : rest positions [m], (n, 3): the points
+    flat : whether the system lies in the plane z = 0
 
     >>> import taut
     >>> from taut import laws
@@ -104,16 +117,17 @@ class System:
         self.constraints: tuple[Constraint, ...] = to_entries("constraints", constraints)
         self.fixed = particle_indices(fixed, self.n, "fixed")
         self.fixed.setflags(write=False)
-        self.projector = ConstraintProjector(
+        # Names with an underscore are for the modules of taut: tab completion leaves them out.
+        self._projector = ConstraintProjector(
             self.pose, [fix(self.fixed), *self.constraints], flat=self.flat
         )
-        self.released_at = _released_at  # when a constraint has last ended [s]
+        self._released_at = _released_at  # when a constraint has last ended [s]
         self._held_loads = _held_loads  # names of loads that are constant forces among the energies
-        self.rayleigh = Rayleigh.sum_of([d for d in self.damping if isinstance(d, Rayleigh)])
+        self._rayleigh = Rayleigh.sum_of([d for d in self.damping if isinstance(d, Rayleigh)])
         placed = place_laws(self, _known)
-        self.placed_energies: Mapping[str, PlacedLaw] = MappingProxyType(placed["energies"])
-        self.placed_damping: Mapping[str, PlacedLaw] = MappingProxyType(placed["damping"])
-        self.placed_loads: Mapping[str, PlacedLoad] = MappingProxyType(placed["loads"])
+        self._placed_energies: Mapping[str, PlacedLaw] = MappingProxyType(placed["energies"])
+        self._placed_damping: Mapping[str, PlacedLaw] = MappingProxyType(placed["damping"])
+        self._placed_loads: Mapping[str, PlacedLoad] = MappingProxyType(placed["loads"])
         self.contact = contact
         if contact is not None and (_known is None or _known.contact is not contact):
             self.contact = self._resolve_contact(contact)
@@ -126,7 +140,7 @@ class System:
 
     def _resolve_contact(self, contact: Contact) -> Contact:
         mean_mass = float(self.mass[contact.primitives.points].mean()) if self.n else 0.0
-        g = [p.parameters.values(0.0)["g"] for p in self.placed_energies.values() if p.law is gravity]
+        g = [p.parameters.values(0.0)["g"] for p in self._placed_energies.values() if p.law is gravity]
         weight = mean_mass * float(np.linalg.norm(np.sum(g, axis=0))) if g else 0.0
         return resolve(contact, self.pose, weight, _STIFFNESS_PER_MASS * mean_mass)
 
@@ -145,12 +159,12 @@ class System:
         arguments = self._arguments()
         if not self._has_own_pose:
             del arguments["pose"]
-        private = {"_released_at": self.released_at, "_held_loads": self._held_loads}
+        private = {"_released_at": self._released_at, "_held_loads": self._held_loads}
         return _rebuild, ({**arguments, **private},)
 
     def _groups(self) -> tuple[Mapping[str, Any], ...]:
         """Return all placed laws by name: energies, damping, loads."""
-        return self.placed_energies, self.placed_damping, self.placed_loads
+        return self._placed_energies, self._placed_damping, self._placed_loads
 
     def __repr__(self) -> str:
         laws = ", ".join(
@@ -180,7 +194,7 @@ class System:
                 raise ModelError(f"a system has no '{name}'{did_you_mean(name, arguments)}")
         if "points" in changes and not self._has_own_pose:
             del arguments["pose"]
-        private.setdefault("_released_at", self.released_at)
+        private.setdefault("_released_at", self._released_at)
         return System(**{**arguments, **changes}, **private, _known=self)
 
     def initial_state(self) -> State:
@@ -188,21 +202,21 @@ class System:
 
         Scripted particles have the velocity of their path.
         """
-        q = self.projector.project_positions(self.pose, 0.0)
-        v = self.projector.project(self.velocity)
-        v = v + self.projector.prescribed_velocities(0.0, _SCRIPT_START, 0.0)
+        q = self._projector.project_positions(self.pose, 0.0)
+        v = self._projector.project(self.velocity)
+        v = v + self._projector.prescribed_velocities(0.0, _SCRIPT_START, 0.0)
         return State(0.0, q, v)
 
-    def check(self, state: State) -> None:
+    def _check(self, state: State) -> None:
         """Raise ModelError if the state is one of another system."""
         if state.q.shape != (self.n, 3):
             raise ModelError(
                 f"the state must have {self.n} particles as the system has, got {len(state.q)}"
             )
 
-    def active_masks(self, state: State) -> dict[str, Mask]:
+    def _active_masks(self, state: State) -> dict[str, Mask]:
         """Return the state's masks of active elements by law, checked against the laws."""
-        self.check(state)
+        self._check(state)
         known = {}
         for group in self._groups():
             known.update({name: p for name, p in group.items() if name not in self._held_loads})
@@ -211,7 +225,7 @@ class System:
 
     def T(self, state: State) -> float:
         """Kinetic energy ½ Σ m v² [J]."""
-        self.check(state)
+        self._check(state)
         return float(0.5 * np.sum(self.mass * np.einsum("ij,ij->i", state.v, state.v)))
 
     def V(self, state: State) -> float:
@@ -222,9 +236,15 @@ class System:
         """Potential energy of each law [J]."""
         return workspace_for(self).energies_by_law(state)
 
-    def potential(self, state: State) -> tuple[float, Float, Float]:
-        """V [J], ∂V/∂q and gross forces [N], both (n, 3), views that the next call overwrites."""
-        return workspace_for(self).potential(state)
+    def L(self, state: State) -> float:
+        """The Lagrangian T - V [J].
+
+        >>> import taut
+        >>> ball = taut.System([[0, 1, 0]], mass=2.0, energies=[taut.laws.gravity()])
+        >>> round(ball.L(ball.initial_state().with_(v=[[3, 0, 0]])), 9)  # ½·2·3² - 2·9.81·1
+        -10.62
+        """
+        return self.T(state) - self.V(state)
 
     def f(self, state: State) -> Float:
         """Forces [N], shape (n, 3): -∂V/∂q of the energies, -∂Ψ/∂v of the damping, and the loads.
@@ -234,12 +254,22 @@ class System:
         return workspace_for(self).forces(state)
 
     def load_forces(self, state: State) -> dict[str, Float]:
-        """The forces [N] of each load at a state, (n, 3)."""
-        if not self.placed_loads:
+        """The forces of each load at a state [N], (n, 3), by its name.
+
+        >>> import taut
+        >>> sail = taut.System(
+        ...     [[0, 0, 0], [0, 1, 0], [0, 0, 1]],
+        ...     mass=1.0,
+        ...     loads=[taut.laws.wind([[0, 1, 2]], velocity=(2, 0, 0))],
+        ... )
+        >>> sail.load_forces(sail.initial_state())["wind"].sum(axis=0).round(4)
+        array([1.204, 0.   , 0.   ])
+        """
+        if not self._placed_loads:
             return {}
-        masks, q, v = self.active_masks(state), np.array(state.q), np.array(state.v)
+        masks, q, v = self._active_masks(state), np.array(state.q), np.array(state.v)
         return {
-            name: p.forces(q, v, state.t, masks.get(name)) for name, p in self.placed_loads.items()
+            name: p.forces(q, v, state.t, masks.get(name)) for name, p in self._placed_loads.items()
         }
 
     def members(self, state: State | None = None) -> Members:
@@ -248,13 +278,6 @@ class System:
         state : default: the initial one
         """
         return members(self, state)
-
-    def without_ended_constraints(self, t: float, h: float) -> System:
-        """Return this system as it is in the step of length h [s] that begins at t [s].
-
-        Constraints that have ended are left out; if none has, it is this system.
-        """
-        return workspace_for(self).without_ended_constraints(t, h).system
 
     def _with_constraints(self, active: tuple[Constraint, ...]) -> System:
         """This system with some of its constraints, the others having ended."""
@@ -272,28 +295,93 @@ class System:
 
         project : make the part of each element positive semi-definite
         """
-        return self.stiffness(state, project=project).to_scipy()
-
-    def stiffness(self, state: State, *, project: bool) -> BlockMatrix:
-        """The stiffness as a BlockMatrix, which the next call overwrites."""
-        return workspace_for(self).stiffness(state, project=project)
+        return workspace_for(self).stiffness(state, project=project).to_scipy()
 
     def D(self, state: State) -> Any:
         """Damping matrix ∂²Ψ/∂v² [N s/m] at the state, a scipy.sparse BSR array (3n, 3n)."""
         workspace = workspace_for(self)
         matrix = workspace.damping_matrix(state).to_scipy()
-        if self.rayleigh is None:
+        if self._rayleigh is None:
             return matrix
         return matrix + workspace.rayleigh_matrix(state).to_scipy()
 
+    @property
+    def M(self) -> Any:
+        """Mass matrix [kg], a scipy.sparse CSR array (3n, 3n): T = ½ vᵀM v with v stacked.
+
+        >>> import taut
+        >>> pair = taut.System([[0, 0, 0], [1, 0, 0]], mass=[2.0, 3.0])
+        >>> pair.M.diagonal().tolist()
+        [2.0, 2.0, 2.0, 3.0, 3.0, 3.0]
+        """
+        return mass_matrix(self)
+
+    @property
+    def P(self) -> Any:
+        """Selects the free coordinates q̂ = P q; a scipy.sparse CSR array (f, 3n), P Pᵀ = I.
+
+        Then q = Pᵀq̂ + b, where b holds what is fixed or prescribed. A free particle has three
+        rows, a fixed one none, one on a line or plane its one or two free directions; in a system
+        in the plane z = 0 no particle has a row for z. Constraints that end at a time count.
+
+        >>> import taut
+        >>> pair = taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0, fixed=[0])
+        >>> pair.P.toarray()
+        array([[0., 0., 0., 1., 0., 0.],
+               [0., 0., 0., 0., 1., 0.],
+               [0., 0., 0., 0., 0., 1.]])
+        """
+        return free_coordinates(self)
+
+    def particle(self, i: int) -> Any:
+        """Selects the position of particle i: S_i q; a scipy.sparse CSR array (3, 3n).
+
+        >>> import taut
+        >>> pair = taut.System([[0, 0, 0], [1, 2, 3]], mass=1.0)
+        >>> (pair.particle(1) @ pair.initial_state().q.ravel()).tolist()
+        [1.0, 2.0, 3.0]
+        """
+        return particle_selection(self, i)
+
+    def selection(self, j: int, law: str | Energy | None = None) -> Any:
+        """Selects the positions of element j of an energy: E_j q; a scipy.sparse CSR array.
+
+        Its shape is (3s, 3n) for elements of s particles. Transposed it adds what belongs to the
+        element to where its particles are: f = Σ E_jᵀf_j, K = Σ E_jᵀK_j E_j.
+
+        law : the energy or its name (default: the only one)
+
+        >>> import taut
+        >>> spring = taut.laws.spring([[2, 0]], k=1.0)
+        >>> system = taut.System([[0, 0, 0], [1, 0, 0], [4, 0, 0]], mass=1.0, energies=[spring])
+        >>> (system.selection(0) @ system.initial_state().q.ravel()).tolist()
+        [4.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+        """
+        return element_selection(self, j, law)
+
+    def elements(self, state: State, law: str | Energy | None = None) -> Elements:
+        """V, f and K of each element of an energy at a state.
+
+        law : the energy or its name (default: the only one)
+
+        >>> import taut
+        >>> points = [[0, 0, 0], [1, 0, 0], [1, 2, 0]]
+        >>> springs = taut.laws.spring([[0, 1], [1, 2]], k=10.0, l0=1.5)
+        >>> system = taut.System(points, mass=1.0, energies=[springs, taut.laws.gravity()])
+        >>> each = system.elements(system.initial_state(), "spring")
+        >>> each.V, each.f.shape, each.K.shape
+        (array([1.25, 1.25]), (2, 6), (2, 6, 6))
+        """
+        return evaluate_elements(self, state, law)
+
     def momentum(self, state: State) -> Float:
         """Σ m v [kg m/s], shape (3,)."""
-        self.check(state)
+        self._check(state)
         return np.einsum("i,ij->j", self.mass, state.v)
 
     def angular_momentum(self, state: State, about: ArrayLike = (0.0, 0.0, 0.0)) -> Float:
         """Σ m (x - about) × v [kg m²/s], shape (3,)."""
-        self.check(state)
+        self._check(state)
         arm = state.q - np.asarray(about, dtype=np.float64)
         return np.einsum("i,ij->j", self.mass, np.cross(arm, state.v))
 

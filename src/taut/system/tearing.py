@@ -44,7 +44,7 @@ def find_unbroken_elements(workspace: Workspace, state: State) -> tuple[dict[str
     """
     system, active = workspace.system, dict(state.active)
     broken: list[Int] = []
-    for name, placed in system.placed_energies.items():
+    for name, placed in system._placed_energies.items():
         if placed.breaking_strain is None:
             continue
         parameters = workspace.parameters(name, placed).at(state.t)
@@ -59,8 +59,8 @@ def find_unbroken_elements(workspace: Workspace, state: State) -> tuple[dict[str
     if not broken:
         return active, 0
     pairs = np.concatenate(broken)
-    energies = system.placed_energies
-    others = {**energies, **system.placed_damping, **system.placed_loads}
+    energies = system._placed_energies
+    others = {**energies, **system._placed_damping, **system._placed_loads}
     for name, elements in {name: law.elements for name, law in others.items()}.items():
         if name in energies and energies[name].breaking_strain is not None:
             continue  # it has a bound of its own

@@ -30,10 +30,10 @@ def select_laws(system: System, kind: AssemblyKind) -> list[tuple[str, PlacedLaw
     """Return the laws that an assembly of this kind adds up, each in the form it has there."""
     laws: list[tuple[str, PlacedLaw, FormName]] = []
     if kind != "damping":
-        laws += [(name, placed, "energy") for name, placed in system.placed_energies.items()]
+        laws += [(name, placed, "energy") for name, placed in system._placed_energies.items()]
     if kind != "potential":
         form: FormName = "rate" if kind == "damping" else "increment"
-        laws += [(name, placed, form) for name, placed in system.placed_damping.items()]
+        laws += [(name, placed, form) for name, placed in system._placed_damping.items()]
     return laws
 
 

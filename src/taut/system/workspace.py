@@ -95,9 +95,9 @@ class Workspace:
         known = self._assemblies.get(kind)
         # The same mapping object has the same masks: a State is read-only, and steps pass it on.
         if known is not None and known[0] is state.active:
-            system.check(state)
+            system._check(state)
             return known[2]
-        masks = system.active_masks(state)
+        masks = system._active_masks(state)
         key = tuple(sorted((name, mask.tobytes()) for name, mask in masks.items()))
         if known is not None and known[1] == key:
             assembly = known[2]
@@ -120,9 +120,9 @@ class Workspace:
         """What finds the pairs that touch."""
         system = self.system
         assert system.contact is not None
-        free = system.projector.free_directions
+        free = system._projector.free_directions
         movable = np.ones(system.n, dtype=bool)
-        held = system.projector.constrained_particles
+        held = system._projector.constrained_particles
         movable[held] = np.abs(free[held]).max(axis=(1, 2)) > 0.0
         return ContactSearch(system.contact, movable)
 
@@ -151,7 +151,7 @@ class Workspace:
 
     def apply_constraints(self, matrix: BlockMatrix) -> None:
         """Replace A by S A S + a (I - S) in place (see `taut.system.projector`)."""
-        projector = self.system.projector
+        projector = self.system._projector
         if self._affected is None or self._affected[0] is not matrix.pattern:
             self._affected = (matrix.pattern, projector.affected_blocks(matrix.pattern))
         projector.apply_to_matrix(matrix, self._affected[1])
@@ -177,7 +177,7 @@ class Workspace:
         system = self.system
         held = self._derive("loads", lambda: system._with_held_loads(loads))
         for name, force in loads.items():
-            held.parameters(name, held.system.placed_energies[name]).replace({"f": force})
+            held.parameters(name, held.system._placed_energies[name]).replace({"f": force})
         return held
 
     def _derive(self, key: Hashable, build: Callable[[], System]) -> Workspace:
@@ -242,13 +242,13 @@ class Workspace:
     def rayleigh_matrix(self, state: State) -> BlockMatrix:
         """Return αM + β·K with K projected [N s/m], of all Rayleigh dampings; a new matrix."""
         system = self.system
-        if system.rayleigh is None:
+        if system._rayleigh is None:
             raise ModelError("the system has no Rayleigh damping")
         stiffness = self.stiffness(state, project=True)
-        low_rank = tuple(rank.scaled(system.rayleigh.beta) for rank in stiffness.low_rank)
-        matrix = BlockMatrix(stiffness.pattern, system.rayleigh.beta * stiffness.data, low_rank)
+        low_rank = tuple(rank.scaled(system._rayleigh.beta) for rank in stiffness.low_rank)
+        matrix = BlockMatrix(stiffness.pattern, system._rayleigh.beta * stiffness.data, low_rank)
         matrix.data[matrix.pattern.diagonal] += (
-            system.rayleigh.alpha * system.mass[:, None, None] * np.eye(3)
+            system._rayleigh.alpha * system.mass[:, None, None] * np.eye(3)
         )
         return matrix
 
@@ -274,12 +274,12 @@ class Workspace:
         system = self.system
         assembly = self.assembly("potential", state)
         assembly.scaled_gradient([Inputs.at(state)] * len(assembly.terms), scale, out)
-        if system.placed_damping:
+        if system._placed_damping:
             assembly = self.assembly("damping", state)
             drag = np.empty_like(out)
             assembly.scaled_gradient([Inputs.rates(state)] * len(assembly.terms), scale, drag)
             out += drag
-        if system.rayleigh is not None:
+        if system._rayleigh is not None:
             out += scale[:, None] * self.rayleigh_matrix(state).multiply(np.array(state.v))
 
 

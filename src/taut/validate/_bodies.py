@@ -6,7 +6,7 @@ takes the mean strain ∮(un + nu)/2 divided by the volume.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -18,6 +18,8 @@ from taut import laws
 from taut.arrays import Float
 from taut.mesh.mesh import Mesh
 from taut.optimise.tolerance import Tolerance
+from taut.step.integrator import Integrator
+from taut.system.state import State
 from taut.system.system import System
 
 TIGHT = Tolerance(1e-13)  # near rounding, so that no error of the solver hides one of the physics
@@ -27,6 +29,17 @@ G = 9.81  # m/s²
 def build_system(points: Any, **more: Any) -> System:
     """Build a System; untyped, since a bound law may be an energy, a damping law or a load."""
     return System(points, **more)
+
+
+def take_steps(system: System, integrator: Integrator, h: float, steps: int) -> Iterator[State]:
+    """Yield the state after each step of h [s].
+
+    Without the warnings of `simulate`: what a method does where it is unstable is measured too.
+    """
+    state = system.initial_state()
+    for _ in range(steps):
+        state = integrator.advance(system, state, h).state
+        yield state
 
 
 def neighbour_pairs(n: int) -> list[list[int]]:

@@ -14,6 +14,7 @@ from taut.arrays import Float
 from taut.optimise.tolerance import Tolerance
 from taut.run.simulate import simulate
 from taut.step.bdf2 import BDF2
+from taut.step.explicit_euler import ExplicitEuler
 from taut.step.implicit_euler import ImplicitEuler
 from taut.step.implicit_midpoint import ImplicitMidpoint
 from taut.step.integrator import Integrator
@@ -22,7 +23,7 @@ from taut.step.rk4 import RK4
 from taut.step.symplectic_euler import SymplecticEuler
 from taut.step.tr_bdf2 import TRBDF2
 from taut.step.velocity_verlet import VelocityVerlet
-from taut.validate._bodies import build_system
+from taut.validate._bodies import build_system, take_steps
 from taut.validate.cases import Curve, Measurement, case
 
 HAIRER = "Hairer and Wanner, Solving Ordinary Differential Equations II"
@@ -97,6 +98,7 @@ METHODS: dict[str, tuple[Callable[[], Integrator], Callable[[complex], complex],
         "z = ((1 + cw/2)/(1 - cw/2) - (1 - c)²)/c/(2 - c - (1 - c)w), c = 2 - √2, w = ihω",
         "Bank et al., IEEE Trans. Electron Devices 32 (1985) 1992",
     ),
+    "explicit-euler": (ExplicitEuler, lambda w: 1 + w, "z = 1 + ihω", f"{HAIRER}, IV.2"),
 }
 
 
@@ -110,8 +112,7 @@ def simulate_positions(integrator: Integrator, h: float, steps: int) -> Float:
         pose=start,
         velocity=[[V0, 0, 0]],
     )
-    run = simulate(system, integrator, h, (steps + 0.5) * h)
-    return np.array([X0, *(state.q[0, 0] for state, _ in run)])[: steps + 1]
+    return np.array([X0, *(state.q[0, 0] for state in take_steps(system, integrator, h, steps))])
 
 
 def fit_factor(x: Float) -> complex:
@@ -251,3 +252,44 @@ def measure_invariant_symplectic_euler() -> Measurement:
         kept[-1],
         Curve(OMEGA * x[:60], v[:60], w, "ωx [m/s]", "v [m/s]", theory_x=u, equal_axes=True),
     )
+
+
+STRUT_STEPS = np.array([0.02, 0.05, 0.08, 0.13, 0.16, 0.2])  # [s]; singular at 0.1 s
+
+
+def strut_speed(h: Float) -> Float:
+    """Return v' [m/s] for m = 1 kg, k(1 - l₀/l) = -100 N/m and v = 0.3 m/s."""
+    return 0.3 / (1 - 100.0 * h**2)
+
+
+@case(
+    "strut-true-stiffness",
+    formula="v' = v/(1 + h²k(1 - l₀/l)/m), across a spring with l = l₀/2",
+    source="(M + h²K)v' = Mv + hf with the Hessian of ½k(l - l₀)²",
+    unit="m/s",
+    expected=strut_speed(STRUT_STEPS),
+    tolerance=1e-14,
+    reason="one step each, of a matrix whose smallest pivot loses no more than a digit",
+)
+def measure_strut_true_stiffness() -> Measurement:
+    """LinearlyImplicitEuler(project=False): speed across a strut after one step, for six h.
+
+    From h = 0.1 s on the matrix is indefinite, and the speed has the other sign.
+    """
+    system = build_system(
+        [[0, 0, 0], [1, 0, 0]],
+        mass=1.0,
+        fixed=[0],
+        energies=[laws.spring([[0, 1]], k=100.0)],
+        pose=[[0, 0, 0], [0.5, 0, 0]],
+        velocity=[[0, 0, 0], [0, 0.3, 0]],
+    )
+    start = system.initial_state()
+    got = [
+        LinearlyImplicitEuler(project=False).advance(system, start, float(h)).state.v[1, 1]
+        for h in STRUT_STEPS
+    ]
+    h = np.linspace(0.01, 0.21, 400)
+    theory = strut_speed(h)
+    theory[np.abs(theory) > 1.2] = np.nan  # around the pole
+    return Measurement(got, Curve(STRUT_STEPS, got, theory, "h [s]", "v' [m/s]", theory_x=h))

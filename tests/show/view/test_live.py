@@ -260,7 +260,7 @@ def test_released_ring_returns_to_its_rail(run):
     now = step_live(live, 5)
     assert ring in now.held
     assert np.array_equal(
-        live._system.projector.free_directions[ring], np.diag([1.0, 0.0, 0.0])
+        live._system._projector.free_directions[ring], np.diag([1.0, 0.0, 0.0])
     )  # it slides along x alone, as in the scene
     assert np.array_equal(now.q[ring, 1:], built.state.q[ring, 1:])  # and has not fallen
     assert now.q[ring, 0] != built.state.q[ring, 0]  # but slides

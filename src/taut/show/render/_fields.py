@@ -65,7 +65,7 @@ def make_field(name: str, model: VisualModel) -> Field | None:
         return _make_strain(model)
     if name == "stress":
         return _make_stress(model)
-    laws = model.system.placed_energies
+    laws = model.system._placed_energies
     if name not in laws:
         known = ("plain", "strain", "speed", "stress", *laws)
         raise ModelError(
@@ -242,7 +242,7 @@ def _make_stress(model: VisualModel) -> Field:
 
 
 def _make_energy(name: str, model: VisualModel) -> Field:
-    law = model.system.placed_energies[name]
+    law = model.system._placed_energies[name]
 
     def evaluate(frame: Frame) -> Float:
         energies = law.values(frame.q, frame.t)

@@ -165,7 +165,7 @@ def collect_springs(system: System) -> Springs:
     rest: list[Float] = [np.empty(0)]
     laws: dict[str, slice] = {}
     start = 0
-    for name, placed in system.placed_energies.items():
+    for name, placed in system._placed_energies.items():
         if placed.particles != 2 or "l0" not in placed.parameters.constant:
             continue
         lengths = np.broadcast_to(placed.parameters.constant["l0"], len(placed.elements))

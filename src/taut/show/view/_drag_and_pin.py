@@ -30,6 +30,7 @@ from taut.constraints.prescribed import scripted
 from taut.laws.pin import pin
 from taut.system.state import State
 from taut.system.system import System
+from taut.system.workspace import workspace_for
 
 ENERGY_NAME = "pointer"
 _BODY_LENGTHS_PER_SECOND = 2.0  # speed limit of the target; a jump would tear the body apart
@@ -114,7 +115,7 @@ def median_stiffness(system: System) -> float:
     >>> median_stiffness(taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0, energies=[spring]))
     30.0
     """
-    matrix = system.stiffness(system.initial_state(), project=True)
+    matrix = workspace_for(system).stiffness(system.initial_state(), project=True)
     stiffness = np.trace(matrix.data[matrix.pattern.diagonal], axis1=1, axis2=2) / 3
     stiffness = stiffness[stiffness > 0.0]
     if len(stiffness):
@@ -130,7 +131,7 @@ def pin_and_release(system: System, pinned: Mapping[int, Float], released: Int) 
     >>> import taut
     >>> chain = taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0, fixed=[0])
     >>> pins = {1: np.array([1.0, 0.0, 0.0])}
-    >>> chain.with_(**pin_and_release(chain, pins, np.array([0]))).projector.is_fixed.tolist()
+    >>> chain.with_(**pin_and_release(chain, pins, np.array([0])))._projector.is_fixed.tolist()
     [False, True]
     """
     removed = np.union1d(released, np.fromiter(pinned, dtype=np.int64, count=len(pinned)))

@@ -85,8 +85,8 @@ class Sliders:
         if triangles is None or system.flat:
             triangles = np.empty((0, 3), np.int64)
         self.triangles = triangles
-        gravities = [p for p in system.placed_energies.values() if p.law is gravity]
-        winds = [p for p in system.placed_loads.values() if p.law is wind]
+        gravities = [p for p in system._placed_energies.values() if p.law is gravity]
+        winds = [p for p in system._placed_loads.values() if p.law is wind]
         self.has_wind_surface = bool(winds) or len(self.triangles) > 0
         end = _SAMPLED_STEPS * h if until is None else until
         self.initial = SliderValues(

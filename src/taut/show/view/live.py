@@ -28,6 +28,7 @@ from taut.step.integrator import Integrator
 from taut.step.report import Report
 from taut.system.state import State
 from taut.system.system import System
+from taut.system.workspace import workspace_for
 from taut.watch import Work, watching
 
 
@@ -215,9 +216,9 @@ class Live(Source):
         """Rebuild the system; each clicked particle loses its pin, is released, or is pinned."""
         before = (self._pinned, self._released, self._state)
         held = np.asarray(
-            self._system.without_ended_constraints(
-                self._state.t, commands.sliders.h
-            ).projector.is_fixed
+            workspace_for(self._system)
+            .without_ended_constraints(self._state.t, commands.sliders.h)
+            .system._projector.is_fixed
         )
         free = [i for i in clicked if not held[i]]
         kept = {i: x for i, x in self._pinned.items() if i not in clicked}
@@ -249,10 +250,14 @@ class Live(Source):
 
     def _find_held(self) -> Int:
         """Return the particles that are not free, (k,)."""
-        system = self._system.without_ended_constraints(self._state.t, self._executed.sliders.h)
+        system = (
+            workspace_for(self._system)
+            .without_ended_constraints(self._state.t, self._executed.sliders.h)
+            .system
+        )
         if self._held_cache is None or self._held_cache[0] is not system:
             # In a flat system all particles are constrained to the plane.
-            mask = system.projector.is_fixed if system.flat else system.projector.is_constrained
+            mask = system._projector.is_fixed if system.flat else system._projector.is_constrained
             self._held_cache = (system, np.flatnonzero(mask))
         return self._held_cache[1]
 
