@@ -121,6 +121,21 @@ def _difference_scripts(system: System, t: float, q: Float, h: float) -> Float:
     return velocities
 
 
+@dataclass(eq=False)
+class StageStart:
+    """Where a stage starts, and what its objective needs (see `taut.step._objective`).
+
+    frozen : the state whose geometry damping uses
+    old : y of the old positions [m], (n, 3); the objective never ends above its value there
+    increments : whether damping laws act as increments since `frozen`, rather than as rates
+    """
+
+    prediction: Prediction
+    frozen: State
+    old: Float
+    increments: bool = False
+
+
 class ImplicitObjective:
     """Φ for one stage.
 
@@ -217,10 +232,16 @@ class ImplicitObjective:
         """The friction that acts, held while Φ is minimised."""
         return Friction.none() if self._sliding is None else self._sliding.friction
 
-    def update_friction(self, y: Float) -> None:
-        """Let friction act with the normal forces of the contacts at y [m], (n, 3)."""
+    @friction.setter
+    def friction(self, friction: Friction) -> None:
         if self._sliding is not None:
-            self._sliding.friction = self._sliding.find_friction(self.start.positions(y))
+            self._sliding.friction = friction
+
+    def find_friction(self, y: Float) -> Friction:
+        """Return the friction with the normal forces of the contacts at y [m], (n, 3)."""
+        if self._sliding is None:
+            return Friction.none()
+        return self._sliding.find_friction(self.start.positions(y))
 
     def free_part(self, y: Float, move: Float) -> float:
         """Return the part of a move from y [m], (n, 3), that contact leaves free, at most 1."""

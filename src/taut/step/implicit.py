@@ -22,7 +22,8 @@ from taut.optimise.descent import Descent, Point
 from taut.optimise.lbfgs import minimise_lbfgs
 from taut.optimise.newton import minimise
 from taut.optimise.tolerance import Tolerance
-from taut.step._objective import ImplicitObjective, Prediction, constant_stiffness
+from taut.step._contact_stage import push_bodies, settle_friction
+from taut.step._objective import ImplicitObjective, StageStart, constant_stiffness
 from taut.step.integrator import Integrator, break_elements, raise_unless_converged
 from taut.step.report import Report, combine_reports, report_descent
 from taut.step.step_result import StepResult
@@ -36,8 +37,6 @@ MINIMISERS = get_args(MinimiserName)
 # Number of stage lengths whose factorisations L-BFGS keeps: whole and half steps, and the last
 # step of a run.
 _MAX_FACTORS = 4
-# How often friction is given new normal forces; each is a minimisation of a few iterations.
-_MAX_FRICTION_UPDATES = 200
 
 
 class LinearImplicit(Integrator):
@@ -61,21 +60,6 @@ class LinearImplicit(Integrator):
     def solver(self, workspace: Workspace) -> LinearSolver:
         """Return the linear solver that this integrator uses in a workspace."""
         return workspace.solver(self, self.create_solver)
-
-
-@dataclass(eq=False)
-class StageStart:
-    """Where a stage starts, and what its objective needs (see `taut.step._objective`).
-
-    frozen : the state whose geometry damping uses
-    old : y of the old positions [m], (n, 3); the objective never ends above its value there
-    increments : whether damping laws act as increments since `frozen`, rather than as rates
-    """
-
-    prediction: Prediction
-    frozen: State
-    old: Float
-    increments: bool = False
 
 
 @dataclass(eq=False)
@@ -203,6 +187,10 @@ class Implicit(LinearImplicit):
     def _minimise(self, workspace: Workspace, state: State, start: StageStart) -> _StageMinimum:
         """Minimise the objective of a stage; it never ends above its value at the old positions."""
         solver = self._prepare_solver(workspace, state, start)
+
+        def descend(objective: ImplicitObjective, point: Point) -> Descent:
+            return self._descend(objective, point, solver)
+
         clock = time.perf_counter()
         objective = ImplicitObjective(
             workspace, start.prediction, start.frozen, start.old, increments=start.increments
@@ -214,13 +202,18 @@ class Implicit(LinearImplicit):
             solver.analyse(objective.pattern)
         solving = time.perf_counter() - clock
         clock = time.perf_counter()
+        old = start.old
+        if workspace.system.contact is not None:
+            # Obstacles move first, and push what is in their way.
+            old = push_bodies(workspace, state, start, descend)
         # Friction begins with the normal forces at the old positions.
-        objective.update_friction(start.old)
-        at_old = objective.evaluate(start.old)
+        objective.friction = objective.find_friction(old)
+        at_old = objective.evaluate(old)
         lowest, evaluations = _find_start(objective, at_old)
         assembling += time.perf_counter() - clock
-        descent = self._descend(objective, lowest, solver)
-        descent = self._settle_friction(objective, descent, solver)
+        descent = descend(objective, lowest)
+        if workspace.system.has_friction:
+            descent = settle_friction(objective, descent, self.tolerance, descend)
         descent.evaluations += evaluations
         descent.assembling += assembling
         descent.solving += solving
@@ -232,27 +225,6 @@ class Implicit(LinearImplicit):
             velocity_error=objective.accelerations.bound_velocity_error(descent.point.residuals),
             friction=objective.friction,
         )
-
-    def _settle_friction(
-        self, objective: ImplicitObjective, descent: Descent, solver: LinearSolver
-    ) -> Descent:
-        """Repeat the minimisation until friction has the normal forces of its result."""
-        if not objective.system.has_friction:
-            return descent
-        for _ in range(_MAX_FRICTION_UPDATES):
-            if descent.outcome == "not converged":
-                return descent
-            objective.update_friction(descent.point.y)
-            again = self._descend(objective, objective.evaluate(descent.point.y), solver)
-            settled = again.iterations == 0
-            again.add_cost_of(descent)
-            descent = again
-            if settled:
-                return descent
-        descent.outcome, descent.reason = "not converged", (
-            f"friction did not settle in {_MAX_FRICTION_UPDATES} updates of its normal forces"
-        )
-        return descent
 
     def _descend(self, objective: ImplicitObjective, start: Point, solver: LinearSolver) -> Descent:
         if self.minimiser == "newton":

@@ -18,7 +18,7 @@ from taut.system.contact import Contact
 from taut.system.contact_search import ContactTerm
 
 FRICTION_NAME = "friction"
-_MAX_PARTICLES = 4  # of a contact
+_SIZES = (1, 4)  # particles of a contact with a plane, and of a pair
 
 
 class FrictionTerm:
@@ -49,8 +49,8 @@ class FrictionTerm:
 class Friction:
     """Contacts with their normal forces, frozen.
 
-    groups : for 1, 2, 3 and 4 particles: elements (m, s), packed parameters of
-        `laws.contact_friction` (m, width), keys (m,)
+    groups : of planes and of pairs, each with their particles, (m, 1) and (m, 4), packed
+        parameters of `laws.contact_friction` (m, width), and keys (m,)
     """
 
     def __init__(self, groups: Sequence[tuple[Int, Float, Int]]) -> None:
@@ -59,50 +59,66 @@ class Friction:
     @staticmethod
     def none() -> Friction:
         """Return the friction of no contacts."""
-        return Friction(
-            [
-                (np.empty((0, s), np.int64), np.empty((0, 5 + s)), np.empty(0, np.int64))
-                for s in range(1, _MAX_PARTICLES + 1)
-            ]
-        )
+        none = np.empty(0, np.int64)
+        return Friction([(np.empty((0, s), np.int64), np.empty((0, 5 + s)), none) for s in _SIZES])
 
     @staticmethod
-    def at(contact: Contact, x: Float, terms: Sequence[ContactTerm], forces: Sequence[Float]) -> Friction:
+    def at(
+        contact: Contact, x: Float, terms: Sequence[ContactTerm], forces: Sequence[Float]
+    ) -> Friction:
         """Return the friction of contacts at positions x [m], (n, 3).
 
         terms : the contacts; forces : ∂V/∂x on the particles of each element [N], (m, s, 3)
         """
-        found: list[list[tuple[Int, Float, Int]]] = [[] for _ in range(_MAX_PARTICLES)]
+        none = Friction.none()
+        found = {s: [group] for s, group in zip(_SIZES, none.groups, strict=True)}
         for term, gradients in zip(terms, forces, strict=True):
-            if not len(term.elements):
-                continue
             weights = term.find_weights(x)
-            # The force on the first side, of the particles with positive weights
-            push = -np.einsum("es,esi->ei", (weights > 0.0).astype(float), gradients)
+            own = np.take_along_axis(weights, term.places, axis=1)
+            # The force on the first side, whose weights are positive
+            push = -np.einsum("es,esi->ei", (own > 0.0).astype(np.float64), gradients)
             size = np.sqrt(np.einsum("ei,ei->e", push, push))
             act = np.flatnonzero(size > 0.0)
-            s = term.elements.shape[1]
+            s = weights.shape[1]
             parameters = np.empty((len(act), 5 + s))
             parameters[:, 0] = contact.friction * size[act]
             parameters[:, 1:4] = push[act] / size[act, None]
             parameters[:, 4 : 4 + s] = weights[act]
             parameters[:, 4 + s] = contact.slip_speed
-            found[s - 1].append((term.elements[act], parameters, term.keys[act]))
+            found[s].append((term.pairs[act], parameters, term.keys[act]))
         groups = []
-        for s, parts in enumerate(found, start=1):
-            groups.append(
-                (
-                    np.concatenate([np.empty((0, s), np.int64), *(p[0] for p in parts)]),
-                    np.concatenate([np.empty((0, 5 + s)), *(p[1] for p in parts)]),
-                    np.concatenate([np.empty(0, np.int64), *(p[2] for p in parts)]),
-                )
-            )
+        for s in _SIZES:
+            pairs, parameters, keys = (np.concatenate(list(p)) for p in zip(*found[s], strict=True))
+            order = np.argsort(keys, kind="stable")
+            groups.append((pairs[order], parameters[order], keys[order]))
+        return Friction(groups)
+
+    def blend(self, newer: Friction, part: float) -> Friction:
+        """Return friction between this (part 0) and newer one (part 1), pair by pair."""
+        groups = []
+        for (pairs, old, keys), (new_pairs, new, new_keys) in zip(
+            self.groups, newer.groups, strict=True
+        ):
+            every, first = np.unique(np.concatenate([new_keys, keys]), return_index=True)
+            mixed = np.concatenate([new, old])[first]
+            at_new, at_old = np.searchsorted(every, new_keys), np.searchsorted(every, keys)
+            forces = np.zeros(len(every))
+            forces[at_new] = part * new[:, 0]
+            forces[at_old] += (1.0 - part) * old[:, 0]
+            # Pairs of both: normal and weights between the two.
+            both = np.intersect1d(at_new, at_old, assume_unique=True)
+            n, o = np.searchsorted(at_new, both), np.searchsorted(at_old, both)
+            mixed[both] = part * new[n] + (1.0 - part) * old[o]
+            length = np.sqrt(np.einsum("ei,ei->e", mixed[:, 1:4], mixed[:, 1:4]))
+            mixed[:, 1:4] /= np.where(length > 0.0, length, 1.0)[:, None]
+            mixed[:, 0] = forces
+            groups.append((np.concatenate([new_pairs, pairs])[first], mixed, every))
         return Friction(groups)
 
     def terms(self, form: FormName) -> list[FrictionTerm]:
         """Return the terms of an assembly: as increments of an implicit step, or as rates."""
         terms = []
-        for s, (elements, parameters, keys) in enumerate(self.groups, start=1):
+        for s, (elements, parameters, keys) in zip(_SIZES, self.groups, strict=True):
             widths = {"force": None, "normal": 3, "weights": s, "speed": None}
             compiled = contact_friction.compile(form, s, widths)
             terms.append(FrictionTerm(compiled, form, elements, parameters, keys))

@@ -8,6 +8,8 @@ lost: its Hessian took minutes to compile.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -74,20 +76,29 @@ class ContactTerm:
     """One law of contact on the pairs that are near: what an `Assembly` needs of a `Term`.
 
     law : which, by its place in `_LAWS`; keys : one number for each pair, (m,)
+    pairs, places : the four particles of each pair, (m, 4), and which of them are the elements'
+        particles, (m, s); of a plane one particle and itself
+    split : how many of the four are on the first side, (m,)
     """
 
     name, form = CONTACT_NAME, "energy"
     outer = active = rank = total = None
     has_constant_gradient, has_hessian, is_load = False, True, False
 
-    def __init__(
-        self, law: int, compiled: CompiledLaw, elements: Int, parameters: Float, keys: Int
-    ) -> None:
-        self.law, self.compiled, self.elements, self.keys = law, compiled, elements, keys
-        self._parameters = parameters
+    def __init__(self, law: int, compiled: CompiledLaw, found: Sequence[_Found]) -> None:
+        s = _LAWS[law][1]
+        self.law, self.compiled = law, compiled
+        pairs = [np.empty((0, 1 if law == _PLANE else 4), np.int64), *(f.pairs for f in found)]
+        self.pairs = np.concatenate(pairs)
+        self.places = np.concatenate([np.empty((0, s), np.int64), *(f.places for f in found)])
+        self.split = np.concatenate([np.empty(0, np.int64), *(f.split for f in found)])
+        self.keys = np.concatenate([np.empty(0, np.int64), *(f.keys for f in found)])
+        self.elements = np.take_along_axis(self.pairs, self.places, axis=1)
+        parameters = [np.empty((0, compiled.width)), *(f.parameters for f in found)]
+        self._parameters = np.concatenate(parameters)
         self.pair = None if compiled.pair is None else np.array(compiled.pair)
         self.vectors, self.blocks = compiled.vectors, compiled.blocks
-        self.energy = np.zeros(len(elements))
+        self.energy = np.zeros(len(self.elements))
 
     def parameters(self, t: float) -> Float:
         """Return the parameters of its elements, (m, width); they do not depend on time."""
@@ -98,7 +109,20 @@ class ContactTerm:
         raise_if_not_finite(self.name, self.elements, bad)
 
     def find_weights(self, x: Float) -> Float:
-        """Return w of the particles of each element, (m, s): Σ wᵢxᵢ joins the closest points."""
+        """Return w of the particles of each pair, (m, 4), or (m, 1) of a plane.
+
+        Σ wᵢxᵢ joins the closest points, from the second side to the first, whose weights are
+        positive.
+        """
+        weights = np.zeros(self.pairs.shape)
+        np.put_along_axis(weights, self.places, self._find_own_weights(x), axis=1)
+        if self.law == _PLANE:
+            return weights
+        is_first = np.arange(4) < self.split[:, None]
+        return weights * np.sign(np.where(is_first, weights, 0.0).sum(axis=1))[:, None]
+
+    def _find_own_weights(self, x: Float) -> Float:
+        """Return w of the particles of each element, (m, s), of either sign."""
         corners, ones = x[self.elements], np.ones(len(self.elements))
         if self.law == _PLANE:
             return ones[:, None]
@@ -138,12 +162,23 @@ def _raise_if_touching(pairs: Int, gaps: Float, split: int) -> None:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """Elements of one law: see `ContactTerm`."""
+
+    pairs: Int
+    places: Int
+    split: Int
+    keys: Int
+    parameters: Float
+
+
 class _TermBuilder:
     """Collects elements and parameters of each law."""
 
-    def __init__(self, contact: Contact, smoothing: float) -> None:
-        self._contact, self._smoothing = contact, smoothing
-        self._found: list[list[tuple[Int, Float, Int]]] = [[] for _ in _LAWS]
+    def __init__(self, contact: Contact) -> None:
+        self._contact = contact
+        self._found: list[list[_Found]] = [[] for _ in _LAWS]
 
     def add(
         self,
@@ -153,6 +188,7 @@ class _TermBuilder:
         features: Int,
         table: tuple[_Feature, ...],
         *,
+        split: int,
         smoothing: float,
     ) -> None:
         """Add pairs that are near, (m, 4), each by the law of its closest feature."""
@@ -167,30 +203,31 @@ class _TermBuilder:
                     _EDGE_EDGE: [smoothing],
                 }[law]
                 self.add_elements(
-                    law, pairs[which][:, columns], keys[which], thickness[which], extra
+                    law, pairs[which], columns, split, keys[which], thickness[which], extra
                 )
 
     def add_elements(
-        self, law: int, elements: Int, keys: Int, thickness: Float, extra: list[float]
+        self,
+        law: int,
+        pairs: Int,
+        columns: tuple[int, ...],
+        split: int,
+        keys: Int,
+        thickness: Float,
+        extra: list[float],
     ) -> None:
-        """Add elements of one law, (m, s), with the parameters after k, thickness and range."""
-        contact = self._contact
+        """Add elements of one law, with the parameters after k, thickness and range."""
+        contact, m = self._contact, len(pairs)
         assert contact.k is not None and contact.range is not None
-        parameters = np.empty((len(elements), 3 + len(extra)))
+        parameters = np.empty((m, 3 + len(extra)))
         parameters[:] = [contact.k, 0.0, contact.range, *extra]
         parameters[:, 1] = thickness
-        self._found[law].append((elements, parameters, keys))
+        places = np.tile(np.array(columns, dtype=np.int64), (m, 1))
+        self._found[law].append(_Found(pairs, places, np.full(m, split), keys, parameters))
 
     def build(self, compiled: list[CompiledLaw]) -> list[ContactTerm]:
         """Return one term for each law, some without elements."""
-        terms = []
-        for law, (own, found) in enumerate(zip(compiled, self._found, strict=True)):
-            s = _LAWS[law][1]
-            elements = np.concatenate([np.empty((0, s), np.int64), *(f[0] for f in found)])
-            parameters = np.concatenate([np.empty((0, own.width)), *(f[1] for f in found)])
-            keys = np.concatenate([np.empty(0, np.int64), *(f[2] for f in found)])
-            terms.append(ContactTerm(law, own, elements, parameters, keys))
-        return terms
+        return [ContactTerm(law, own, self._found[law]) for law, own in enumerate(compiled)]
 
 
 class ContactSearch:
@@ -228,7 +265,7 @@ class ContactSearch:
         self.near.update(x)
         near = self.near.candidates
         loops = kernels("taut.collision._distance_kernels")
-        builder = _TermBuilder(self.contact, self._smoothing)
+        builder = _TermBuilder(self.contact)
         m = len(near.point_triangle)
         thickness, edge_thickness = self._thickness(near)
         distances, features = np.empty(m), np.empty(m, dtype=np.int8)
@@ -241,6 +278,7 @@ class ContactSearch:
             thickness[act],
             features[act],
             _OF_POINT_AND_TRIANGLE,
+            split=1,
             smoothing=0.0,
         )
         edges, keys = near.edge_edge, near.keys[m:]
@@ -258,6 +296,7 @@ class ContactSearch:
                 edge_thickness[act],
                 features[act],
                 table,
+                split=2,
                 smoothing=self._smoothing,
             )
         self._add_planes(x, builder)
@@ -271,7 +310,9 @@ class ContactSearch:
             # Keys of planes are negative, those of pairs are not.
             keys = -1 - near * len(self.contact.planes) - i
             vectors = [*plane.point.tolist(), *plane.normal.tolist()]
-            builder.add_elements(_PLANE, near[:, None], keys, self._radius[near], vectors)
+            builder.add_elements(
+                _PLANE, near[:, None], (0,), 1, keys, self._radius[near], vectors
+            )
 
     def pattern(self, n: int) -> Pattern:
         """Return the sparsity pattern of contact among n particles, until the list changes."""
