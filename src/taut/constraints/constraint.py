@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taut.arrays import Float, Int
+from taut.arrays import Float, Int, to_floats
 from taut.errors import ModelError
 
 # Times that differ by less than this part of a step are the same: sums of steps round.
@@ -120,7 +120,7 @@ def particle_indices(value: Any, n: int, what: str, *, ordered: bool = False) ->
 def to_numbers(value: Any, what: str) -> Float:
     """Return an array of numbers, or raise an error that names them."""
     try:
-        return np.array(value, dtype=np.float64)
+        return to_floats(value)
     except (TypeError, ValueError) as error:
         raise ModelError(f"{what} must consist of numbers, got {value!r}") from error
 

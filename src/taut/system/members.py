@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from taut.arrays import Float, Int, Mask
 from taut.binding.placed_law import PlacedLaw
-from taut.errors import ModelError
-from taut.system.state import State
+from taut.system.state import State, require_state
 from taut.system.workspace import workspace_for
 from taut.tables import format_table, write_csv
 
@@ -107,9 +106,9 @@ _UNITS = {"length": "m", "rest_length": "m", "force": "N"}
 
 def resolve_state(system: System, state: State | None, caller: str) -> State:
     """Return the state (default: the initial one) if it fits the system; errors name the caller."""
-    if state is not None and not isinstance(state, State):
-        raise ModelError(f"{caller}: {state!r} is not a State")
-    state = system.initial_state() if state is None else state
+    if state is None:
+        state = system.initial_state()
+    require_state(state, caller)
     workspace_for(system).assembly(
         "potential", state
     )  # refuses a state, or a mask of elements, of another system

@@ -89,10 +89,10 @@ class Workspace:
         It is rebuilt only when other elements are active than before.
         """
         system = self.system
+        system.check(state)
         known = self._assemblies.get(kind)
         # The same mapping object has the same masks: a State is read-only, and steps pass it on.
         if known is not None and known[0] is state.active:
-            system.check(state)
             return known[2]
         masks = system.active_masks(state)
         key = tuple(sorted((name, mask.tobytes()) for name, mask in masks.items()))
