@@ -23,7 +23,7 @@ validate, bench, cli   comparison with analytic solutions; speed; the command li
 errors, arrays         exceptions; array types
 extras, threads        optional dependencies; the threading layer
 progress, tables       progress on standard error; tables as text and CSV
-watch                  look at a long computation while it runs
+watch, importable      look at a long computation while it runs; functions in pickles
 atomic_write           write files whole or not at all; regular_file: read them
 """
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,7 @@ from taut.binding._elements import check_elements
 from taut.binding.compiled_law import CompiledLaw, FormName
 from taut.errors import LawError, did_you_mean
 from taut.formula.vocabulary import Vector
+from taut.importable import find_by_name, require_importable
 
 Kind = Literal["energy", "dissipation", "load"]
 RELATIONS: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
@@ -36,6 +37,8 @@ _INVARIANCES = ("rigid motion", "translation")
 _RESERVED_NAMES = ("self", "elements", "name", "breaking_strain")
 # With `from __future__ import annotations` an annotation is the text of its source.
 _VECTOR_NAMES = ("Vector", "formula.Vector", "taut.formula.Vector")
+# Attribute of a formula of `__main__` in a pickle: kind and options of its law.
+_RECIPE = "law"
 _PARAMETER_LINE = re.compile(r"^ *(\w+(?:, \w+)*) : (.*)$")
 
 
@@ -65,9 +68,15 @@ class BoundLaw:
                 value.setflags(write=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """For copies and for other processes: a read-only mapping cannot be pickled."""
+        """For other processes: a read-only mapping cannot be pickled."""
+        for parameter, value in self.parameters.items():
+            what = f"law '{self.name}': the function for '{parameter}'"
+            require_importable(value, what, LawError)
         values = (self.law, self.elements, dict(self.parameters), self.name, self.breaking_strain)
         return type(self), values
+
+    def __deepcopy__(self, _: object) -> Self:
+        return self  # it never changes
 
     def __repr__(self) -> str:
         count = "every particle" if self.elements is None else f"{len(self.elements)} elements"
@@ -142,6 +151,16 @@ class Law:
             formula.__doc__,
             formula.__module__,
         )
+        self.__qualname__ = formula.__qualname__
+        # As given, for a pickle
+        self._options = {
+            "rest": rest,
+            "invariant": invariant,
+            "load": load,
+            "limits": limits,
+            "proper": proper,
+            "check": check,
+        }
         self.vectors: dict[str, int] = {}
         self.defaults: dict[str, Any] = {}
         self.parameters = self._read_signature()
@@ -160,9 +179,27 @@ class Law:
             )
         self._compiled: dict[str, CompiledLaw] = {}  # by digest, shared by all systems
 
-    def __reduce__(self) -> str:
-        """Pickle a law by its name, as functions are: its module defines it."""
-        return self.name
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Pickle a law by its name where its module has it, as functions are.
+
+        Otherwise it is made again from its formula, which then must have a name, or be pickled by
+        value. Of `__main__`, cloudpickle pickles functions by value, but no other objects: so a law
+        of `__main__` is pickled as its formula, whose name `law.formula` is enough for pickle.
+        """
+        formula, name = self.formula, self.__qualname__
+        is_named = find_by_name(self.__module__, name) is self
+        if is_named and self.__module__ != "__main__":
+            return name
+        if is_named:
+            formula.__qualname__ = f"{name}.formula"
+            formula.__dict__[_RECIPE] = (self.kind, self._options)
+        require_importable(formula, f"law '{self.name}'", LawError)
+        if is_named:
+            return _restore_law, (formula,)
+        return _make_law, (formula, self.kind, self._options)
+
+    def __deepcopy__(self, _: object) -> Self:
+        return self  # it never changes
 
     def __repr__(self) -> str:
         return f"<{self.kind} law {self.name}({', '.join([*self.arguments, *self.parameters])})>"
@@ -279,6 +316,18 @@ class Law:
         """
         new = CompiledLaw(self.name, self.formula, form, particles, dict(widths))
         return self._compiled.setdefault(new.digest, new)
+
+
+def _restore_law(formula: Callable[..., Any]) -> Law:
+    """Return the law of a formula of `__main__`: the one there, or one made of a copy."""
+    known = find_by_name(formula.__module__, formula.__qualname__.removesuffix(".formula"))
+    if isinstance(known, Law) and known.formula is formula:
+        return known
+    return _make_law(formula, *formula.__dict__[_RECIPE])
+
+
+def _make_law(formula: Callable[..., Any], kind: Kind, options: Mapping[str, Any]) -> Law:
+    return Law(formula, kind, **options)
 
 
 def _is_number(text: str) -> bool:

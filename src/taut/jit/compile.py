@@ -33,6 +33,12 @@ log = logging.getLogger("taut")
 # Numba's compiler and `sys.modules` are shared by all threads. Reentrant, because a module that is
 # loaded may load others.
 _LOCK = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    # A fork waits until no thread compiles: its child would wait for ever for a thread that it has
+    # not inherited.
+    os.register_at_fork(
+        before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release
+    )
 
 
 @dataclass(frozen=True)

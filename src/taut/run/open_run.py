@@ -60,6 +60,10 @@ class Frames(Sequence[Frame]):
     ) -> None:
         self._database, self._metadata, self._selection = database, metadata, selection
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For other processes, each of which opens the run."""
+        return _open_frames, (self._database.folder, self._selection)
+
     def _numbers(self) -> range:
         if self._selection is not None:
             return self._selection
@@ -135,6 +139,10 @@ class Run:
         self.every = metadata.every
         self.versions = MappingProxyType(metadata.versions)
         self.inputs = MappingProxyType(metadata.inputs)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For other processes, each of which opens the folder."""
+        return open_run, (self.folder,)
 
     def __enter__(self) -> Run:
         return self
@@ -253,3 +261,8 @@ def open_run(folder: str | os.PathLike[str]) -> Run:
     ((10,), np.str_('converged'), True)
     """
     return Run(absolute_folder(folder))
+
+
+def _open_frames(folder: Path, selection: range | None) -> Frames:
+    frames = open_run(folder).frames
+    return Frames(frames._database, frames._metadata, selection)

@@ -89,6 +89,12 @@ class Simulation(Iterator[tuple[State, Report]]):
         self.ledger = ledger
         self._steps = self._iterate(time_steps, state)
 
+    def __reduce__(self) -> str:
+        raise ModelError(
+            "a simulation under way cannot be copied or pickled: send system, integrator and state "
+            "instead, and continue with taut.simulate(…, state=state)"
+        )
+
     def __next__(self) -> tuple[State, Report]:
         return next(self._steps)
 

@@ -28,6 +28,7 @@ from taut.system.assembly import Assembly
 from taut.system.projector import AffectedBlocks
 from taut.system.state import State
 from taut.system.terms import AssemblyKind, Inputs, PackedParameters, Term, select_laws
+from taut.threads import raise_if_forked_from_openmp
 
 if TYPE_CHECKING:
     from taut.system.system import System
@@ -285,6 +286,7 @@ def workspace_for(system: System) -> Workspace:
     >>> workspace_for(system) is workspace_for(system)
     True
     """
+    raise_if_forked_from_openmp()
     workspace = _WORKSPACES.by_system.get(system)
     if workspace is None:
         workspace = _WORKSPACES.by_system[system] = Workspace(system)
