@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from taut.binding.decorators import dissipation as dissipation
     from taut.binding.decorators import energy as energy
     from taut.binding.decorators import load as load
+    from taut.binding.law import Damping as Damping
+    from taut.binding.law import Energy as Energy
+    from taut.binding.law import Load as Load
     from taut.errors import NotConverged as NotConverged
     from taut.errors import TautError as TautError
     from taut.optimise.tolerance import Tolerance as Tolerance
@@ -80,6 +83,9 @@ __version__ = "0.1.0.dev0"
 _HOME = {
     "NotConverged": "errors",
     "TautError": "errors",
+    "Damping": "binding.law",
+    "Energy": "binding.law",
+    "Load": "binding.law",
     "dissipation": "binding.decorators",
     "energy": "binding.decorators",
     "load": "binding.decorators",

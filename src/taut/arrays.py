@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,23 @@ Short = NDArray[np.int32]
 Bytes = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
 Array = NDArray[Any]
+
+
+class SupportsArray(Protocol):
+    """What numpy converts to an array, such as a column of a pandas table."""
+
+    def __array__(self) -> NDArray[Any]: ...
+
+
+Numbers = (
+    float
+    | np.number[Any]
+    | SupportsArray
+    | Sequence[float | np.number[Any]]
+    | Sequence[Sequence[float]]
+    | Sequence[SupportsArray]
+)
+"""Numbers from users. numpy's ArrayLike includes text, which is not a number."""
 
 EPS = float(np.finfo(np.float64).eps)  # distance from 1 to the next double, 2⁻⁵²
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Literal, Self
+from typing import Any, Generic, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -55,7 +55,7 @@ class BoundLaw:
     breaking_strain : strain l/l0 - 1 beyond which an element breaks, or None
     """
 
-    law: Law
+    law: Law[Any]
     elements: Int | None
     parameters: Mapping[str, Any]
     name: str
@@ -82,30 +82,47 @@ class BoundLaw:
         count = "every particle" if self.elements is None else f"{len(self.elements)} elements"
         return f"<{type(self).__name__.lower()} {self.name}: {count}>"
 
-    def with_(self, **parameters: Any) -> Any:
+    def with_(self, **parameters: Any) -> Self:
         """Return the same law on the same elements with some parameters changed."""
         kept = {"name": self.name, "breaking_strain": self.breaking_strain, **self.parameters}
         # The elements were checked before: they are not checked and copied again.
-        return replace(self.law(None, **{**kept, **parameters}), elements=self.elements)
+        changed: Self = self.law(None, **{**kept, **parameters})
+        return replace(changed, elements=self.elements)
 
 
 class Energy(BoundLaw):
-    """An energy law bound to elements: an entry of `System(energies=[…])`."""
+    """An energy law bound to elements: an entry of `System(energies=[…])`.
+
+    >>> from taut import laws
+    >>> laws.spring([[0, 1]], k=2.0)
+    <energy spring: 1 elements>
+    """
 
 
 class Damping(BoundLaw):
-    """A dissipation law bound to elements: an entry of `System(damping=[…])`."""
+    """A dissipation law bound to elements: an entry of `System(damping=[…])`.
+
+    >>> from taut import laws
+    >>> laws.drag(alpha=0.1)
+    <damping drag: every particle>
+    """
 
 
 class Load(BoundLaw):
-    """A load bound to elements: an entry of `System(loads=[…])`."""
+    """A load bound to elements: an entry of `System(loads=[…])`.
+
+    >>> from taut import laws
+    >>> laws.wind([[0, 1, 2]], velocity=(5, 0, 0))
+    <load wind: 1 elements>
+    """
 
 
-_BOUND_KINDS: dict[Kind, type[Energy | Damping | Load]]
+Bound = TypeVar("Bound", Energy, Damping, Load)
+_BOUND_KINDS: dict[Kind, type[BoundLaw]]
 _BOUND_KINDS = {"energy": Energy, "dissipation": Damping, "load": Load}
 
 
-class Law:
+class Law(Generic[Bound]):
     """A formula with its parameters; call it with elements (m, s) and parameters to bind it.
 
     kind : "energy", "dissipation" or "load"
@@ -178,6 +195,7 @@ class Law:
                 f"got {invariant!r}"
             )
         self._compiled: dict[str, CompiledLaw] = {}  # by digest, shared by all systems
+        self.__signature__ = self._make_signature()
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """Pickle a law by its name where its module has it, as functions are.
@@ -267,6 +285,21 @@ class Law:
                 self.vectors[p.name] = len(self.defaults[p.name])
         return [p.name for p in parameters]
 
+    def _make_signature(self) -> inspect.Signature:
+        """Return the arguments of a call, for `help`, editors and the stubs of the catalogue.
+
+        None stands for a value that is measured at rest or taken from the particles.
+        """
+        known = inspect.signature(Law.__call__).parameters
+        own: list[inspect.Parameter] = []
+        for name in self.parameters:
+            default = self.defaults.get(name, inspect.Parameter.empty)
+            if not self.is_required(name) and name not in self.defaults:
+                default = None
+            own.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default))
+        arguments = [known["elements"], *own, known["name"], known["breaking_strain"]]
+        return inspect.Signature(arguments, return_annotation=_BOUND_KINDS[self.kind])
+
     def __call__(
         self,
         elements: ArrayLike | None = None,
@@ -274,7 +307,7 @@ class Law:
         name: str | None = None,
         breaking_strain: ArrayLike | None = None,
         **parameters: Any,
-    ) -> Energy | Damping | Load:
+    ) -> Bound:
         """Bind the law to elements.
 
         elements : particle indices, shape (m, s), or (m,) for a law on single particles (default:
@@ -301,8 +334,9 @@ class Law:
             problem = self.check(array)
             if problem:
                 raise LawError(f"law '{self.name}': {problem}")
-        kind = _BOUND_KINDS[self.kind]
-        return kind(self, array, values, name or self.name, copy.deepcopy(breaking_strain))
+        kind: Any = _BOUND_KINDS[self.kind]
+        bound: Bound = kind(self, array, values, name or self.name, copy.deepcopy(breaking_strain))
+        return bound
 
     def compile(
         self, form: FormName, particles: int, widths: Mapping[str, int | None]
@@ -318,7 +352,7 @@ class Law:
         return self._compiled.setdefault(new.digest, new)
 
 
-def _restore_law(formula: Callable[..., Any]) -> Law:
+def _restore_law(formula: Callable[..., Any]) -> Law[Any]:
     """Return the law of a formula of `__main__`: the one there, or one made of a copy."""
     known = find_by_name(formula.__module__, formula.__qualname__.removesuffix(".formula"))
     if isinstance(known, Law) and known.formula is formula:
@@ -326,7 +360,7 @@ def _restore_law(formula: Callable[..., Any]) -> Law:
     return _make_law(formula, *formula.__dict__[_RECIPE])
 
 
-def _make_law(formula: Callable[..., Any], kind: Kind, options: Mapping[str, Any]) -> Law:
+def _make_law(formula: Callable[..., Any], kind: Kind, options: Mapping[str, Any]) -> Law[Any]:
     return Law(formula, kind, **options)
 
 
