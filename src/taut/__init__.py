@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from taut.run.ledger import Ledger as Ledger
     from taut.run.open_run import open_run as open_run
     from taut.run.simulate import simulate as simulate
+    from taut.run.trajectory import to_xarray as to_xarray
     from taut.show import plot as plot
     from taut.statics.equilibrium import equilibrium as equilibrium
     from taut.statics.form_finding import form_finding as form_finding
@@ -92,6 +93,7 @@ _HOME = {
     "Ledger": "run.ledger",
     "open_run": "run.open_run",
     "simulate": "run.simulate",
+    "to_xarray": "run.trajectory",
     "Tolerance": "optimise.tolerance",
     "Adaptive": "step.adaptive",
     "BDF2": "step.bdf2",

@@ -16,9 +16,9 @@ from taut.arrays import Float, Mask
 from taut.errors import RunError
 from taut.mesh.sketch import card, sketch, spark
 from taut.run._database import Database
-from taut.run._tables import LEDGER_COLUMNS, REPORT_COLUMNS
+from taut.run._tables import REPORT_COLUMNS
 from taut.run.encoding import masks_from_bytes, vectors_from_bytes
-from taut.run.ledger_entry import LedgerEntry, columns_by_law
+from taut.run.ledger_entry import LedgerEntry, entry_columns
 from taut.run.metadata import Metadata
 from taut.run.run_folder import absolute_folder
 from taut.system.state import State
@@ -220,14 +220,8 @@ class Run:
         """
         rows = list(self._database.read_entries(self.step))
         entries = [entry for _, entry in rows]
-        columns: Columns = {"step": np.array([step for step, _ in rows], dtype=np.int64)}
-        for name in LEDGER_COLUMNS:
-            values = [getattr(entry, name) for entry in entries]
-            columns[name] = np.array(values, dtype=np.float64)
-        for group, name in columns_by_law(entries):
-            values = [getattr(entry, group).get(name, 0.0) for entry in entries]
-            columns[f"{group} {name}"] = np.array(values, dtype=np.float64)
-        return columns
+        steps = np.array([step for step, _ in rows], dtype=np.int64)
+        return {"step": steps, **entry_columns(entries)}
 
     def entries(self) -> Iterator[LedgerEntry]:
         """Yield the entries of the energy ledger, one per step, reading them in pieces."""
