@@ -57,15 +57,16 @@ def test_a_fork_from_openmp_is_an_error_instead_of_a_hang():
 
 def test_a_law_typed_at_a_prompt_cannot_be_spawned():
     typed = """
-import multiprocessing, taut
+import multiprocessing, pickle, taut
 from taut.formula import norm
 
 @taut.energy
 def pull(x, k):
     return k * norm(x[0])
 
-context = multiprocessing.get_context("spawn")
-context.Process(target=print, args=(pull([0], k=1.0),)).start()
+pickle.loads(pickle.dumps(pull))  # for a forked process
+multiprocessing.set_start_method("spawn")  # a RuntimeError if pickling had chosen a method
+multiprocessing.Process(target=print, args=(pull([0], k=1.0),)).start()
 """
     job = start(["-c", typed])
     assert "LawError: law 'pull' cannot be pickled: it was typed into a notebook" in job.stderr

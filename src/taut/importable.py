@@ -7,6 +7,7 @@ send the code of a function that has no such name; then nothing needs to be reje
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sys
 from multiprocessing.context import get_spawning_popen
 from types import FunctionType
@@ -59,7 +60,11 @@ def _has_pickler_by_value() -> bool:
 
 def _can_run_main() -> bool:
     """Whether child processes have what `__main__` defines: they run its file, or are forked."""
-    if getattr(sys.modules["__main__"], "__file__", None) is not None:
+    file = getattr(sys.modules["__main__"], "__file__", None)
+    if file is not None and os.path.exists(file):  # what is piped in has the file <stdin>
         return True
-    is_spawning = get_spawning_popen() is not None
-    return not is_spawning and multiprocessing.get_context().get_start_method() == "fork"
+    if get_spawning_popen() is not None:
+        return False
+    # `get_context()` would choose for the rest of the program. The first method is the default.
+    chosen = multiprocessing.get_start_method(allow_none=True)
+    return (chosen or multiprocessing.get_all_start_methods()[0]) == "fork"

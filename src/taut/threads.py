@@ -41,6 +41,17 @@ def prepare_threads() -> str:
     return layer
 
 
+def hold_during_fork(lock: Any) -> None:
+    """Let a fork of this process wait until no other thread holds a lock.
+
+    The child would wait for ever for a thread that it has not inherited.
+    """
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(
+            before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
+        )
+
+
 def raise_if_forked_from_openmp() -> None:
     """Raise in a process that was forked from one with threads of GNU OpenMP.
 
