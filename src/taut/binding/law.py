@@ -75,8 +75,11 @@ class BoundLaw:
         values = (self.law, self.elements, dict(self.parameters), self.name, self.breaking_strain)
         return type(self), values
 
-    def __deepcopy__(self, _: object) -> Self:
+    def __copy__(self) -> Self:
         return self  # it never changes
+
+    def __deepcopy__(self, _: object) -> Self:
+        return self
 
     def __repr__(self) -> str:
         count = "every particle" if self.elements is None else f"{len(self.elements)} elements"
@@ -216,8 +219,11 @@ class Law(Generic[Bound]):
             return _restore_law, (formula,)
         return _make_law, (formula, self.kind, self._options)
 
-    def __deepcopy__(self, _: object) -> Self:
+    def __copy__(self) -> Self:
         return self  # it never changes
+
+    def __deepcopy__(self, _: object) -> Self:
+        return self
 
     def __repr__(self) -> str:
         return f"<{self.kind} law {self.name}({', '.join([*self.arguments, *self.parameters])})>"

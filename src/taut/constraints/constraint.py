@@ -64,6 +64,9 @@ class Constraint:
             require_importable(function, f"{self.kind}: the function of time", ModelError)
         return Constraint, tuple(getattr(self, f.name) for f in fields(self))
 
+    def __copy__(self) -> Constraint:
+        return replace(self)
+
     def __deepcopy__(self, _: object) -> Constraint:
         return replace(self)
 
