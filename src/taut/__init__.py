@@ -23,7 +23,7 @@ validate, bench, cli   comparison with analytic solutions; speed; the command li
 errors, arrays         exceptions; array types
 extras, threads        optional dependencies; the threading layer
 progress, tables       progress on standard error; tables as text and CSV
-watch                  look at a long computation while it runs
+watch, importable      look at a long computation while it runs; functions in pickles
 atomic_write           write files whole or not at all; regular_file: read them
 """
 
@@ -46,12 +46,16 @@ if TYPE_CHECKING:
     from taut.binding.decorators import dissipation as dissipation
     from taut.binding.decorators import energy as energy
     from taut.binding.decorators import load as load
+    from taut.binding.law import Damping as Damping
+    from taut.binding.law import Energy as Energy
+    from taut.binding.law import Load as Load
     from taut.errors import NotConverged as NotConverged
     from taut.errors import TautError as TautError
     from taut.optimise.tolerance import Tolerance as Tolerance
     from taut.run.ledger import Ledger as Ledger
     from taut.run.open_run import open_run as open_run
     from taut.run.simulate import simulate as simulate
+    from taut.run.trajectory import to_xarray as to_xarray
     from taut.show import plot as plot
     from taut.statics.equilibrium import equilibrium as equilibrium
     from taut.statics.form_finding import form_finding as form_finding
@@ -81,12 +85,16 @@ __version__ = "0.1.0.dev0"
 _HOME = {
     "NotConverged": "errors",
     "TautError": "errors",
+    "Damping": "binding.law",
+    "Energy": "binding.law",
+    "Load": "binding.law",
     "dissipation": "binding.decorators",
     "energy": "binding.decorators",
     "load": "binding.decorators",
     "Ledger": "run.ledger",
     "open_run": "run.open_run",
     "simulate": "run.simulate",
+    "to_xarray": "run.trajectory",
     "Tolerance": "optimise.tolerance",
     "Adaptive": "step.adaptive",
     "BDF2": "step.bdf2",

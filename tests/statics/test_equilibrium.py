@@ -518,7 +518,9 @@ def test_reject_arguments_of_wrong_type():
         taut.errors.ModelError, match=r"tolerance must be a taut\.Tolerance, got 1e-08"
     ):
         taut.equilibrium(system, tolerance=1e-8)
-    with pytest.raises(taut.errors.ModelError, match=r"equilibrium: .* is not a State"):
+    with pytest.raises(taut.errors.ModelError, match=r"equilibrium: a taut.State is needed, got"):
         taut.equilibrium(system, system)
-    with pytest.raises(taut.errors.ModelError, match="equilibrium: system must be a System, got 3"):
+    with pytest.raises(
+        taut.errors.ModelError, match=r"equilibrium: system must be a taut.System, got 3"
+    ):
         taut.equilibrium(3)

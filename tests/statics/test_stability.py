@@ -403,10 +403,10 @@ def test_more_mechanisms_than_requested_are_reported_as_mixed():
 
 def test_reject_arguments_of_wrong_type():
     system = taut.System([[0, 0, 0]], mass=1.0)
-    with pytest.raises(taut.errors.ModelError, match="stability: 6 is not a State"):
+    with pytest.raises(taut.errors.ModelError, match=r"stability: a taut.State is needed, got 6"):
         taut.stability(system, 6)
     with pytest.raises(
-        taut.errors.ModelError, match="stability: system must be a System, got None"
+        taut.errors.ModelError, match=r"stability: system must be a taut.System, got None"
     ):
         taut.stability(None)
 

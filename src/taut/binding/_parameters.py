@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from taut.arrays import Float, Int
+from taut.arrays import Float, Int, to_floats
 from taut.binding._elements import and_more, describe_element
 from taut.binding.law import RELATIONS, BoundLaw
 from taut.errors import LawError, did_you_mean
@@ -141,7 +141,7 @@ class Parameters:
     def to_array(self, name: str, value: Any, when: str) -> Float:
         """Return a given value as an array of finite numbers; `when` is part of the errors."""
         try:
-            array = np.array(value, dtype=np.float64)
+            array = to_floats(value)
         except (TypeError, ValueError) as error:
             raise LawError(
                 f"law '{self._name}': parameter '{name}'{when} must be a number or an array of "
@@ -198,9 +198,12 @@ class Parameters:
         if not is_vector and (value.ndim == 0 or value.shape == (m,)):
             return None
         allowed = f"(3,) or ({m}, 3)" if is_vector else f"(), ({m},) or ({m}, components)"
+        hint = ""
+        if not is_vector and value.shape == (3,):
+            hint = f"; a vector must be annotated in the formula, {name}: taut.formula.Vector"
         raise LawError(
             f"law '{self._name}': parameter '{name}' must have the shape {allowed} for {m} "
-            f"elements, got {value.shape}"
+            f"elements, got {value.shape}{hint}"
         )
 
     def _check_limits(self, values: Mapping[str, Float], t: float) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypedDict, Unpack, overload
 
 from taut.arrays import Int
-from taut.binding.law import Kind, Law
+from taut.binding.law import Damping, Energy, Kind, Law, Load
 from taut.errors import LawError, did_you_mean
 
 Formula = Callable[..., Any]
@@ -47,24 +47,24 @@ _OPTIONS: dict[Kind, frozenset[str]] = {
 
 def _decorate(
     kind: Kind, formula: Formula | None, options: Mapping[str, Any]
-) -> Law | Callable[[Formula], Law]:
+) -> Law[Any] | Callable[[Formula], Law[Any]]:
     """Return the law of a formula, or a decorator if the formula is still to come."""
     for name in options:
         if name not in _OPTIONS[kind]:
             hint = did_you_mean(name, sorted(_OPTIONS[kind]))
             raise LawError(f"@taut.{kind} has no option '{name}'{hint}")
 
-    def make_law(function: Formula) -> Law:
+    def make_law(function: Formula) -> Law[Any]:
         return Law(function, kind, **options)
 
     return make_law if formula is None else make_law(formula)
 
 
 @overload
-def energy(formula: Formula) -> Law: ...
+def energy(formula: Formula) -> Law[Energy]: ...
 @overload
-def energy(**options: Unpack[EnergyOptions]) -> Callable[[Formula], Law]: ...
-def energy(formula: Formula | None = None, **options: Any) -> Law | Callable[[Formula], Law]:
+def energy(**options: Unpack[EnergyOptions]) -> Callable[[Formula], Law[Energy]]: ...
+def energy(formula: Formula | None = None, **options: Any) -> Any:
     """Make an energy law of a formula.
 
     formula : a function of `x`, the positions of the s particles of one element (`x[0]` is a
@@ -98,10 +98,10 @@ def energy(formula: Formula | None = None, **options: Any) -> Law | Callable[[Fo
 
 
 @overload
-def dissipation(formula: Formula) -> Law: ...
+def dissipation(formula: Formula) -> Law[Damping]: ...
 @overload
-def dissipation(**options: Unpack[DissipationOptions]) -> Callable[[Formula], Law]: ...
-def dissipation(formula: Formula | None = None, **options: Any) -> Law | Callable[[Formula], Law]:
+def dissipation(**options: Unpack[DissipationOptions]) -> Callable[[Formula], Law[Damping]]: ...
+def dissipation(formula: Formula | None = None, **options: Any) -> Any:
     """Make a damping law of a rate potential Ψ [W], written with `rate` of quantities of positions.
 
     rest, invariant, limits, proper, check : as for `energy`; "rigid motion" means that no rigid
@@ -122,10 +122,10 @@ def dissipation(formula: Formula | None = None, **options: Any) -> Law | Callabl
 
 
 @overload
-def load(formula: Formula) -> Law: ...
+def load(formula: Formula) -> Law[Load]: ...
 @overload
-def load(**options: Unpack[LoadOptions]) -> Callable[[Formula], Law]: ...
-def load(formula: Formula | None = None, **options: Any) -> Law | Callable[[Formula], Law]:
+def load(**options: Unpack[LoadOptions]) -> Callable[[Formula], Law[Load]]: ...
+def load(formula: Formula | None = None, **options: Any) -> Any:
     """Make a law of a force that has no energy, such as wind.
 
     formula : a function of `x` and `v`, the positions and velocities of the s particles of one

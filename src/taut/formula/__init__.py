@@ -12,7 +12,9 @@ interpret      evaluation with numpy, without compiling
 """
 
 from taut.formula.vocabulary import (
+    Scalar,
     Vector,
+    Vectors,
     acos,
     asin,
     atan2,
@@ -36,7 +38,9 @@ from taut.formula.vocabulary import (
 )
 
 __all__ = [
+    "Scalar",
     "Vector",
+    "Vectors",
     "acos",
     "asin",
     "atan2",

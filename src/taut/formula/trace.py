@@ -8,7 +8,8 @@ evaluated for each element.
 from __future__ import annotations
 
 import inspect
-import linecache
+import re
+import sys
 import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,12 +18,18 @@ from typing import Any
 import numpy as np
 
 from taut.errors import LawError
+from taut.formula import vocabulary
 from taut.formula._array import Array, as_array
 from taut.formula.differentiate import gradient
 from taut.formula.expression import Expr, reachable, substitute, symbols
 from taut.formula.graph import Graph
 
 _PACKAGE = str(Path(__file__).resolve().parents[1])
+_LIBRARIES = {"numpy", "scipy", *sys.stdlib_module_names}
+# A call such as np.linalg.norm(…), with the name of the function alone as second group.
+_FOREIGN_CALL = re.compile(r"\b((?:np|numpy|math|scipy)(?:\.\w+)*\.(\w+))\(")
+_OTHER_NAMES = {"arccos": "acos", "arcsin": "asin", "arctan2": "atan2", "hypot": "norm",
+                "fmax": "maximum", "fmin": "minimum"}  # fmt: skip
 Widths = Mapping[str, int | None]  # components of each vector parameter, None for a scalar
 
 
@@ -137,7 +144,9 @@ def _run(
         return formula(_vectors(graph, "x", particles), **arguments)
     except Exception as error:  # the formula is the user's, and may raise anything
         what = str(error) if isinstance(error, LawError) else _explain(error)
-        raise LawError(f"{_locate(name, formula)}{_locate_line(error)}: {what}") from error
+        frame = _find_frame(error)
+        place = f"{_locate(name, formula)}{_describe_frame(frame)}"
+        raise LawError(f"{place}: {what}{_suggest(frame, what)}") from error
 
 
 def _explain(error: Exception) -> str:
@@ -155,17 +164,38 @@ def _locate(name: str, formula: Callable[..., Any]) -> str:
     return f"the formula of {name} ({code.co_filename}:{code.co_firstlineno})"
 
 
-def _locate_line(error: Exception) -> str:
-    """Return the innermost line outside of taut that an error passed through, in words."""
-    frames = []
-    for frame in traceback.extract_tb(error.__traceback__):
-        if not str(Path(frame.filename).resolve()).startswith(_PACKAGE):
-            frames.append(frame)
-    if not frames:
+def _find_frame(error: Exception) -> traceback.FrameSummary | None:
+    """Return the innermost line of the user's code that an error passed through.
+
+    That is neither in taut nor in numpy, whose functions fail several calls below the formula.
+    """
+    found = None
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        code = frame.f_code
+        library = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        is_ours = str(Path(code.co_filename).resolve()).startswith(_PACKAGE)
+        if not is_ours and library not in _LIBRARIES:
+            found = traceback.FrameSummary(code.co_filename, line, code.co_name)
+    return found
+
+
+def _describe_frame(frame: traceback.FrameSummary | None) -> str:
+    """Return the line of a frame in words, to append to the name of a formula."""
+    if frame is None:
         return ""
-    last = frames[-1]
-    line = last.line or linecache.getline(last.filename, last.lineno or 0).strip()
-    return f", line {last.lineno} `{line}`" if line else f", line {last.lineno}"
+    return f", line {frame.lineno} `{frame.line}`" if frame.line else f", line {frame.lineno}"
+
+
+def _suggest(frame: traceback.FrameSummary | None, what: str) -> str:
+    """Return which functions of taut.formula replace those of numpy or math on a line."""
+    if frame is None or "taut.formula" not in what:
+        return ""
+    advice = {}
+    for call, function in _FOREIGN_CALL.findall(frame.line or ""):
+        name = _OTHER_NAMES.get(function, function)
+        if callable(getattr(vocabulary, name, None)):
+            advice[call] = f"taut.formula.{name} instead of {call}"
+    return f" ({', '.join(advice.values())})" if advice else ""
 
 
 def energy_form(root: Expr) -> Expr:

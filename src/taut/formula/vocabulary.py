@@ -27,6 +27,12 @@ from taut.formula.graph import Graph
 Vector = Annotated[Any, "three components"]
 """Annotation for a parameter with three components: `def force(x, f: Vector)`."""
 
+Scalar = Annotated[Any, "one number"]
+"""Annotation for a parameter that is one number, and for an energy; for type checkers only."""
+
+Vectors = Annotated[Any, "one vector for each particle"]
+"""Annotation for x and v, and for the forces of a load; for type checkers only."""
+
 
 def _find_graph(*values: Any) -> Graph | None:
     """Return the graph of the first expression among values; None if all are plain numbers."""

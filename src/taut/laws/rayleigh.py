@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 from taut.errors import LawError
 
@@ -17,8 +18,11 @@ class Rayleigh:
 
     def __post_init__(self) -> None:
         for name, value in (("alpha", self.alpha), ("beta", self.beta)):
-            if not 0.0 <= value < float("inf"):
-                raise LawError(f"rayleigh: {name} must be finite and not negative, got {value}")
+            if not isinstance(value, Real) or not 0.0 <= value < float("inf"):
+                raise LawError(
+                    f"rayleigh: {name} must be a finite number, 0 or more, got {value!r}"
+                )
+            object.__setattr__(self, name, float(value))
 
     @staticmethod
     def sum_of(several: Sequence[Rayleigh]) -> Rayleigh | None:
@@ -43,4 +47,4 @@ def rayleigh(*, alpha: float = 0.0, beta: float = 0.0) -> Rayleigh:
     >>> rayleigh(alpha=0.1, beta=1e-3)
     Rayleigh(alpha=0.1, beta=0.001)
     """
-    return Rayleigh(float(alpha), float(beta))
+    return Rayleigh(alpha, beta)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from taut.arrays import Float
+from taut.arrays import Float, describe
 from taut.errors import ModelError, SingularState
 from taut.linalg.blocks import BlockMatrix, dot, row_norms, row_norms_l1, row_norms_max
 from taut.optimise.descent import Point
@@ -149,7 +149,7 @@ def check_static(system: System, state: State | None, caller: str) -> State:
     0.0
     """
     if not isinstance(system, System):
-        raise ModelError(f"{caller}: system must be a System, got {system!r}")
+        raise ModelError(f"{caller}: system must be a taut.System, got {describe(system)}")
     if system.loads:
         raise ModelError(
             f"{caller}: the load '{system.loads[0].name}' has no energy; "

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taut.arrays import Float, Int
+from taut.arrays import Float, Int, describe, to_floats
 from taut.errors import ModelError
 from taut.laws.force import force
 from taut.laws.surface_tension import surface_tension
@@ -132,7 +132,7 @@ def form_finding(
             stress=_check_tension(stress, "triangle", "stress"),
         )
     if loads is not None:
-        given = force(f=loads)
+        given = force(f=_check_loads(loads))
     energies = [law for law in (net, membrane, given) if law is not None]
     system = System(points, mass=1.0, energies=energies, fixed=fixed)
     placed = {id(p.bound): p for p in system._placed_energies.values()}
@@ -191,9 +191,20 @@ def _check_elements(value: ArrayLike, width: int, name: str) -> Int:
     return array.astype(np.int64)
 
 
+def _check_loads(value: ArrayLike) -> Float:
+    required = "form_finding: loads must be forces [N], shape (n, 3), or (3,) for every point"
+    try:
+        array = to_floats(value)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{required}, got {value!r}") from error
+    if array.ndim not in (1, 2) or array.shape[-1] != 3:
+        raise ModelError(f"{required}, got {describe(value)}")
+    return array
+
+
 def _check_tension(value: ArrayLike | None, element: str, name: str) -> Float:
     try:
-        array = np.asarray(value, dtype=np.float64)
+        array = to_floats(value)
     except (TypeError, ValueError) as error:
         raise ModelError(f"form_finding: {name} must be numbers, got {value!r}") from error
     flat = np.atleast_1d(array)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from numbers import Real
 from typing import ClassVar, Literal
 
+from taut.arrays import describe
 from taut.errors import ModelError, NotConverged
 from taut.step.report import Report
 from taut.step.step_result import StepResult
@@ -62,6 +63,11 @@ class Integrator(ABC):
 
         Raises NotConverged if the tolerance is missed.
         """
+        if not isinstance(system, System):
+            raise ModelError(
+                f"the first argument of step must be a taut.System, got {describe(system)}"
+            )
+        system._check(state)
         result = self.advance(system, state, h)
         self.warn(result)
         return result.state, result.report

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taut.arrays import Float
+from taut.arrays import Float, to_floats
 from taut.binding.law import Damping, Energy, Load
 from taut.constraints.constraint import Constraint
 from taut.errors import LawError, ModelError
@@ -66,7 +66,7 @@ def _lumped(mesh: Mesh, density: ArrayLike, dimension: int, what: str) -> Float:
         )
     total = sum(len(c) for _, c in blocks)
     try:
-        given = np.asarray(density, dtype=np.float64)
+        given = to_floats(density)
     except (TypeError, ValueError) as error:
         raise ModelError(f"density is not a number or an array of numbers: {density!r}") from error
     if given.shape not in ((), (total,)):
@@ -146,7 +146,7 @@ def rest_length(points: ArrayLike, edges: ArrayLike, k: ArrayLike, force: ArrayL
 
 def _per_member(value: ArrayLike, m: int, what: str) -> Float:
     try:
-        array = np.asarray(value, dtype=np.float64)
+        array = to_floats(value)
     except (TypeError, ValueError) as error:
         raise ModelError(f"rest_length: {what} is not made of numbers: {value!r}") from error
     if array.shape not in ((), (m,)):

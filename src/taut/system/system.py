@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from taut.arrays import Float, Mask
 from taut.binding.law import Damping, Energy, Load
 from taut.binding.placed_law import PlacedLaw, PlacedLoad
-from taut.constraints.constraint import Constraint, particle_indices
+from taut.constraints.constraint import Constraint, particle_indices, to_numbers
 from taut.constraints.prescribed import fixed as fix
 from taut.errors import ModelError, did_you_mean
 from taut.laws.force import force
@@ -33,7 +33,7 @@ from taut.system.elements import (
 )
 from taut.system.members import Members, members
 from taut.system.projector import ConstraintProjector
-from taut.system.state import State, check_masks
+from taut.system.state import State, check_masks, require_state
 from taut.system.workspace import share_patterns, workspace_for
 
 _SCRIPT_START = 1e-3  # [s] of a script's path from which its initial velocity is computed
@@ -190,7 +190,8 @@ class System:
         return State(0.0, q, v)
 
     def _check(self, state: State) -> None:
-        """Raise ModelError if the state is one of another system."""
+        """Raise ModelError if this is no State, or one of another system."""
+        require_state(state)
         if state.q.shape != (self.n, 3):
             raise ModelError(
                 f"the state must have {self.n} particles as the system has, got {len(state.q)}"
@@ -247,6 +248,7 @@ class System:
         >>> sail.load_forces(sail.initial_state())["wind"].sum(axis=0).round(4)
         array([1.204, 0.   , 0.   ])
         """
+        self._check(state)
         if not self._placed_loads:
             return {}
         masks, q, v = self._active_masks(state), np.array(state.q), np.array(state.v)
@@ -364,7 +366,7 @@ class System:
     def angular_momentum(self, state: State, about: ArrayLike = (0.0, 0.0, 0.0)) -> Float:
         """Σ m (x - about) × v [kg m²/s], shape (3,)."""
         self._check(state)
-        arm = state.q - np.asarray(about, dtype=np.float64)
+        arm = state.q - to_numbers(about, "angular_momentum: `about`")
         return np.einsum("i,ij->j", self.mass, np.cross(arm, state.v))
 
 

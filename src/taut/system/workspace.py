@@ -28,6 +28,7 @@ from taut.system.assembly import Assembly
 from taut.system.projector import AffectedBlocks
 from taut.system.state import State
 from taut.system.terms import AssemblyKind, Inputs, PackedParameters, Term, select_laws
+from taut.threads import raise_if_forked_from_openmp
 
 if TYPE_CHECKING:
     from taut.system.system import System
@@ -89,10 +90,10 @@ class Workspace:
         It is rebuilt only when other elements are active than before.
         """
         system = self.system
+        system._check(state)
         known = self._assemblies.get(kind)
         # The same mapping object has the same masks: a State is read-only, and steps pass it on.
         if known is not None and known[0] is state.active:
-            system._check(state)
             return known[2]
         masks = system._active_masks(state)
         key = tuple(sorted((name, mask.tobytes()) for name, mask in masks.items()))
@@ -285,6 +286,7 @@ def workspace_for(system: System) -> Workspace:
     >>> workspace_for(system) is workspace_for(system)
     True
     """
+    raise_if_forked_from_openmp()
     workspace = _WORKSPACES.by_system.get(system)
     if workspace is None:
         workspace = _WORKSPACES.by_system[system] = Workspace(system)

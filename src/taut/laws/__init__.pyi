@@ -1,0 +1,553 @@
+"""The catalogue of laws. Written by `python -m tests.laws.stubs`: do not edit."""
+
+from collections.abc import Callable
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from taut.arrays import Float, Numbers
+from taut.binding.law import Damping, Energy, Law, Load
+from taut.laws.rayleigh import rayleigh as rayleigh
+
+_Parameter = Numbers | Callable[[float], Any]
+_LoadParameter = _Parameter | Callable[[Float, float], Any]
+
+__all__ = [
+    "area",
+    "attachment",
+    "bridson_bending",
+    "bridson_damping",
+    "cable",
+    "discrete_shell_area",
+    "discrete_shell_bending",
+    "discrete_shell_edge",
+    "drag",
+    "enclosed_volume",
+    "force",
+    "gas",
+    "gravity",
+    "pin",
+    "planar_rod_bending",
+    "pressure",
+    "rayleigh",
+    "rod_bending",
+    "rod_clamp",
+    "rod_hinge",
+    "shell_bending",
+    "spring",
+    "spring_damping",
+    "stiffening_spring",
+    "surface_tension",
+    "volume",
+    "wind",
+    "zero_length_spring",
+]
+
+class _Area(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        area0: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Face that resists a change of its area A: V = ½ k (A - A₀)²/A₀.
+
+        k : [N/m]; modulus against a change of area that it adds to the sheet
+        area0 : rest area A₀ [m²] (default: measured on the rest shape)
+        """
+
+area: _Area
+
+class _Attachment(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        weights: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Spring of length zero from a particle to a point of a cell: V = ½ k |x₀ - Σ wᵢ xᵢ/Σ wᵢ|².
+
+        k : stiffness [N/m]
+        weights : wᵢ of the corners [1], shape (m, corners), divided by their sum (default:
+            barycentric coordinates of the particle's position at rest, projected onto an edge or
+            triangle)
+        """
+
+attachment: _Attachment
+
+class _BridsonBending(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        ratio: _Parameter | None = None,
+        theta0: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Bending of Bridson, Marino and Fedkiw (2003).
+
+        k : [J]; the rigidity of a sheet of equilateral triangles is k/4
+        ratio : c = |Ē|²/(|N̄₁| + |N̄₂|) [1] (default: measured on the rest shape, where the paper
+            takes the current one: equal as long as the triangles keep their shape)
+        theta0 : rest angle θ₀ [rad], from -π to π (default: measured on the rest shape)
+        """
+
+bridson_bending: _BridsonBending
+
+class _BridsonDamping(Law[Damping]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Damping:
+        """Damping of bending of Bridson, Marino and Fedkiw (2003): Ψ = ½ k |E| (dθ/dt)².
+
+        k : [N s]
+        """
+
+bridson_damping: _BridsonDamping
+
+class _Cable(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        l0: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Cable, a spring that carries no compression: V = ½ k max(l - l₀, 0)².
+
+        k : stiffness [N/m]; of a wire E·A/l₀
+        l0 : slack length [m] (default: measured on the rest shape)
+        """
+
+cable: _Cable
+
+class _DiscreteShellArea(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        area0: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Change of a triangle's area in Discrete Shells (Grinspun et al. 2003): V = k (1 - A/Ā)² Ā.
+
+        k : [N/m]
+        area0 : rest area Ā [m²] (default: measured on the rest shape)
+        """
+
+discrete_shell_area: _DiscreteShellArea
+
+class _DiscreteShellBending(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        ratio: _Parameter | None = None,
+        theta0: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Bending of Discrete Shells (Grinspun et al. 2003): V = k (θ - θ̄)² |ē|/h̄.
+
+        k : [J]; the rigidity of a sheet of equilateral triangles is 6k
+        ratio : |ē|/h̄ = 3|ē|²/(Ā₁ + Ā₂) [1], h̄ a third of the mean height (default: measured on
+            the rest shape)
+        theta0 : rest angle θ̄ [rad], from -π to π (default: measured on the rest shape)
+        """
+
+discrete_shell_bending: _DiscreteShellBending
+
+class _DiscreteShellEdge(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        l0: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Stretching of an edge in Discrete Shells (Grinspun et al. 2003): V = k (1 - |e|/|ē|)² |ē|.
+
+        k : [N]
+        l0 : rest length |ē| [m] (default: measured on the rest shape)
+        """
+
+discrete_shell_edge: _DiscreteShellEdge
+
+class _Drag(Law[Damping]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        alpha: _Parameter,
+        mass: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Damping:
+        """Drag proportional to mass: Ψ = ½ α m |v|², force -α m v.
+
+        alpha : [1/s]; speed falls by the factor e in 1/α
+        mass : [kg] (default: that of the particles). With mass=1, alpha is the coefficient c [N
+            s/m] of a force -c v
+        """
+
+drag: _Drag
+
+class _EnclosedVolume(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        volume0: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Closed surface full of liquid: V = ½ k (v - v₀)²/v₀, v the enclosed volume.
+
+        k : bulk modulus of the filling [Pa]; of water 2.2e9
+        volume0 : rest volume v₀ [m³] (default: enclosed by the rest shape); a function of time
+            fills or empties the body
+        """
+
+enclosed_volume: _EnclosedVolume
+
+class _Force(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        f: _Parameter,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Given force on each particle: V = -f·x. The ledger books its work.
+
+        f : [N], one vector for all elements, one per element (m, 3), or a function of time
+        """
+
+force: _Force
+
+class _Gas(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        p: _Parameter,
+        volume0: _Parameter | None = None,
+        ambient: _Parameter = 101325.0,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Gas sealed in a closed surface of volume v: V = -(p + pₐ) v₀ ln(v/v₀) + pₐ (v - v₀).
+
+        p : pressure difference, inside minus outside [Pa], at the volume v₀
+        volume0 : v₀ [m³] (default: enclosed by the rest shape)
+        ambient : pressure outside pₐ [Pa]; default 101325
+        """
+
+gas: _Gas
+
+class _Gravity(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        mass: _Parameter | None = None,
+        g: _Parameter = (0.0, -9.81, 0.0),
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Weight in a uniform field: V = -m g·x.
+
+        g : acceleration [m/s²], a vector; default (0, -9.81, 0)
+        mass : [kg] (default: that of the particles)
+        """
+
+gravity: _Gravity
+
+class _Pin(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        target: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Soft hold of a particle at a point: V = ½ k |x - target|².
+
+        k : stiffness [N/m]
+        target : [m], a point, one per element (m, 3), or a function of time (default: the
+            particle's rest position)
+        """
+
+pin: _Pin
+
+class _PlanarRodBending(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        EI: _Parameter,
+        l: _Parameter | None = None,
+        theta0: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Bending of a rod in the plane z = 0: V = ½ (EI/l) (θ - θ₀)², θ > 0 counterclockwise.
+
+        EI : bending stiffness [N m²]
+        l : length of rod that bends here [m] (default: half of each segment at rest)
+        theta0 : rest angle [rad], from -π to π (default: measured on the rest shape)
+        """
+
+planar_rod_bending: _PlanarRodBending
+
+class _Pressure(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        p: _Parameter,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Constant pressure in a closed surface: V = -p v, v = Σ x₀·(x₁×x₂)/6 the enclosed volume.
+
+        p : pressure difference, inside minus outside [Pa]: one number for all triangles, or a
+            function of time for inflating
+        """
+
+pressure: _Pressure
+
+class _RodBending(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        EI: _Parameter,
+        l: _Parameter | None = None,
+        theta0: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Bending of a rod: V = ½ (EI/l) (θ - θ₀)², θ the turning angle at the middle of three.
+
+        EI : bending stiffness [N m²], Young's modulus times the second moment of area: π r⁴/4 for
+            a round rod, b t³/12 for a strip
+        l : length of rod that bends here [m] (default: half of each segment at rest)
+        theta0 : rest angle [rad], from 0 to π (default: measured on the rest shape; less than 1e-6
+            counts as straight)
+        """
+
+rod_bending: _RodBending
+
+class _RodClamp(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        EI: _Parameter,
+        l: _Parameter | None = None,
+        direction: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Clamped end of a rod: V = ½ (2EI/l) θ², θ the angle of its first segment with a direction.
+
+        EI : bending stiffness [N m²], as in `rod_bending`
+        l : length of the first segment [m] (default: measured on the rest shape)
+        direction : of the clamp [any unit], of any length, or a function of time (default: that of
+            the segment at rest)
+        """
+
+rod_clamp: _RodClamp
+
+class _RodHinge(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        theta0: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Bending of a thread: V = ½ k (1 - cos(θ - θ₀)), θ the turning angle at the middle of three.
+
+        k : [J]; a rod of segment length l has the bending stiffness EI = k l/2
+        theta0 : rest angle [rad], from 0 to π (default: measured on the rest shape; less than 1e-6
+            counts as straight)
+        """
+
+rod_hinge: _RodHinge
+
+class _ShellBending(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        c: _Parameter,
+        ratio: _Parameter | None = None,
+        theta0: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Bending of two triangles about their common edge: V = ½ c |ē|²/(Ā₁ + Ā₂) (θ - θ₀)².
+
+        c : bending rigidity [J] of a sheet of equilateral triangles; other meshes have one that
+            depends on the direction
+        ratio : |ē|²/(Ā₁ + Ā₂) [1], of the edge and the areas (default: measured on the rest shape)
+        theta0 : rest angle θ₀ [rad], from -π to π (default: measured on the rest shape)
+        """
+
+shell_bending: _ShellBending
+
+class _Spring(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        l0: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Hookean spring between two particles: V = ½ k (l - l₀)².
+
+        k : stiffness [N/m]
+        l0 : rest length [m] (default: measured on the rest shape)
+        """
+
+spring: _Spring
+
+class _SpringDamping(Law[Damping]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        c: _Parameter,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Damping:
+        """Damper between two particles: Ψ = ½ c (dl/dt)², l their distance.
+
+        c : [N s/m]
+        """
+
+spring_damping: _SpringDamping
+
+class _StiffeningSpring(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        beta: _Parameter,
+        l0: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Spring that stiffens with strain ε = l/l₀ - 1: V = k l₀² (ε²/2 + β ε⁴/4).
+
+        k : stiffness at rest [N/m]
+        beta : stiffening coefficient β [1]; at the strain 1/√(3β) the stiffness has doubled
+        l0 : rest length [m] (default: measured on the rest shape)
+        """
+
+stiffening_spring: _StiffeningSpring
+
+class _SurfaceTension(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        stress: _Parameter,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Film or membrane of uniform stress σ: V = σ A, A the area of a triangle.
+
+        stress : σ [N/m]
+        """
+
+surface_tension: _SurfaceTension
+
+class _Volume(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        volume0: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Tetrahedron or hexahedron that resists a change of its volume v: V = ½ k (v - v₀)²/v₀.
+
+        k : bulk modulus that it adds to the solid [Pa]
+        volume0 : rest volume v₀ [m³] (default: measured on the rest shape)
+        """
+
+volume: _Volume
+
+class _Wind(Law[Load]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        velocity: _LoadParameter,
+        density: _LoadParameter = 1.204,
+        drag: _LoadParameter = 1.0,
+        lift: _LoadParameter = 0.5,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Load:
+        """Drag and lift of air on triangles: f = ½ ρ A [C_D |uₙ| u + C_L (|u| uₙ n̂ - uₙ² û)].
+
+        velocity : of the air [m/s]: one vector, one per triangle (m, 3), a function of time t, or
+            a function `lambda x, t: …` of the centres of the triangles (m, 3) [m] and time that
+            returns (m, 3)
+        density : of the air ρ [kg/m³]; default 1.204, at 20 °C
+        drag : C_D [1], along the wind; about 1 for a plate that faces it
+        lift : C_L [1], perpendicular to the wind; the largest lift is at 45°
+        """
+
+wind: _Wind
+
+class _ZeroLengthSpring(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Spring of rest length zero between two particles: V = ½ k |x₁ - x₀|².
+
+        k : stiffness [N/m]
+        """
+
+zero_length_spring: _ZeroLengthSpring
