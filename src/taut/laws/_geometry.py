@@ -1,6 +1,7 @@
 """Lengths, angles, areas and volumes of a few particles, as formulas that several laws share."""
 
 from collections.abc import Callable
+from math import pi
 from typing import Any
 
 from taut.arrays import Int
@@ -167,6 +168,16 @@ def fold_angle(x: Any) -> Any:
     first, second = hinge_normals(x)
     edge = x[3] - x[2]
     return atan2(dot(cross(first, second), edge), norm(edge) * dot(first, second))
+
+
+def fold_change(x: Any, theta0: Any) -> Any:
+    """θ - θ₀ of a hinge [rad], from -π to π: the shorter way around.
+
+    θ jumps from π to -π where a hinge folds flat onto itself. With the shorter way, the change goes
+    on beyond that; only its sign jumps, at ±π, where the square of it has its maximum.
+    """
+    change = fold_angle(x) - theta0
+    return where(change > pi, change - 2 * pi, where(change < -pi, change + 2 * pi, change))
 
 
 def fold_cos_sin(x: Any) -> tuple[Any, Any]:

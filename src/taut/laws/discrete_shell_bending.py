@@ -6,6 +6,7 @@ from taut.laws._geometry import (
     SIGNED_ANGLE_LIMITS,
     edge_area_ratio,
     fold_angle,
+    fold_change,
     require_particles,
 )
 
@@ -33,4 +34,4 @@ def discrete_shell_bending(x, k, ratio, theta0):
     equals `shell_bending` with c = 6k: use that for the stiffness of a material, and this one to
     reproduce the paper.
     """
-    return k * ratio * (fold_angle(x) - theta0) ** 2
+    return k * ratio * fold_change(x, theta0) ** 2

@@ -6,6 +6,7 @@ from taut.laws._geometry import (
     SIGNED_ANGLE_LIMITS,
     edge_area_ratio,
     fold_angle,
+    fold_change,
     require_particles,
 )
 
@@ -35,4 +36,4 @@ def shell_bending(x, c, ratio, theta0):
     mesh. Where a hinge folds flat onto itself, at θ = ±π, its moment changes sign, and V jumps if
     θ₀ is not 0. Derived in docs/theory/05-cloth-and-shells.md.
     """
-    return c / 2 * ratio * (fold_angle(x) - theta0) ** 2
+    return c / 2 * ratio * fold_change(x, theta0) ** 2

@@ -159,6 +159,8 @@ def build_material(table: MaterialTable, mesh: Mesh, start: int, prefix: str) ->
     if c is not None and len(mesh.hinges):
         name = f"{prefix}shell_bending"
         built.append(laws.shell_bending(mesh.hinges + start, c=c, name=name))
+        k = fitted.reached.young * (table.thickness or 1.0)
+        built.append(laws.area_barrier(mesh.triangles + start, k=k, name=f"{prefix}area_barrier"))
     if table.damping:
         name = f"{prefix}spring_damping"
         built.append(laws.spring_damping(pairs, c=table.damping * fitted.k, name=name))
