@@ -19,7 +19,12 @@ from tests.mesh.meshes import real
             ["spring", "shell_bending", "area_barrier", "gravity"],
             "shell",
         ),
-        (taut.mesh.sheet(4, 4), "m.obj", ["spring", "shell_bending", "area_barrier", "gravity"], "shell"),
+        (
+            taut.mesh.sheet(4, 4),
+            "m.obj",
+            ["spring", "shell_bending", "area_barrier", "gravity"],
+            "shell",
+        ),
         (taut.mesh.block(2, 2, 2, cells="tet"), "m.mesh", ["spring", "gravity"], "solid"),
         (taut.mesh.block(2, 2, 2), "m.vtu", ["spring", "gravity"], "solid"),
     ],

@@ -30,8 +30,8 @@ def discrete_shell_bending(x, k, ratio, theta0):
     first triangle. Seen from the side from which a, b, c are counterclockwise, θ > 0 is a ridge,
     with c and d behind the edge, and θ < 0 a valley.
 
-    θ - θ̄ is taken the shorter way around, from -π to π. The membrane terms of the same paper are `discrete_shell_edge` and `discrete_shell_area`. It
-    equals `shell_bending` with c = 6k: use that for the stiffness of a material, and this one to
-    reproduce the paper.
+    θ - θ̄ is taken the shorter way around, from -π to π. The membrane terms of the same paper are
+    `discrete_shell_edge` and `discrete_shell_area`. It equals `shell_bending` with c = 6k: use that
+    for the stiffness of a material, and this one to reproduce the paper.
     """
     return k * ratio * fold_change(x, theta0) ** 2
