@@ -170,14 +170,15 @@ def fold_angle(x: Any) -> Any:
     return atan2(dot(cross(first, second), edge), norm(edge) * dot(first, second))
 
 
-def fold_change(x: Any, theta0: Any) -> Any:
-    """θ - θ₀ of a hinge [rad], from -π to π: the shorter way around.
+def squared_fold_change(x: Any, theta0: Any) -> Any:
+    """(θ - θ₀)² of a hinge [rad²], the shorter way around: at most π².
 
-    θ jumps from π to -π where a hinge folds flat onto itself. With the shorter way, the change goes
-    on beyond that; only its sign jumps, at ±π, where the square of it has its maximum.
+    θ jumps from π to -π where a hinge folds flat onto itself. The shorter way goes on beyond that;
+    where it is π, opposite to the rest angle, its square has its maximum.
     """
     change = fold_angle(x) - theta0
-    return where(change > pi, change - 2 * pi, where(change < -pi, change + 2 * pi, change))
+    longer = minimum((change - 2 * pi) ** 2, (change + 2 * pi) ** 2)
+    return minimum(change**2, longer)
 
 
 def fold_cos_sin(x: Any) -> tuple[Any, Any]:

@@ -1,7 +1,7 @@
 """Barrier against the collapse of a face, V = -k A₀ (1 - 2A/A₀)² ln(2A/A₀) where A < A₀/2."""
 
 from taut.binding.decorators import energy
-from taut.formula import log, where
+from taut.formula import log, minimum
 from taut.laws._geometry import area_ratio, polygon_area, require_particles
 
 
@@ -26,5 +26,5 @@ def area_barrier(x, k, area0):
     resist small changes of an area as well use `area`. Derived in
     docs/theory/06-areas-volumes-pressure.md.
     """
-    part = 2 * polygon_area(x) / area0
-    return where(part < 1, -k * area0 * (1 - part) ** 2 * log(part), 0.0)
+    part = minimum(2 * polygon_area(x) / area0, 1.0)
+    return -k * area0 * (1 - part) ** 2 * log(part)

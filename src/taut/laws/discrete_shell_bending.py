@@ -6,8 +6,8 @@ from taut.laws._geometry import (
     SIGNED_ANGLE_LIMITS,
     edge_area_ratio,
     fold_angle,
-    fold_change,
     require_particles,
+    squared_fold_change,
 )
 
 
@@ -34,4 +34,4 @@ def discrete_shell_bending(x, k, ratio, theta0):
     `discrete_shell_edge` and `discrete_shell_area`. It equals `shell_bending` with c = 6k: use that
     for the stiffness of a material, and this one to reproduce the paper.
     """
-    return k * ratio * fold_change(x, theta0) ** 2
+    return k * ratio * squared_fold_change(x, theta0)

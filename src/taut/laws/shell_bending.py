@@ -6,8 +6,8 @@ from taut.laws._geometry import (
     SIGNED_ANGLE_LIMITS,
     edge_area_ratio,
     fold_angle,
-    fold_change,
     require_particles,
+    squared_fold_change,
 )
 
 
@@ -37,4 +37,4 @@ def shell_bending(x, c, ratio, theta0):
     beyond. Opposite to its rest angle its moment changes sign. Where a triangle collapses, θ has no
     value: `area_barrier` keeps it from that. Derived in docs/theory/05-cloth-and-shells.md.
     """
-    return c / 2 * ratio * fold_change(x, theta0) ** 2
+    return c / 2 * ratio * squared_fold_change(x, theta0)

@@ -285,7 +285,7 @@ class Descent:
         return self
 
     def _find_floors_nearby(self, objective: Objective) -> Float:
-        """Return the largest floors on either side, where rounding may carry particles [N], (n,)."""
+        """Return the largest floors [N], (n,), where rounding may carry the particles."""
         y, residuals = self.point.y, self.point.residuals
         moves = ROUNDING_UNITS * EPS * self.point.size / np.where(residuals > 0.0, residuals, 1.0)
         shift = self.point.gradient * moves[:, None]
