@@ -118,6 +118,16 @@ ENERGIES = {
             laws.bridson_bending, 4, lambda r: {"k": per_element(r, 1, 3)}, _near(HINGE), HINGE
         ),
         Specimen(laws.area, 3, lambda r: {"k": per_element(r, 1, 3)}, _near(TRIANGLE), TRIANGLE),
+        # half of the triangles are far below half of their area, the others above
+        Specimen(
+            laws.area_barrier,
+            3,
+            lambda r: {
+                "k": per_element(r, 1, 3),
+                "area0": np.where(np.arange(COUNT) % 2, 0.1, 50.0),
+            },
+            _near(TRIANGLE),
+        ),
         Specimen(
             laws.discrete_shell_area,
             3,

@@ -2,7 +2,7 @@
 
 Along lines      spring, zero_length_spring, cable, stiffening_spring, discrete_shell_edge,
                  rod_bending, planar_rod_bending, rod_clamp, rod_hinge
-Sheets           shell_bending, bridson_bending, discrete_shell_bending, area,
+Sheets           shell_bending, bridson_bending, discrete_shell_bending, area, area_barrier,
                  discrete_shell_area, surface_tension
 Volumes          volume, pressure, gas, enclosed_volume
 External forces  gravity, force, wind, pin; attachment joins bodies
@@ -11,6 +11,7 @@ _geometry        lengths, angles, areas and volumes that several of them share
 """
 
 from taut.laws.area import area
+from taut.laws.area_barrier import area_barrier
 from taut.laws.attachment import attachment
 from taut.laws.bridson_bending import bridson_bending
 from taut.laws.bridson_damping import bridson_damping
@@ -41,6 +42,7 @@ from taut.laws.zero_length_spring import zero_length_spring
 
 __all__ = [
     "area",
+    "area_barrier",
     "attachment",
     "bridson_bending",
     "bridson_damping",

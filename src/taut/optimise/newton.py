@@ -52,7 +52,7 @@ MAX_ITERATIONS = 10_000  # a minimisation that needs more is reported as not con
 # Largest part of the residual that a linear solve may leave. With 0.1 there were twice as many
 # Newton iterations, and no fewer of the linear solver.
 _FORCING = 1e-3
-_MAX_IDLE_ITERATIONS = 4  # iterations without progress after which the rounding floor is tested
+_MAX_IDLE_ITERATIONS = 1  # iterations without progress after which the rounding floor is tested
 # Of the decrease that the model promised: a step that achieves less is not taken; …
 _MIN_RATIO = 1e-4
 _AIM = 0.5  # … the radius is chosen so that the next one misses this part; …
