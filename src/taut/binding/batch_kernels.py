@@ -16,7 +16,7 @@ ELEMENTS = types.Array(types.int64, 2, "C", readonly=True)
 
 
 @intrinsic
-def _call_batch(typing, address, first, count, x, y, h, elements, parameters, mode, a, b, c):
+def call_batch(typing, address, first, count, x, y, h, elements, parameters, mode, a, b, c):
     """Call the batch at an address, with arrays as pointers to their data; return its result."""
     signature = types.int64(address, first, count, x, y, h, elements, parameters, mode, a, b, c)
 
@@ -63,7 +63,7 @@ def evaluate(address, size, x, y, h, elements, parameters, mode, a, b, c, not_fi
         not_finite[chunk] = -1
         for i in range(CHUNK_SIZE * chunk, last, size):
             count = int64(min(size, last - i))
-            found = _call_batch(
+            found = call_batch(
                 address, int64(i), count, x, y, h, elements, parameters, mode, a, b, c
             )
             if not_finite[chunk] < 0:

@@ -8,6 +8,7 @@ projector : all constraints of a system by projection; reduction : its free coor
 tearing : which elements a state breaks
 members : table of the forces and strains of members
 building : masses of cells, prestressed rest lengths, joined bodies
+relaxation : sums lowered particle by particle in a region; relaxation_kernels : compiled sweeps
 gather_kernels : compiled sums in a fixed order
 _arguments : checks what a System is built from; _notebook : a System as HTML
 """
