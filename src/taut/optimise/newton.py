@@ -61,8 +61,11 @@ _AIM = 0.5  # … the radius is chosen so that the next one misses this part; �
 _GOOD_RATIO = 0.75  # … with more, a step that ended inside need not bound the next one.
 # Bounds of the ratio between one radius and the next
 _MAX_GROWTH, _MAX_SHRINKAGE = 3.0, 0.05
-_REGION = 0.003  # of the worst residual: particles with more are relaxed …
-_SWEEPS = 20  # … so often, one after the other
+# Particles with more than this part of the worst residual are relaxed, …
+_REGION = 0.003
+_FAITHFUL = 0.01
+_MAX_SWEEPS = 20  # … one after the other, so often, …
+_VISITS = 2.0  # … but in all at most so many times as there are particles in the body
 _SHRINKAGE = 0.5  # where the objective has no value
 
 
@@ -133,7 +136,9 @@ class _TrustRegion:
             if trial is None or not np.isfinite(trial.residuals).all():
                 self.radius = _SHRINKAGE * step.length
                 continue
-            move, previous, relaxed = step.x, start.y, self._relax(trial)
+            move, previous, relaxed = step.x, start.y, None
+            if not self._is_as_promised(start, trial, step):
+                relaxed = self._relax(trial)
             if relaxed is not None:
                 # Its forces are no longer those that a step sideways has caused: none to predict.
                 trial, move, previous = relaxed, relaxed.y - start.y, relaxed.y
@@ -145,14 +150,22 @@ class _TrustRegion:
                 return Step(trial, change, hidden)
         return None
 
+    def _is_as_promised(self, start: Point, trial: Point, step: ModelStep) -> bool:
+        """Whether a step to the minimum of the model has found what the model said."""
+        if step.ending != "inside":
+            return False
+        change, _ = self._change(start, trial, step.x)
+        return abs(change + step.decrease) <= _FAITHFUL * step.decrease
+
     def _relax(self, trial: Point) -> Point | None:
         """Return what sweeps over where a trial point is worst make of it; None if not lower."""
         descent, residuals = self._descent, trial.residuals
         if (residuals <= descent.targets).all():
             return None
         region = np.flatnonzero(residuals > _REGION * residuals.max())
+        sweeps = min(_MAX_SWEEPS, max(1, int(_VISITS * len(residuals) / len(region))))
         with descent.timed("solving"):
-            y = self._objective.relax(trial, region, _SWEEPS)
+            y = self._objective.relax(trial, region, sweeps)
         relaxed = descent.evaluate(self._objective, y)
         if relaxed is None or not np.isfinite(relaxed.residuals).all():
             return None
