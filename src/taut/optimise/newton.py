@@ -11,6 +11,10 @@ far as one cycle of a multigrid knows it. It is also the preconditioner, and it 
 long where the body is soft and short where it is stiff. A smaller radius for the same model costs
 one evaluation and no solve.
 
+Where a sheet wrinkles, the model fails in a few places and is right elsewhere, and one radius for
+all is as short as the worst place needs. So before a step is judged, the particles with the largest
+residuals are moved one by one, which costs less than an assembly (`Objective.relax`).
+
 What lost is in docs/guide/solvers.md, with its counts.
 
 >>> from taut.linalg.blocks import BlockMatrix, Pattern
@@ -61,11 +65,11 @@ _AIM = 0.5  # … the radius is chosen so that the next one misses this part; �
 _GOOD_RATIO = 0.75  # … with more, a step that ended inside need not bound the next one.
 # Bounds of the ratio between one radius and the next
 _MAX_GROWTH, _MAX_SHRINKAGE = 3.0, 0.05
-# Particles with more than this part of the worst residual are relaxed, …
-_REGION = 0.003
+# A step inside that misses its promise by less is not relaxed. Others are, where particles have …
 _FAITHFUL = 0.01
-_MAX_SWEEPS = 20  # … one after the other, so often, …
-_VISITS = 2.0  # … but in all at most so many times as there are particles in the body
+_REGION = 0.003  # … more than this part of the worst residual, …
+_MAX_SWEEPS = 20  # … in so many sweeps, …
+_VISITS = 2.0  # … but with fewer visits in all than so many for each particle of the body.
 _SHRINKAGE = 0.5  # where the objective has no value
 
 

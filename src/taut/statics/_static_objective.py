@@ -113,7 +113,7 @@ class StaticObjective:
         free = region[~self.projector.is_constrained[region]]
         inputs = [Inputs(point.y, point.y, 0.0, self.t)] * len(self.internal.terms)
         weights = self._proximal_weights
-        return self.internal.relax(inputs, free, point.gradient, weights, sweeps)
+        return self.internal.relax(point.y, inputs, free, point.gradient, weights, sweeps)
 
     def hessian(self, y: Float, previous: Float | None) -> BlockMatrix:
         return self._constrained(y, metric=False)

@@ -217,7 +217,8 @@ class ImplicitObjective:
         """Return y (n, 3) [m] after sweeps over the free particles of a region."""
         free = region[~self.system.projector.is_constrained[region]]
         q = self.start.positions(point.y)
-        moved = self.assembly.relax(self._inputs(q), free, point.gradient, self.inertia, sweeps)
+        inputs = self._inputs(q)
+        moved = self.assembly.relax(q, inputs, free, point.gradient, self.inertia, sweeps)
         return point.y + (moved - q)
 
     def hessian(self, y: Float, previous: Float | None) -> BlockMatrix:

@@ -178,12 +178,17 @@ class Assembly:
         return term.rank
 
     def relax(
-        self, inputs: Sequence[Inputs], region: Int, gradient: Float, weights: Float, sweeps: int
+        self,
+        q: Float,
+        inputs: Sequence[Inputs],
+        region: Int,
+        gradient: Float,
+        weights: Float,
+        sweeps: int,
     ) -> Float:
         """Return positions (n, 3) [m] lowered in a region (see `taut.system.relaxation`)."""
-        return relax_region(
-            self.terms, self._incidences, inputs, region, gradient, weights, sweeps
-        )
+        terms, incidences = self.terms, self._incidences
+        return relax_region(q, terms, incidences, inputs, region, gradient, weights, sweeps)
 
     def sums(self) -> tuple[float, Float, Float]:
         """Return what `gradient` returns, at the last evaluation."""

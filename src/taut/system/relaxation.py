@@ -44,6 +44,7 @@ def find_incidence(term: Term, n: int) -> Incidence:
 
 
 def relax_region(
+    q: Float,
     terms: Sequence[Term],
     incidences: Sequence[Incidence],
     inputs: Sequence[Inputs],
@@ -54,11 +55,12 @@ def relax_region(
 ) -> Float:
     """Return positions (n, 3) [m] after some sweeps over a region of free particles.
 
-    incidences : of the terms; inputs : of the terms, at the same positions
+    q : positions at the start [m], (n, 3)
+    incidences, inputs : of the terms, at these positions
     gradient : of the whole sum there [N], (n, 3)
     weights : w [N/m], (n,)
     """
-    q = np.array(inputs[0].x) if inputs else np.zeros((0, 3))
+    q = np.array(q)
     used = [k for k, term in enumerate(terms) if term.blocks and term.outer is None]
     if not used or not len(region):
         return q
@@ -87,8 +89,10 @@ def relax_region(
         parameters.append(packed[which].ravel())
         address, size, mode = compiled.relaxation_batches
         rows.append(
-            [s, packed.shape[1], term.vectors, term.blocks, size, mode, uses_frozen]
-            + [element_at, parameter_at, entry_at]
+            [
+                *(s, packed.shape[1], term.vectors, term.blocks, size, mode, uses_frozen),
+                *(element_at, parameter_at, entry_at),
+            ]
         )
         addresses.append(address)
         starts.append(first)

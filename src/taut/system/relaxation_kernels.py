@@ -164,8 +164,10 @@ def relax(
                 change = 0.0
                 for d in range(3):
                     q[n, d] = old[d] + part * x[d]
-                    change += part * x[d] * (
-                        linear[i, d] + weights[n] * (0.5 * (q[n, d] + old[d]) - origin[i, d])
+                    change += (
+                        part
+                        * x[d]
+                        * (linear[i, d] + weights[n] * (0.5 * (q[n, d] + old[d]) - origin[i, d]))
                     )
                 after = _evaluate(i, 0, q, frozen, h, data)
                 if after - before + change <= SUFFICIENT * part * slope:
