@@ -35,7 +35,7 @@ class Incidence(NamedTuple):
 
 def find_incidence(term: Term, n: int) -> Incidence:
     """Return the elements of each of n particles in a term, in ascending order."""
-    m, s = term.elements.shape
+    s = term.elements.shape[1]
     particles = term.elements.ravel()
     order = np.argsort(particles, kind="stable")
     start = np.zeros(n + 1, dtype=np.int64)
