@@ -189,7 +189,7 @@ def test_private_modules_are_imported_from_their_own_folder_only(path):
 
 
 COMPILED_IN = (
-    "taut.binding._batch_call",
+    "taut.binding.batch_call",
     "taut.linalg._atomics",
     "taut.linalg._cycle",
     "taut.linalg._multigrid_arrays",
@@ -214,7 +214,7 @@ def test_compiled_loops_call_nothing_compiled_elsewhere(path):
             "_worksharing.py",
             "_smoother.py",
             "_cycle.py",
-            "_batch_call.py",
+            "batch_call.py",
         )
         assert {name.rpartition(".")[0] for name in _imports(ast.parse(text))} <= set(COMPILED_IN)
 

@@ -6,7 +6,7 @@ each law would take as long as compiling the batch itself.
 
 from numba import int64, njit, prange, types
 
-from taut.binding._batch_call import call_batch
+from taut.binding.batch_call import call_batch
 
 CHUNK_SIZE = 256  # elements that a thread takes at a time
 # Declared read-only, so that the positions of a State, (n, 3), and the elements of a law, (m, s),

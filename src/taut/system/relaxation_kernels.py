@@ -8,7 +8,7 @@ from math import isfinite
 import numpy as np
 from numba import int64, njit, types
 
-from taut.binding._batch_call import call_batch
+from taut.binding.batch_call import call_batch
 
 MAX_HALVINGS = 6
 SUFFICIENT = 1e-4  # part of the slope by which a move must lower the sum
