@@ -41,6 +41,9 @@ class Wave:
     def metric(self, y, previous):
         return BlockMatrix(PATTERN, np.diag([max(self.curvature(y[0, 0]), 1e-3), 1.0, 1.0])[None])
 
+    def relax(self, point, region, sweeps):
+        return point.y
+
     def rounding_floors(self, point):
         return np.full(1, self.floor)
 

@@ -184,6 +184,16 @@ class CompiledLaw:
         """Whether the loop itself can write this form of a Hessian."""
         return form == "true" or (self.closed_form if form == "projected" else self.has_metric)
 
+    @cached_property
+    def relaxation_batches(self) -> tuple[tuple[int, int], int, int]:
+        """The addresses of the batches of gradient and Hessian, the elements that one may have,
+        and the mode in which Hessians are positive semi-definite, if there is one."""
+        forms: tuple[HessianForm, ...] = ("metric", "projected")
+        flags = [_HESSIAN_FLAGS[form] for form in forms if self.can_write(form)]
+        gradient, hessian = self._module("gradient"), self._module("hessian")
+        size = min(int(gradient.SIZE), int(hessian.SIZE))
+        return (gradient.batch.address, hessian.batch.address), size, flags[0] if flags else 0
+
     def evaluate(
         self,
         kind: SourceKind,

@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from taut.arrays import EPS, Float
+from taut.arrays import EPS, Float, Int
 from taut.errors import SingularState
 from taut.linalg.blocks import BlockMatrix, row_norms
 from taut.optimise.tolerance import ROUNDING_UNITS, Tolerance, all_within, relative_residuals
@@ -107,6 +107,12 @@ class Objective(Protocol):
     def metric(self, y: Float, previous: Float | None) -> BlockMatrix:
         """Return a positive definite approximation of `hessian`, from which elements' negative
         curvatures are left out."""
+
+    def relax(self, point: Point, region: Int, sweeps: int) -> Float:
+        """Return unknowns that are lower, as a rule: moved one particle of a region at a time.
+
+        region : indices of particles, ascending; sweeps : how often all of them are visited
+        """
 
     def rounding_floors(self, point: Point) -> Float:
         """Return the residual that rounding alone can cause on each particle [N], (n,).

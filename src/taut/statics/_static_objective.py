@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from taut.arrays import Float, describe
+from taut.arrays import Float, Int, describe
 from taut.errors import ModelError, SingularState
 from taut.linalg.blocks import BlockMatrix, dot, row_norms, row_norms_l1, row_norms_max
 from taut.optimise.descent import Point
@@ -108,6 +108,12 @@ class StaticObjective:
             factor = 1.0 if k < len(self.internal.terms) else self.load_factor
             change += factor * float((after - before).sum())
         return change
+
+    def relax(self, point: Point, region: Int, sweeps: int) -> Float:
+        free = region[~self.projector.is_constrained[region]]
+        inputs = [Inputs(point.y, point.y, 0.0, self.t)] * len(self.internal.terms)
+        weights = self._proximal_weights
+        return self.internal.relax(point.y, inputs, free, point.gradient, weights, sweeps)
 
     def hessian(self, y: Float, previous: Float | None) -> BlockMatrix:
         return self._constrained(y, metric=False)
