@@ -53,9 +53,12 @@ if TYPE_CHECKING:
     from taut.run.open_run import open_run as open_run
     from taut.run.simulate import simulate as simulate
     from taut.show import plot as plot
+    from taut.statics.buckling import buckling as buckling
+    from taut.statics.determinacy import determinacy as determinacy
     from taut.statics.equilibrium import equilibrium as equilibrium
     from taut.statics.form_finding import form_finding as form_finding
     from taut.statics.modes import modes as modes
+    from taut.statics.path import path as path
     from taut.statics.stability import stability as stability
     from taut.step.adaptive import Adaptive as Adaptive
     from taut.step.bdf2 import BDF2 as BDF2
@@ -101,6 +104,9 @@ _HOME = {
     "TRBDF2": "step.tr_bdf2",
     "VelocityVerlet": "step.velocity_verlet",
     "modes": "statics.modes",
+    "path": "statics.path",
+    "buckling": "statics.buckling",
+    "determinacy": "statics.determinacy",
     "join": "system.building",
     "areal_mass": "system.building",
     "line_mass": "system.building",
