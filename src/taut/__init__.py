@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from taut.binding.decorators import load as load
     from taut.errors import NotConverged as NotConverged
     from taut.errors import TautError as TautError
+    from taut.laws.rayleigh import rayleigh_coefficients as rayleigh_coefficients
     from taut.optimise.tolerance import Tolerance as Tolerance
     from taut.run.ledger import Ledger as Ledger
     from taut.run.open_run import open_run as open_run
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from taut.step.tr_bdf2 import TRBDF2 as TRBDF2
     from taut.step.velocity_verlet import VelocityVerlet as VelocityVerlet
     from taut.system.building import areal_mass as areal_mass
+    from taut.system.building import consistent_mass as consistent_mass
     from taut.system.building import join as join
     from taut.system.building import line_mass as line_mass
     from taut.system.building import rest_length as rest_length
@@ -104,11 +106,13 @@ _HOME = {
     "TRBDF2": "step.tr_bdf2",
     "VelocityVerlet": "step.velocity_verlet",
     "modes": "statics.modes",
+    "rayleigh_coefficients": "laws.rayleigh",
     "path": "statics.path",
     "buckling": "statics.buckling",
     "determinacy": "statics.determinacy",
     "join": "system.building",
     "areal_mass": "system.building",
+    "consistent_mass": "system.building",
     "line_mass": "system.building",
     "volume_mass": "system.building",
     "rest_length": "system.building",

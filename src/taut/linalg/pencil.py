@@ -17,6 +17,7 @@ from taut.linalg.eigen import DENSE_AT_MOST, DENSE_UP_TO, fix_signs
 from taut.linalg.low_rank import Factor, infinity_norm
 
 _MAX_DOUBLINGS = 200  # of the distance below zero at which a shift below all eigenvalues is sought
+_GAP = 1e-6  # between eigenvalues, relative to the largest: in a wider one pivots are counted
 _MAX_RESIDUAL = 1e-8  # |Ax - λBx|/(|A||x|)
 
 
@@ -35,13 +36,8 @@ def find_smallest_of_pencil(A: Any, B: Any, k: int, near: float) -> tuple[Float,
     k = min(k, size)
     if size <= max(DENSE_UP_TO, 2 * k):
         return _verify(A, B, *_solve_densely(A, B, k))
-    shift = _find_shift_below(A, B, near)
-    try:
-        values, vectors = _iterate(A, B, k, shift)
-        count = Factor((A - _beyond(values) * B).tocsc()).below
-    except RuntimeError:  # a zero pivot
-        count = -1
-    if count != len(np.flatnonzero(values < _beyond(values))):
+    values, vectors = _iterate(A, B, k, _find_shift_below(A, B, near))
+    if _misses(A, B, values):
         if size > DENSE_AT_MOST:
             raise EigenError("Lanczos' method missed an eigenvalue of the pencil")
         values, vectors = _solve_densely(A, B, k)
@@ -87,14 +83,18 @@ def _iterate(A: Any, B: Any, k: int, shift: float) -> tuple[Float, Float]:
     return values[order], vectors[:, order]
 
 
-def _beyond(values: Float) -> float:
-    """A number between the last two eigenvalues that differ: how many are below it is known."""
+def _misses(A: Any, B: Any, values: Float) -> bool:
+    """Whether the pivots in the last gap between the values count more or fewer below it."""
     gaps = np.diff(values)
-    wide = np.flatnonzero(gaps > 1e-6 * np.abs(values).max())
+    wide = np.flatnonzero(gaps > _GAP * np.abs(values).max())
     if not len(wide):
-        return float(values[0] - 1e-6 * np.abs(values).max())
+        return True
     last = int(wide[-1])
-    return float(values[last] + gaps[last] / 2)
+    try:
+        count = Factor((A - (values[last] + gaps[last] / 2) * B).tocsc()).below
+    except RuntimeError:  # a zero pivot
+        return True
+    return count != last + 1
 
 
 def _verify(A: Any, B: Any, values: Float, vectors: Float) -> tuple[Float, Float]:
