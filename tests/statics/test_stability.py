@@ -9,6 +9,7 @@ from taut import laws
 from taut.constraints import on_line, on_plane, scripted
 from taut.linalg import eigen
 from taut.linalg.low_rank import Factor, SparsePlusLowRank
+from taut.statics import stability
 from taut.statics._rigid_motions import find_free_motions
 
 

@@ -66,7 +66,8 @@ def rayleigh_coefficients(
         (z1, z2), (w1, w2) = (float(z) for z in ratios), (float(w) for w in omega)
     except (TypeError, ValueError) as error:
         raise LawError(
-            f"rayleigh_coefficients: two ratios and two omegas are needed, got {ratios!r}, {omega!r}"
+            "rayleigh_coefficients: ratios and omega must be two numbers each, "
+            f"got {ratios!r} and {omega!r}"
         ) from error
     if not (all(isfinite(x) for x in (z1, z2, w1, w2)) and min(z1, z2) >= 0.0):
         raise LawError(f"rayleigh_coefficients: ratios must not be negative, got {ratios!r}")
@@ -79,7 +80,7 @@ def rayleigh_coefficients(
     beta = 2.0 * (z2 * w2 - z1 * w1) / span
     if alpha < 0.0 or beta < 0.0:
         raise LawError(
-            f"rayleigh_coefficients: no coefficients give ratios {ratios!r} at {omega!r} rad/s: "
+            f"rayleigh_coefficients: no α, β give the ratios {z1:g}, {z2:g} at {w1:g}, {w2:g} rad/s: "
             f"alpha = {alpha:.3g}, beta = {beta:.3g} must not be negative"
         )
     return alpha, beta

@@ -134,12 +134,14 @@ class Follower:
         origin = self._begin if self._control is None else 0.0
         if until is not None and until < origin:
             towards = Normal(-towards.coordinates, -towards.parameter)
+        scale = self._corrector.scale
+        if not self._forces.slope(point.q, point.parameter, scale).any():
+            what = "loads that are scaled" if self._forces.along == "load" else "time"
+            raise ModelError(f"path: nothing moves: the {what} must act on free particles")
         try:
             tangent = self._corrector.tangent(point, towards)
         except Missed as error:
             raise self._error(str(error), point) from error
-        if not self._corrector.largest_displacement(tangent, point.parameter) > 0.0:
-            raise ModelError("path: nothing moves: the loads that are scaled have no effect")
         self._add(point, self._count(point))
         return self._walk(point, tangent)
 

@@ -125,7 +125,7 @@ class Corrector:
             targets = self._tolerance.targets(balance.gross, balance.gross)
             point = PathPoint(q, parameter, balance, "converged", targets, iteration)
             if best is not None:
-                # Once converged, on to rounding: the zeros of eigenvalues are sought between points.
+                # Once converged, on to rounding: zeros of eigenvalues are sought between points.
                 if not _improves(point, best):
                     return best
                 best = point._replace(iterations=best.iterations)

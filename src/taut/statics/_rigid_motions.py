@@ -61,9 +61,11 @@ def find_neutral_motions(
         weight[:, None] * projector.project(stiffness.multiply(weight[:, None] * motion))
         for motion in motions
     ]
-    gram = np.einsum("aij,bij->ab", np.array(resisted), np.array(resisted))
-    squares, mixtures = np.linalg.eigh(gram)
-    neutral = mixtures[:, squares <= (_NEUTRAL * zero) ** 2]
+    # Singular values: the eigenvalues of their squares would lose half of the digits.
+    mixtures, sizes, _ = np.linalg.svd(
+        np.array(resisted).reshape(len(motions), -1), full_matrices=False
+    )
+    neutral = mixtures[:, sizes <= _NEUTRAL * zero]
     return np.einsum("ka,kij->aij", neutral, motions)
 
 

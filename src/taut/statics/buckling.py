@@ -6,7 +6,8 @@ The stiffness along the path of equilibria that begins at q₀ with the load fac
 
 K₁ is the geometric stiffness: how K changes with the member forces, and with the displacements u,
 that a unit of the load causes. A buckling factor λ with its mode φ solves K₀φ + λK₁φ = 0. It is
-exact where K is linear in λ, and otherwise an estimate; `path` finds the critical points themselves.
+exact where K is linear in λ, and otherwise an estimate; `path` finds the critical points
+themselves.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from taut.system.system import System
 # Displacement over the shortest member across which K is differentiated. The difference is one of
 # fourth order: its error is below rounding, which is 1e-16 over this.
 _DIFFERENCE = 1e-3
-_NEVER = 1e-10  # of the largest |ν|: modes with a smaller ν = -1/λ do not buckle under this load
+_NEVER = 1e-8  # of the largest |ν|, of any sign: modes with a smaller ν = -1/λ do not buckle
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,9 +106,11 @@ def buckling(
         return Buckling(np.empty(0), np.empty((0, system.n, 3)))
     K = _write_out(K)
     near = float(abs(geometric).max() / abs(K).max())
-    values, vectors = find_smallest_of_pencil(geometric.tocsc(), K, n, near)
+    geometric = geometric.tocsc()
+    values, vectors = find_smallest_of_pencil(geometric, K, n, near)
     # K₁φ = νK₀φ, ν = -1/λ: rounding leaves a ν of either sign where a mode does not buckle.
-    buckles = values < -_NEVER * np.abs(values).max()
+    (most_stiffened,), _ = find_smallest_of_pencil(-geometric, K, 1, near)
+    buckles = values < -_NEVER * max(np.abs(values).max(), abs(float(most_stiffened)))
     shapes = [forces.free.expand(vector) for vector in vectors[:, buckles].T]
     modes = [shape / row_norms(shape).max() for shape in shapes]
     return Buckling(-1.0 / values[buckles], np.array(modes).reshape(-1, system.n, 3))

@@ -195,7 +195,7 @@ def _find_stiffening(
         return None
     cuts = [np.einsum("smm->s", forms) / (m * size)]
     for _ in range(_MAX_CUTS):
-        found = linprog(
+        found: Any = linprog(
             np.append(np.zeros(s), -1.0),
             A_ub=np.column_stack([-np.array(cuts), np.ones(len(cuts))]),
             b_ub=np.zeros(len(cuts)),

@@ -150,9 +150,7 @@ def modes(
         lumped = diags_array(system.mass) if whole is None else whole
         shapes[null] = _put_rigid_motions_first(shapes[null], rigid, lumped)
     omega = np.sign(squares) * np.sqrt(np.abs(squares))
-    return Modes(
-        omega, shapes, method, _damping_ratios(system, state, omega, shapes), len(rigid)
-    )
+    return Modes(omega, shapes, method, _damping_ratios(system, state, omega, shapes), len(rigid))
 
 
 def _damping_ratios(system: System, state: State, omega: Float, shapes: Float) -> Float:
@@ -194,14 +192,16 @@ def _check_mass(mass: Any, n: int) -> Any:
     from scipy.sparse import csc_array, issparse
 
     try:
-        matrix = csc_array(mass) if issparse(mass) else csc_array(np.asarray(mass, np.float64))
+        given: Any = mass if issparse(mass) else np.asarray(mass, np.float64)
+        matrix = csc_array(given)
     except (TypeError, ValueError) as error:
         raise ModelError(f"modes: mass must be a matrix [kg], shape ({n}, {n})") from error
     if matrix.shape != (n, n):
         raise ModelError(f"modes: mass must have shape ({n}, {n}), got {matrix.shape}")
-    if not np.isfinite(matrix.data).all() or abs(matrix - matrix.T).max() > 1e-12 * abs(
-        matrix
-    ).max():
+    if (
+        not np.isfinite(matrix.data).all()
+        or abs(matrix - matrix.T).max() > 1e-12 * abs(matrix).max()
+    ):
         raise ModelError("modes: mass must be symmetric and finite")
     return matrix
 

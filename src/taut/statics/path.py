@@ -163,8 +163,10 @@ def path(
     ...     constraints=[taut.constraints.on_line([2], (0, 1))],
     ... )
     >>> found = taut.path(bars, until=6.0)
-    >>> print(found)  # doctest: +ELLIPSIS
-    57 points, 31 of them stable; load factor from -2.9...
+    >>> print(*found.critical, sep="; ")
+    limit point at 3.01915; limit point at -3.01915
+    >>> found.states[-1].q[2].round(4)
+    array([ 0.    , -0.2548,  0.    ])
     """
     first = check_static(system, state, "path")
     tolerance = check_tolerance(tolerance, "path")
@@ -178,6 +180,9 @@ def path(
     normal: Normal | None = None
     if control is not None:
         normal = check_control(control, forces)
+    origin = begin if control is None else 0.0
+    if until is not None and until == origin and branch is None:
+        raise ModelError(f"path: until must differ from the first value, got {until!r}")
     size = float(np.ptp(first.q, axis=0).max()) or 1.0
     limits = Limits(
         until=None if until is None else float(until),

@@ -148,8 +148,8 @@ class Stability:
 def stability(system: System, state: State | None = None, *, n: int = 6) -> Stability:
     """Compute the n smallest eigenvalues of K at a state (default: the initial one).
 
-    The zeros of rigid motions come in addition to these n. `Stability.method` tells whether the signs of pivots or an iteration decided; the choice depends
-    on the sparsity pattern alone.
+    The zeros of rigid motions come in addition to these n. `Stability.method` tells whether the
+    signs of pivots or an iteration decided; the choice depends on the sparsity pattern alone.
 
     >>> import taut
     >>> from taut import laws

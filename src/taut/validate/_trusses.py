@@ -39,8 +39,8 @@ PRISMS = (3, 4, 5, 6, 8)
 @case(
     "prism-self-stress",
     formula="force densities of n-prisms: horizontal over vertical cables = 1/(2 sin π/n)",
-    source="Tibert and Pellegrino, Int. J. Space Struct. 18 (2003) 209; Connelly and Back, American "
-    "Scientist 86 (1998) 142",
+    source="Tibert and Pellegrino, Int. J. Space Struct. 18 (2003) 209; Connelly and Back, "
+    "American Scientist 86 (1998) 142",
     expected=[1 / (2 * np.sin(np.pi / n)) for n in PRISMS],
     tolerance=1e-12,
     reason="the null space of a matrix of a few dozen rows: rounding",
