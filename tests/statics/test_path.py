@@ -241,11 +241,37 @@ def test_displacement_control_stops_where_the_displacement_turns_back():
         ({"control": (2, (0, 0))}, "control must be a particle and a direction"),
         ({"branch": 3}, "branch must be a critical point"),
         ({"until": 0.0}, "until must differ from the first value"),
+        ({"side": -1}, "no branch was given"),
+        ({"along": "time", "start": 2.0}, "the state's t is the start"),
     ],
 )
 def test_reject_bad_arguments(arguments, message):
     with pytest.raises(taut.errors.ModelError, match=message):
         taut.path(truss(), **arguments)
+
+
+def test_branch_must_belong_to_the_path():
+    """A bifurcation of another load is no equilibrium here; a mode must exist."""
+    found = taut.path(column(), until=15.0).critical[0]
+    rod = column().energies[:2]
+    other = column().with_(energies=[*rod, laws.force([10], f=(-2, 0))])
+    with pytest.raises(taut.errors.ModelError, match="critical point of this system"):
+        taut.path(other, branch=found)
+    with pytest.raises(taut.errors.ModelError, match="mode must be one of 0 to 0, got 1"):
+        taut.path(column(), branch=found, mode=1)
+    with pytest.raises(taut.errors.ModelError, match="side must be 1 or -1, got 0"):
+        taut.path(column(), branch=found, side=0)
+    with pytest.raises(taut.errors.ModelError, match="leave out control"):
+        taut.path(column(), branch=found, control=(5, (0, 1)))
+
+
+def test_inactive_elements_stay_inactive():
+    """With one of two parallel pairs of bars torn, the limit load halves."""
+    twice = truss(laws.spring([[0, 2], [1, 2]], k=K, name="second"))
+    torn = twice.initial_state().with_(active={"second": np.zeros(2, dtype=bool)})
+    whole, half = taut.path(twice, until=7.0), taut.path(twice, torn, until=7.0)
+    assert whole.critical[0].parameter == pytest.approx(2 * LIMIT)
+    assert half.critical[0].parameter == pytest.approx(LIMIT)
 
 
 def test_reject_what_has_no_path():

@@ -80,7 +80,7 @@ def rayleigh_coefficients(
     beta = 2.0 * (z2 * w2 - z1 * w1) / span
     if alpha < 0.0 or beta < 0.0:
         raise LawError(
-            f"rayleigh_coefficients: no α, β give the ratios {z1:g}, {z2:g} at {w1:g}, {w2:g} rad/s: "
-            f"alpha = {alpha:.3g}, beta = {beta:.3g} must not be negative"
+            f"rayleigh_coefficients: ratios {z1:g}, {z2:g} at {w1:g}, {w2:g} rad/s need "
+            f"alpha = {alpha:.3g}, beta = {beta:.3g}, which must not be negative"
         )
     return alpha, beta

@@ -13,6 +13,7 @@ them alone would be a limit point.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -87,7 +88,7 @@ def locate_critical_points(
     return [_classify(corrector, sample(g[0][0]), g[0][0], [j for _, j in g]) for g in groups]
 
 
-def _find_zero(sample, j: int, sigma: float) -> float:  # type: ignore[no-untyped-def]
+def _find_zero(sample: Callable[[float], _Sample], j: int, sigma: float) -> float:
     """Return the length at which the eigenvalue number j (from 0) vanishes."""
     from scipy.optimize import brentq
 

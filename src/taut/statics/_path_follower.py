@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from taut.arrays import Float
-from taut.errors import EigenError, ModelError, NotConverged
+from taut.errors import EigenError, ModelError, NotConverged, SingularState
 from taut.linalg.eigen import find_smallest
 from taut.optimise.tolerance import Tolerance
 from taut.statics._critical_points import Critical, locate_critical_points
@@ -169,7 +169,13 @@ class Follower:
         here = Tangent(np.zeros(forces.free.size), 0.0)
         normal = Normal(np.zeros(forces.free.size), 1.0)
         if singular:  # a critical point, which a path has certified
-            return self._corrector.certify(point)
+            try:
+                return self._corrector.certify(point)
+            except Missed as error:
+                raise ModelError(
+                    "path: branch must be a critical point of this system, along the same "
+                    "parameter and with the same laws scaled"
+                ) from error
         matrix, zero = forces.stiffness(q, self._begin)
         values = find_smallest(matrix, 1, zero)
         if values.zero:
@@ -200,7 +206,7 @@ class Follower:
                 step = self._step(point, tangent, length, leaves=leaves)
                 if step.turn < _MAX_TURN and length > _MIN_TURN_STEP * limits.step and not leaves:
                     raise Missed("the path turns")
-            except (Missed, EigenError) as error:
+            except (Missed, EigenError, SingularState) as error:
                 length /= 2.0
                 if length < _MIN_STEP * limits.step:
                     raise self._error(f"the path cannot be followed: {error}", point) from error

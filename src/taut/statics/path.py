@@ -173,8 +173,14 @@ def path(
     points = check_count(points, "path")
     _check_numbers(until=until, start=start, step=step)
     if branch is not None:
+        if state is not None:
+            raise ModelError("path: a branch begins at its critical point; leave out state")
         _check_branch(branch, mode, side, system)
         first, start = branch.state, branch.parameter
+    elif mode != 0 or side != 1:
+        raise ModelError("path: mode and side are those of a branch, and no branch was given")
+    elif along == "time" and start != 0.0:
+        raise ModelError(f"path: along the time, the state's t is the start, got start={start!r}")
     forces = ParametrisedForces(system, first, along, scaled, "path")
     begin = first.t if along == "time" else float(start)
     normal: Normal | None = None
