@@ -92,6 +92,11 @@ def check_control(control: Any, forces: ParametrisedForces) -> Normal:
     return Normal(coordinates, 0.0)
 
 
+def _dot(a: Float, b: Float) -> float:
+    """a·b of free coordinates (f,), added in a fixed order."""
+    return float(np.einsum("i,i->", a, b))
+
+
 class _Step(NamedTuple):
     """A step that can be taken.
 
@@ -154,8 +159,8 @@ class Follower:
             raise ModelError("path: a branch is followed by arc length; leave out control")
         basis = self._forces.free.basis.T
         across, along = basis @ mode.reshape(-1), basis @ direction.reshape(-1)
-        across = across - along * (across @ along) / max(float(along @ along), 1e-300)
-        across *= side / np.linalg.norm(across)
+        across = across - along * _dot(across, along) / max(_dot(along, along), _TINY)
+        across *= side / np.sqrt(_dot(across, across))
         point = self._find_first(np.array(self._forces.start.q), singular=True)
         self._add(point, self._count(point))
         return self._walk(point, Tangent(across, 0.0), leaves=True)
@@ -229,9 +234,8 @@ class Follower:
         """Take a step in which the fastest particle moves by about a length [m]."""
         corrector = self._corrector
         normal = self._control or corrector.normal_of(tangent, start.parameter)
-        rate = float(normal.coordinates @ tangent.coordinates) + (
-            normal.parameter * tangent.parameter
-        )
+        rate = _dot(normal.coordinates, tangent.coordinates)
+        rate += normal.parameter * tangent.parameter
         if rate == 0.0:
             raise Missed("the controlled displacement turns round: follow the path by arc length")
         sigma, is_last = self._choose_sigma(start, tangent, length, rate)
@@ -277,9 +281,8 @@ class Follower:
     def _length_of(self, normal: Normal, start: PathPoint, end: PathPoint) -> float:
         """Return c·(end - start)."""
         moved = self._forces.free.basis.T @ (end.q - start.q).reshape(-1)
-        return float(normal.coordinates @ moved) + (
-            normal.parameter * (end.parameter - start.parameter)
-        )
+        change = end.parameter - start.parameter
+        return _dot(normal.coordinates, moved) + normal.parameter * change
 
     def _passes_end(self, start: PathPoint, end: PathPoint) -> bool:
         """Whether the parameter passes its last value in a step."""

@@ -209,7 +209,7 @@ def _check_mass(mass: Any, n: int) -> Any:
 def _smallest_shares(matrix: Any) -> Float:
     """Return a mass for each particle that bounds M from below: half of its diagonal entry.
 
-    The consistent mass of a line is at least that, of a triangle and a tetrahedron half of it.
+    Of lines, triangles and tetrahedra M ≥ ½ diag M, since each cell has 1 + δ_ij.
     """
     diagonal: Float = matrix.diagonal()
     if not (diagonal > 0.0).all():
