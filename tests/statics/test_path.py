@@ -159,6 +159,12 @@ def test_no_buckling_in_tension_or_without_equilibrium():
     bar = [laws.spring([[0, 1]], k=1.0), laws.force([1], f=(1, 0))]
     with pytest.raises(taut.errors.ModelError, match="K must be positive definite"):
         taut.buckling(taut.System([[0, 0], [1, 0]], mass=1.0, energies=bar))
+    slack = taut.System([[0, 0], [1, 0]], mass=1.0, fixed=[0], energies=[
+        laws.cable([[0, 1]], k=1.0, l0=2.0), laws.force([1], f=(1, 0))])  # fmt: skip
+    with pytest.raises(taut.errors.ModelError, match="K must be positive definite"):
+        taut.buckling(slack)
+    with pytest.raises(taut.errors.ModelError, match="2 zero eigenvalues"):
+        taut.path(slack, until=1.0)
     stretched = truss(pose=[[-1, 0], [1, 0], [0, 0.3]])
     with pytest.raises(taut.errors.ModelError, match="equilibrium without the load"):
         taut.buckling(stretched)

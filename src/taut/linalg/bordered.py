@@ -46,7 +46,8 @@ class BorderedMatrix:
 
         self._size = len(column)
         # The border in the scale of A, so that pivots compare like with like.
-        size = float(np.abs(matrix.sparse.data if _has_low_rank(matrix) else matrix.data).max())
+        entries = matrix.sparse.data if _has_low_rank(matrix) else matrix.data
+        size = float(np.abs(entries).max(initial=0.0)) or 1.0
         self._column_scale = size / (float(np.abs(column).max()) or 1.0)
         self._row_scale = size / (float(np.hypot(np.abs(row).max(), corner)) or 1.0)
         right = csc_array(self._column_scale * column[:, None])

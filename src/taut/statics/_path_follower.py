@@ -192,7 +192,10 @@ class Follower:
         try:
             return self._corrector.correct(point, here, 0.0, normal)
         except Missed as error:
-            reason = f"no equilibrium near the first state: {error}; begin with taut.equilibrium"
+            reason = (
+                f"no equilibrium near the first state ({error}); begin with that of "
+                "taut.equilibrium, and with its load factor as start"
+            )
             raise self._error(reason, point) from error
 
     def _count(self, point: PathPoint) -> int:

@@ -92,7 +92,7 @@ def buckling(
     q = forces.place(np.array(start.q), 0.0)
     _require_equilibrium(forces, q)
     K, zero = forces.stiffness(q, 0.0)
-    if not all_eigenvalues_exceed(K, zero):
+    if zero == 0.0 or not all_eigenvalues_exceed(K, zero):  # zero is 0 where K is
         raise ModelError(
             "buckling: K must be positive definite without the load; taut.stability names the "
             "mechanisms, rigid motions and unstable directions"
