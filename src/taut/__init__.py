@@ -51,15 +51,19 @@ if TYPE_CHECKING:
     from taut.binding.law import Load as Load
     from taut.errors import NotConverged as NotConverged
     from taut.errors import TautError as TautError
+    from taut.laws.rayleigh import rayleigh_coefficients as rayleigh_coefficients
     from taut.optimise.tolerance import Tolerance as Tolerance
     from taut.run.ledger import Ledger as Ledger
     from taut.run.open_run import open_run as open_run
     from taut.run.simulate import simulate as simulate
     from taut.run.trajectory import to_xarray as to_xarray
     from taut.show import plot as plot
+    from taut.statics.buckling import buckling as buckling
+    from taut.statics.determinacy import determinacy as determinacy
     from taut.statics.equilibrium import equilibrium as equilibrium
     from taut.statics.form_finding import form_finding as form_finding
     from taut.statics.modes import modes as modes
+    from taut.statics.path import path as path
     from taut.statics.stability import stability as stability
     from taut.step.adaptive import Adaptive as Adaptive
     from taut.step.bdf2 import BDF2 as BDF2
@@ -73,6 +77,7 @@ if TYPE_CHECKING:
     from taut.step.tr_bdf2 import TRBDF2 as TRBDF2
     from taut.step.velocity_verlet import VelocityVerlet as VelocityVerlet
     from taut.system.building import areal_mass as areal_mass
+    from taut.system.building import consistent_mass as consistent_mass
     from taut.system.building import join as join
     from taut.system.building import line_mass as line_mass
     from taut.system.building import rest_length as rest_length
@@ -111,8 +116,13 @@ _HOME = {
     "TRBDF2": "step.tr_bdf2",
     "VelocityVerlet": "step.velocity_verlet",
     "modes": "statics.modes",
+    "rayleigh_coefficients": "laws.rayleigh",
+    "path": "statics.path",
+    "buckling": "statics.buckling",
+    "determinacy": "statics.determinacy",
     "join": "system.building",
     "areal_mass": "system.building",
+    "consistent_mass": "system.building",
     "line_mass": "system.building",
     "volume_mass": "system.building",
     "rest_length": "system.building",

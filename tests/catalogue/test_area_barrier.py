@@ -92,6 +92,6 @@ def test_materials_of_scenes_keep_triangles_from_collapsing():
     material = { young = 1e5, thickness = 1e-3, density = 1000.0 }
     """
     system = scene.read_text(text).build().system
-    placed = system.placed_energies["area_barrier"]
+    placed = system._placed_energies["area_barrier"]
     assert len(placed.elements) == 18
     assert placed.parameters.constant["k"] == pytest.approx(100.0)

@@ -14,6 +14,7 @@ _LoadParameter = _Parameter | Callable[[Float, float], Any]
 
 __all__ = [
     "area",
+    "area_barrier",
     "attachment",
     "bridson_bending",
     "bridson_damping",
@@ -60,6 +61,24 @@ class _Area(Law[Energy]):
         """
 
 area: _Area
+
+class _AreaBarrier(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        area0: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Face that cannot collapse: V = -k A₀ (1 - 2A/A₀)² ln(2A/A₀) where A < A₀/2, else 0.
+
+        k : [N/m]; of the order of Young's modulus times the thickness
+        area0 : rest area A₀ [m²] (default: measured on the rest shape)
+        """
+
+area_barrier: _AreaBarrier
 
 class _Attachment(Law[Energy]):
     def __call__(  # type: ignore[override]

@@ -215,7 +215,7 @@ class ImplicitObjective:
 
     def relax(self, point: Point, region: Int, sweeps: int) -> Float:
         """Return y (n, 3) [m] after sweeps over the free particles of a region."""
-        free = region[~self.system.projector.is_constrained[region]]
+        free = region[~self.system._projector.is_constrained[region]]
         q = self.start.positions(point.y)
         inputs = self._inputs(q)
         moved = self.assembly.relax(q, inputs, free, point.gradient, self.inertia, sweeps)
