@@ -72,7 +72,7 @@ def find(surface, n, start="flat", pattern="alternating", **options):
 
 @pytest.mark.parametrize("name", SURFACES)
 def test_error_falls_with_the_square_of_the_mesh_size_and_is_estimated(name):
-    """Points tend to the exact surface as h²; `mesh_error` is their distance within a factor of 2.5,
+    """Points tend to the exact surface as h²; `mesh_error` is their distance within 2.5 times,
     `solver_error` less than a thousandth of it, and triangles stay good.
     """
     surface, distance = SURFACES[name]
@@ -104,7 +104,7 @@ def test_scherk_from_every_start():
 
 
 def test_area_of_schwarz_p():
-    """A quadrilateral of edges of the octahedron spans 1/24 of the cell of Schwarz' P surface, whose
+    """A quadrilateral of edges of the octahedron spans 1/24 of the cell of Schwarz' P, whose
     area is 3 K(1/2)/K(√3/2) of the square of its side, 4 times the radius of the octahedron.
     """
     exact = 16 / 24 * 3 * ellipk(1 / 4) / ellipk(3 / 4)

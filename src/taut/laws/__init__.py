@@ -4,7 +4,7 @@ Along lines      spring, zero_length_spring, cable, stiffening_spring, discrete_
                  rod_bending, planar_rod_bending, rod_clamp, rod_hinge
 Sheets           shell_bending, bridson_bending, discrete_shell_bending, area,
                  discrete_shell_area, surface_tension
-Volumes          volume, pressure, gas, enclosed_volume
+Volumes          volume, pressure, membrane_pressure, gas, enclosed_volume
 External forces  gravity, force, wind, pin; attachment joins bodies
 Form finding     force_density, tension, equal_lengths, planarity, plane_spring, sphere_spring
 Damping          spring_damping, bridson_damping, drag, rayleigh
@@ -26,6 +26,7 @@ from taut.laws.force import force
 from taut.laws.force_density import force_density
 from taut.laws.gas import gas
 from taut.laws.gravity import gravity
+from taut.laws.membrane_pressure import membrane_pressure
 from taut.laws.pin import pin
 from taut.laws.planar_rod_bending import planar_rod_bending
 from taut.laws.planarity import planarity
@@ -62,6 +63,7 @@ __all__ = [
     "force_density",
     "gas",
     "gravity",
+    "membrane_pressure",
     "pin",
     "planar_rod_bending",
     "planarity",

@@ -9,7 +9,7 @@ def plane_spring(x, k, normal: Vector, through: Vector):
     """Spring of rest length zero from a particle to a plane: V = ½ k (n·(x - p))²/|n|².
 
     k : stiffness [N/m]
-    normal : n, of any length other than zero
+    normal : n [1], of any length other than zero
     through : a point p of the plane [m] (default: the particle's rest position)
 
     Along the plane the particle is free. A goal of form finding, or an elastic wall that holds on

@@ -24,7 +24,7 @@ from taut.binding.law import Energy
 from taut.errors import ModelError
 from taut.laws.force import force
 from taut.laws.force_density import force_density
-from taut.laws.pressure import pressure as inflate
+from taut.laws.membrane_pressure import membrane_pressure
 from taut.laws.surface_tension import surface_tension
 from taut.optimise.descent import Descent
 from taut.optimise.tolerance import Tolerance, find_worst_particle
@@ -162,7 +162,7 @@ def form_finding(
         cells = _check_elements(triangles, 3, "triangles")
         membrane = surface_tension(cells, stress=_check_stress(stress))
         if pressure is not None:
-            inflation = inflate(cells, p=pressure)
+            inflation = membrane_pressure(cells, p=pressure)
     if loads is not None:
         given = force(f=loads)
     energies = [law for law in (net, membrane, inflation, given) if law is not None]

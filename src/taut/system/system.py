@@ -22,7 +22,7 @@ from taut.errors import ModelError, did_you_mean
 from taut.laws.force import force
 from taut.laws.rayleigh import Rayleigh
 from taut.linalg.blocks import BlockMatrix
-from taut.system._arguments import place_laws, to_entries, to_masses, to_positions
+from taut.system._arguments import check_in_system, place_laws, to_entries, to_masses, to_positions
 from taut.system._notebook import system_html
 from taut.system.members import Members, members
 from taut.system.projector import ConstraintProjector
@@ -110,6 +110,7 @@ class System:
         self.placed_energies: Mapping[str, PlacedLaw] = MappingProxyType(placed["energies"])
         self.placed_damping: Mapping[str, PlacedLaw] = MappingProxyType(placed["damping"])
         self.placed_loads: Mapping[str, PlacedLoad] = MappingProxyType(placed["loads"])
+        check_in_system(self)
         self._is_built = True
 
     def __setattr__(self, name: str, value: object) -> None:
