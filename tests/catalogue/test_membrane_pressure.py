@@ -19,8 +19,8 @@ def bulged():
 
 
 def test_every_corner_carries_a_third_of_its_triangles_the_rim_included():
-    """f_i = p × ⅓ Σ of the vector areas at i. The forces add up to p times the area of the hole, and
-    V is -p times the volume between rest and pose.
+    """f_i = p × ⅓ Σ of the vector areas at i. The forces add up to p times the area of the hole; V
+    is -p times the volume between rest and pose.
     """
     disc, rest, pose = bulged()
     film = taut.System(
@@ -58,7 +58,7 @@ def test_agrees_with_the_pressure_in_a_closed_surface():
 
 
 def test_reject_rims_that_are_not_held():
-    disc, rest, pose = bulged()
+    disc, rest, _ = bulged()
     law = laws.membrane_pressure(disc.triangles, p=1.0)
     rim = disc.boundary
     cases = [

@@ -40,8 +40,8 @@ def _check_rim(elements: Int, parameters: Float, pose: Float, never_moves: Mask)
     loose = rim[~never_moves[rim]]
     if len(loose):
         return (
-            f"particle {loose[0]} of the rim is not fixed, and the work of a pressure on a rim that "
-            "moves has no energy; fix the rim for all time, or close the surface"
+            f"particle {loose[0]} of the rim is not fixed, and a pressure on a rim that moves has "
+            "no energy; fix the rim for all time, or close the surface"
         )
     at_rim = np.isin(elements, rim)
     off = np.abs(parameters[:, -9:].reshape(-1, 3, 3) - pose[elements])[at_rim]

@@ -12,7 +12,7 @@ def _diagonal_distance(a, b, c, d):
 
 @energy(invariant="rigid motion", limits={"k": ">= 0"}, check=require_particles(*range(4, 13)))
 def planarity(x, k):
-    """Face that resists warping: V = ½ k Σ d², d the distance of the diagonals of each four corners.
+    """Face that resists warping: V = ½ k Σ d², d the distance of the diagonals of four corners.
 
     k : stiffness [N/m]
 

@@ -11,8 +11,8 @@ points lie is chosen for the sake of the triangles, in two ways:
 - Then, as the points settle along the normals, each one moves in its tangent plane to where equal
   densities would hold it, until no side changes by more than a tenth.
 
-Pinkall and Polthier's linear steps, with the densities s/2·cot of the angles as they are, lost: from
-a flat start in a bent rim they leave a row of slivers along the rim, which stay.
+Pinkall and Polthier's linear steps, with the densities s/2·cot of the angles as they are, lost:
+from a flat start in a bent rim they leave a row of slivers along the rim, which stay.
 """
 
 from __future__ import annotations

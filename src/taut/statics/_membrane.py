@@ -1,4 +1,4 @@
-"""Geometry of a membrane of triangles: areas, normals, qualities, and the forces along its sides."""
+"""Geometry of a membrane of triangles: areas, normals, qualities, forces along its sides."""
 
 from __future__ import annotations
 
