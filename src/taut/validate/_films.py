@@ -128,7 +128,7 @@ RADII = np.array([0.2, 0.13, 0.105])
 
 
 @case(
-    "film-cap",
+    "film-caps-on-a-rim",
     formula="p = 2s/R: height R - √(R² - a²)",
     source="Young 1805, Laplace 1806",
     unit="m",
@@ -136,7 +136,7 @@ RADII = np.array([0.2, 0.13, 0.105])
     tolerance=2e-3,
     reason="extrapolation from 6 and 12 rings leaves h⁴, near the hemisphere about 16 (1/12)⁴",
 )
-def measure_film_cap() -> Measurement:
+def measure_caps_on_a_rim() -> Measurement:
     """Height of a film over a round hole, blown up to nearly a hemisphere.
 
     The plot shows the last one in section.
