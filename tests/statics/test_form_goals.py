@@ -127,6 +127,17 @@ def test_tensegrity_prism():
         taut.form_finding(start, fixed=[0, 1, 2], **net)
 
 
+def test_load_off_a_net_with_struts_is_named():
+    points = [[0, 0, 0], [1, 0, 0], [2, 0, 0], [5, 5, 5]]
+    net = {"fixed": [0, 2], "edges": [[0, 1], [1, 2]], "density": [2.0, -1.0]}
+    with pytest.raises(taut.errors.ModelError, match="nothing holds particle 3 against its load"):
+        taut.form_finding(points, **net, loads=(0, 0, 1.0))
+    # 2 N/m·(0 - x) - 1 N/m·(2 - x) + p = 0: x = -2 m, z = 1 m
+    loads = [[0, 0, 0], [0, 0, 1.0], [0, 0, 0], [0, 0, 0]]
+    form = taut.form_finding(points, **net, loads=loads)
+    assert form.points[1] == pytest.approx([-2, 0, 1], abs=1e-13)
+
+
 def test_crossed_frame():
     """Cables around a quad and struts across it, of densities 1 and -1, make a parallelogram."""
     points = [[0, 0, 0], [3, 0, 1], [4, 2, 0], [0, 0, 9]]

@@ -138,6 +138,20 @@ def test_loose_tolerance_is_bounded_by_the_solver_error():
     assert 1e-6 < off.max() <= loose.solver_error
 
 
+def test_unequal_stresses_do_not_drive_the_points():
+    """A flat film stays flat and its triangles good, whatever its stresses; what does not balance
+    along it is the slip.
+    """
+    sheet = taut.mesh.sheet(6, 6)
+    stress = np.linspace(1.0, 3.0, len(sheet.triangles))
+    film = taut.form_finding(
+        sheet.points, fixed=sheet.boundary, triangles=sheet.triangles, stress=stress
+    )
+    assert np.abs(film.points[:, 2]).max() <= 1e-12
+    assert film.qualities.min() >= 0.8
+    assert film.slip > 1e-3
+
+
 def test_sliver_is_reported():
     """A membrane of triangles two hundred times as long as wide."""
     sheet = taut.mesh.sheet(2, 2, size=(100.0, 0.5))

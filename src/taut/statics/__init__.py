@@ -13,6 +13,8 @@ _static_objective : the energy at rest as an objective; the checks all of static
 _form_search : from any start to the form, with good triangles along it
 _form_accuracy : how far a form can be from the one sought, by solver and by mesh
 _membrane : areas, normals, qualities and forces of triangles
+_tangential_moves : where along a membrane its points belong
+_form_arguments : the arguments of form finding, checked
 _strut_net : the linear problem of nets with struts
 _certificate : what results report about their residuals
 """

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from taut.arrays import Float, Int, Mask
 from taut.binding.placed_law import PlacedLaw
 from taut.constraints.sliding import on_line
 from taut.errors import ModelError, NotConverged
+from taut.laws.surface_tension import surface_tension
 from taut.laws.zero_length_spring import zero_length_spring
 from taut.linalg.blocks import BlockMatrix, row_norms
 from taut.linalg.linear import make_solver
@@ -43,6 +45,7 @@ from taut.statics._membrane import (
 from taut.statics._proximal_descent import minimise_proximal
 from taut.statics._static_objective import StaticObjective
 from taut.statics._strut_net import solve_net
+from taut.statics._tangential_moves import find_largest_stretch, find_tangential_moves
 from taut.step.report import report_descent
 from taut.system.system import System
 
@@ -82,6 +85,10 @@ class FormSearch:
             self.edges, self.density = net.elements, net.parameters.pack(0.0)[:, 0]
         if membrane is not None:
             self.triangles, self.stress = membrane.elements, membrane.parameters.pack(0.0)[:, 0]
+        self._membrane = membrane
+        if len(self.triangles):
+            mean = np.full(len(self.triangles), self.stress.mean())
+            self._sides = side_densities(self.triangles, mean)
         self.pressure = np.zeros(len(self.triangles))
         if inflation is not None:
             self.pressure += inflation.parameters.pack(0.0)[:, 0]
@@ -118,8 +125,8 @@ class FormSearch:
                 return descent, q
             if not self._is_balanced(q, descent):
                 continue
-            moves = self._find_tangential_moves(q)
-            if self._largest_stretch(q, moves) <= _MAX_STRETCH:
+            moves = find_tangential_moves(q, self.triangles, self.sliding, *self._sides)
+            if find_largest_stretch(q, moves, self._sides[0]) <= _MAX_STRETCH:
                 return descent, q
             q = q + moves
         raise self.error("the points slide along the membrane without end", descent, q)
@@ -184,6 +191,12 @@ class FormSearch:
         """Solve the linear problem of a net with struts, whose energy has no minimum."""
         objective = self.objective(q)
         loads = -self.gradient(np.zeros_like(q))
+        unreached = np.setdiff1d(np.flatnonzero(row_norms(loads)), self.edges)
+        unreached = np.setdiff1d(unreached, self._system.fixed)
+        if len(unreached):
+            raise ModelError(
+                f"form_finding: nothing holds particle {unreached[0]} against its load"
+            )
         q, self._least_eigenvalue = solve_net(
             q, self.edges, self.density, loads, self._system.fixed
         )
@@ -202,10 +215,15 @@ class FormSearch:
 
     def _relax(self, q: Float) -> Float:
         """Find forms with force densities along the sides of the triangles, weaker and weaker."""
-        sides, density = side_densities(self.triangles, self.stress)
+        sides, density = self._sides
+        energies = list(self._system.energies)
+        if np.ptp(self.stress) > 0.0 and self._membrane is not None:
+            # Unequal stresses do not balance along the surface: they would drive its points.
+            uniform: Any = surface_tension(self.triangles, stress=float(self.stress.mean()))
+            energies = [uniform if e is self._membrane.bound else e for e in energies]
         for part in _RELAXATION:
             weak = zero_length_spring(sides, k=part * density, name="relaxation")
-            system = self._system.with_(pose=q, energies=[*self._system.energies, weak])
+            system = self._system.with_(pose=q, energies=[*energies, weak])
             objective = _FormObjective(system, self._reject_collapse)
             # Without loads: those along the surface would carry its points away.
             objective.load_factor = 0.0
@@ -250,36 +268,6 @@ class FormSearch:
             )
         lines = [on_line([i], d) for i, d in zip(self.sliding.tolist(), normals, strict=True)]
         return self._system.with_(pose=q, constraints=lines)
-
-    def _find_tangential_moves(self, q: Float) -> Float:
-        """Return moves [m], (n, 3), in the tangent planes to where equal densities hold points."""
-        from scipy.sparse import block_diag, coo_array, kron
-        from scipy.sparse.linalg import splu
-
-        sides, density = side_densities(self.triangles, self.stress)
-        i, j = sides.T
-        n = len(q)
-        rows, columns = np.concatenate([i, j, i, j]), np.concatenate([j, i, i, j])
-        values = np.concatenate([-density, -density, density, density])
-        laplacian = coo_array((values, (rows, columns)), shape=(n, n)).tocsr()[self.sliding]
-        normals = vertex_normals(q, self.triangles)[self.sliding]
-        # Two directions across each normal, from the axis that is farthest from it.
-        axes = np.eye(3)[np.abs(normals).argmin(axis=1)]
-        first = np.cross(normals, axes)
-        first /= np.linalg.norm(first, axis=1, keepdims=True)
-        tangents = np.stack([first, np.cross(normals, first)], axis=2)  # (s, 3, 2)
-        basis = block_diag(list(tangents), format="csc")
-        matrix = basis.T @ kron(laplacian[:, self.sliding], np.eye(3)).tocsc() @ basis
-        pull = basis.T @ (laplacian @ q).reshape(-1)
-        moves = np.zeros_like(q)
-        moves[self.sliding] = (basis @ splu(matrix.tocsc()).solve(-pull)).reshape(-1, 3)
-        return moves
-
-    def _largest_stretch(self, q: Float, moves: Float) -> float:
-        """Return the largest difference of moves along a side, as a part of its length."""
-        sides, _ = side_densities(self.triangles, self.stress)
-        i, j = sides.T
-        return float((row_norms(moves[j] - moves[i]) / row_norms(q[j] - q[i])).max())
 
     def reject_tangential_loads(self, q: Float, loads: Float) -> None:
         """Raise if loads (n, 3) [N] lie along the surface: a uniform stress cannot carry them."""

@@ -21,7 +21,6 @@ from numpy.typing import ArrayLike
 
 from taut.arrays import Float, Int
 from taut.binding.law import Energy
-from taut.errors import ModelError
 from taut.laws.force import force
 from taut.laws.force_density import force_density
 from taut.laws.membrane_pressure import membrane_pressure
@@ -29,6 +28,14 @@ from taut.laws.surface_tension import surface_tension
 from taut.optimise.descent import Descent
 from taut.optimise.tolerance import Tolerance, find_worst_particle
 from taut.statics._certificate import StaticCertificate
+from taut.statics._form_arguments import (
+    check_accuracy,
+    check_density,
+    check_elements,
+    check_given,
+    check_goals,
+    check_stress,
+)
 from taut.statics._form_search import FormSearch
 from taut.statics._membrane import triangle_areas, triangle_qualities
 from taut.statics._static_objective import check_tolerance
@@ -149,18 +156,18 @@ def form_finding(
     ('converged', array([0.5 , 0.5 , 0.25]))
     """
     tolerance = check_tolerance(tolerance, "form_finding")
-    accuracy = _check_accuracy(accuracy)
-    wishes = _check_goals(goals)
-    _check_given(edges, density, triangles, stress, pressure)
+    accuracy = check_accuracy(accuracy)
+    wishes = check_goals(goals)
+    check_given(edges, density, triangles, stress, pressure)
     net: Any = None
     membrane: Any = None
     inflation: Any = None
     given: Any = None
     if edges is not None:
-        net = force_density(_check_elements(edges, 2, "edges"), d=_check_density(density))
+        net = force_density(check_elements(edges, 2, "edges"), d=check_density(density))
     if triangles is not None:
-        cells = _check_elements(triangles, 3, "triangles")
-        membrane = surface_tension(cells, stress=_check_stress(stress))
+        cells = check_elements(triangles, 3, "triangles")
+        membrane = surface_tension(cells, stress=check_stress(stress))
         if pressure is not None:
             inflation = membrane_pressure(cells, p=pressure)
     if loads is not None:
@@ -207,95 +214,3 @@ def _make_form(
         **find_worst_particle(descent.point.residuals, descent.targets, descent.rounding_floors),
         iterations=search.iterations,
     )
-
-
-def _check_given(
-    edges: ArrayLike | None,
-    density: ArrayLike | None,
-    triangles: ArrayLike | None,
-    stress: ArrayLike | None,
-    pressure: float | None,
-) -> None:
-    """Raise unless a net, a membrane or both are given completely."""
-    if (edges is None) != (density is None):
-        raise ModelError("form_finding: edges and density must be given together")
-    if (triangles is None) != (stress is None):
-        raise ModelError("form_finding: triangles and stress must be given together")
-    if edges is None and triangles is None:
-        raise ModelError("form_finding: give edges and density, or triangles and stress, or both")
-    if pressure is None:
-        return
-    if triangles is None:
-        raise ModelError("form_finding: pressure acts on triangles; give triangles and stress")
-    if np.ndim(pressure) or callable(pressure):
-        raise ModelError(f"form_finding: pressure must be one number [Pa], got {pressure!r}")
-
-
-def _check_goals(goals: Iterable[Energy]) -> tuple[Energy, ...]:
-    if not isinstance(goals, Iterable):
-        raise ModelError(f"form_finding: goals must be a list of energies, got {goals!r}")
-    found = tuple(goals)
-    for goal in found:
-        if not isinstance(goal, Energy):
-            raise ModelError(f"form_finding: goals must be a list of energies, got {goal!r} in it")
-    return found
-
-
-def _check_accuracy(accuracy: float | None) -> float | None:
-    if accuracy is None:
-        return None
-    try:
-        value = float(accuracy)
-    except (TypeError, ValueError) as error:
-        raise ModelError(
-            f"form_finding: accuracy must be a number [m], got {accuracy!r}"
-        ) from error
-    if not value > 0.0:
-        raise ModelError(f"form_finding: accuracy must be positive, got {value:g} m")
-    return value
-
-
-def _check_elements(value: ArrayLike, width: int, name: str) -> Int:
-    required = f"form_finding: {name} must be rows of {width} particle indices, at least one"
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        raise ModelError(f"{required}, got {value!r}") from error
-    is_table = array.ndim == 2 and array.shape[1] == width and len(array) > 0
-    if not is_table or not np.issubdtype(array.dtype, np.integer):
-        raise ModelError(f"{required}, got {array.dtype} of shape {array.shape}")
-    return array.astype(np.int64)
-
-
-def _check_density(value: ArrayLike | None) -> Float:
-    array = _to_numbers(value, "density")
-    _reject_flagged(
-        "density",
-        "edge",
-        array,
-        np.isnan(array) | (array == 0.0),
-        "positive, or negative for a strut",
-    )
-    return array
-
-
-def _check_stress(value: ArrayLike | None) -> Float:
-    array = _to_numbers(value, "stress")
-    _reject_flagged("stress", "triangle", array, ~(array > 0.0), "positive, a tension")
-    return array
-
-
-def _to_numbers(value: ArrayLike | None, name: str) -> Float:
-    try:
-        return np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"form_finding: {name} must be numbers, got {value!r}") from error
-
-
-def _reject_flagged(name: str, element: str, array: Float, flags: Any, required: str) -> None:
-    bad = np.flatnonzero(flags)
-    if len(bad):
-        where = f" of {element} {bad[0]}" if array.ndim else ""
-        raise ModelError(
-            f"form_finding: the {name}{where} must be {required}, got {array.flat[bad[0]]:g} N/m"
-        )
