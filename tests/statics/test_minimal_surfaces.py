@@ -5,6 +5,7 @@ import pytest
 from scipy.special import ellipk
 
 import taut
+from taut.statics import _form_search
 
 
 def scherk(u, v):
@@ -117,6 +118,29 @@ def test_area_of_schwarz_p():
         errors = [find(bilinear, n, start).areas.sum() - exact for n in (10, 20, 40)]
         assert np.log2(np.divide(errors[:-1], errors[1:])) == pytest.approx([2, 2], abs=0.05)
         assert errors[-1] <= 2e-4
+
+
+def test_slivers_along_the_rim_are_seen_by_the_estimate(monkeypatch):
+    """Points drawn inwards, so that one row of long triangles spans the last 0.25 m to the rim:
+    forces across balance, and yet the form is 0.8 mm off whatever the mesh.
+    """
+
+    def draw_inwards(search, q):
+        drawn = np.array(q)
+        drawn[search.sliding, :2] *= 0.75 / np.abs(q[search.sliding, :2]).max()
+        x, y, _ = drawn[search.sliding].T
+        drawn[search.sliding, 2] = np.log(np.cos(y) / np.cos(x))
+        return drawn
+
+    monkeypatch.setattr(_form_search.FormSearch, "_relax", draw_inwards)
+    monkeypatch.setattr(_form_search, "find_tangential_moves", lambda q, *_: np.zeros_like(q))
+    for n in (16, 32):
+        form = find(scherk, n)
+        off = np.abs(distance_from_scherk(form.points)).max()
+        assert off > 8e-4
+        assert form.mesh_error >= off  # on slivers it is up to three times as large
+        with pytest.raises(taut.NotConverged, match=r"more than the accuracy of 5.00e-04 m"):
+            find(scherk, n, accuracy=5e-4)
 
 
 def test_accuracy_that_the_mesh_cannot_reach_raises():
