@@ -102,6 +102,19 @@ def test_points_on_a_sphere_and_in_a_plane():
     assert flat.points[0] == pytest.approx([0, 0, 0.25], abs=1e-6)
 
 
+def test_motion_that_a_goal_leaves_free_has_no_bound():
+    form = taut.form_finding(
+        [[0, 0, 0], [1, 0, 0], [2, 0, 0], [5, 5, 1.0]],
+        fixed=[0, 2],
+        edges=[[0, 1], [1, 2]],
+        density=1.0,
+        goals=[laws.plane_spring([3], k=10.0, normal=(0, 0, 1), through=(0, 0, 0))],
+    )
+    assert form.points[3] == pytest.approx([5, 5, 0], abs=1e-9)
+    assert form.solver_error == np.inf
+    assert "one form of many" in str(form)
+
+
 def test_tensegrity_prism():
     """Force densities 1/√3 in the horizontal cables, 1 in the bracing, -1 in the struts hold the
     three-strut prism, its triangles turned by 150° (Tibert, Pellegrino 2003): with four of its six

@@ -97,10 +97,10 @@ class FormSearch:
         self.iterations = 0
         self._system, self._tolerance = system, tolerance
         self._unconstrained = StaticObjective(system, system.initial_state())
+        self._has_goals = len(goal_points) > 0
         # A net with struts and nothing else is a linear problem without a minimum.
-        self._is_strut_net = (
-            membrane is None and not len(goal_points) and bool((self.density < 0.0).any())
-        )
+        has_struts = bool((self.density < 0.0).any())
+        self._is_strut_net = has_struts and membrane is None and not self._has_goals
         self._least_eigenvalue = np.inf  # of its matrix, the smallest magnitude [N/m]
         self._extent = float(np.ptp(system.rest, axis=0).max()) or 1.0
         pair = find_opposed_triangles(self.triangles, self.sliding)
@@ -147,15 +147,21 @@ class FormSearch:
                 f"the form is in unstable equilibrium: an eigenvalue is {least:.3g} N/m",
                 descent, q,
             )  # fmt: skip
+        if least == 0.0:
+            if self._has_goals:  # they may leave a motion free: the form is one of many
+                return np.inf, np.inf if len(self.triangles) else 0.0
+            raise self.error(
+                "the stiffness has an eigenvalue of zero: the distance from the equilibrium has no "
+                "bound",
+                descent, q,
+            )  # fmt: skip
         mesh_error = 0.0
-        if len(self.triangles) and least > 0.0:
+        if len(self.triangles):
             mesh_error = estimate_mesh_error(
                 objective, q, self.triangles, self.stress, self.pressure
             )
         limit = _ACCURACY * self._extent if accuracy is None else accuracy
-        # An infinite bound is of goals that leave a motion free: the form is one of many.
-        off = mesh_error + (solver_error if np.isfinite(solver_error) else 0.0)
-        if off > limit:
+        if not solver_error + mesh_error <= limit:
             raise self.error(
                 f"the form is within {solver_error:.2e} m of the equilibrium of its mesh, and that "
                 f"about {mesh_error:.2e} m off the smooth surface, more than the accuracy of "

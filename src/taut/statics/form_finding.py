@@ -55,7 +55,8 @@ class Form(StaticCertificate):
     solver_error : bound on the distance of each point from the equilibrium of this mesh [m], the
         norm of the residuals over the smallest eigenvalue of the stiffness; infinite where goals
         leave a motion free
-    mesh_error : estimate of the largest distance of a point from the smooth surface [m], 0 for nets
+    mesh_error : estimate of the largest distance of a point from the smooth surface [m], 0 for
+        nets, infinite where the bound above is
     energies : of each law [J], the goals among them, by name
     outcome, particle, residual, tolerance, floor, iterations : as in `Equilibrium`
 
@@ -107,7 +108,9 @@ class Form(StaticCertificate):
                 f"slip {self.slip:.2e} N"
             )
         distance = f"within {self.solver_error:.1e} m of the equilibrium of this mesh"
-        if len(self.triangles):
+        if not np.isfinite(self.solver_error):
+            distance = "one form of many: the goals leave a motion free"
+        elif len(self.triangles):
             distance += f", about {self.mesh_error:.1e} m off the smooth surface"
         return f"{text}\n{self.certificate}\n{distance}"
 
