@@ -60,6 +60,7 @@ def _anywhere(particles: int) -> Callable[[np.random.Generator], np.ndarray]:
 
 
 TRIANGLE = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.4, 0.9, 0.0]])
+QUAD = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.3], [1.0, 1.0, 0.0], [0.0, 1.0, 0.3]])
 TET = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
 HINGE = np.array([[0.0, 1.0, 0.2], [0.1, -0.9, 0.3], [-0.6, 0.0, 0.0], [0.6, 0.1, 0.0]])
 ATTACHED = np.array([[0.4, 0.3, 0.1], *TRIANGLE])
@@ -138,6 +139,30 @@ ENERGIES = {
         Specimen(laws.volume, 4, lambda r: {"k": per_element(r, 1, 3)}, _near(TET), TET),
         Specimen(laws.attachment, 4, lambda r: {"k": per_element(r, 5, 50)}, _attached, ATTACHED),
         Specimen(laws.surface_tension, 3, lambda r: {"stress": per_element(r, 1, 3)}),
+        Specimen(
+            laws.force_density,
+            2,
+            lambda r: {"d": per_element(r, -5, 50)},
+            lambda r: np.ones((2, 1)) * r.normal(size=3),
+        ),
+        Specimen(laws.tension, 2, lambda r: {"force": per_element(r, -5, 50)}),
+        Specimen(laws.equal_lengths, 3, lambda r: {"k": per_element(r, 5, 50)}),
+        Specimen(laws.planarity, 4, lambda r: {"k": per_element(r, 5, 50)}, shape=QUAD),
+        Specimen(
+            laws.plane_spring,
+            1,
+            lambda r: {"k": per_element(r, 5, 50), "normal": r.normal(size=(COUNT, 3))},
+            _anywhere(1),
+        ),
+        Specimen(
+            laws.sphere_spring,
+            1,
+            lambda r: {
+                "k": per_element(r, 5, 50),
+                "centre": r.normal(size=(COUNT, 3)),
+                "radius": per_element(r, 0.5, 2),
+            },
+        ),
         Specimen(laws.gravity, 1, lambda r: {"g": r.normal(size=3)}),
         Specimen(laws.force, 1, lambda r: {"f": r.normal(size=(COUNT, 3))}),
         Specimen(

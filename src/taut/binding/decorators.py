@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypedDict, Unpack, overload
 
-from taut.arrays import Int
+from taut.arrays import Float, Int, Mask
 from taut.binding.law import Damping, Energy, Kind, Law, Load
 from taut.errors import LawError, did_you_mean
 
@@ -36,6 +36,7 @@ class EnergyOptions(DissipationOptions, total=False):
     """Options of `energy`."""
 
     load: bool
+    check_in_system: Callable[[Int, Float, Float, Mask], str | None] | None
 
 
 _OPTIONS: dict[Kind, frozenset[str]] = {
@@ -82,6 +83,9 @@ def energy(formula: Formula | None = None, **options: Any) -> Any:
         words of the error: {"has no area": lambda x: …}. An element for which one is zero or
         negative raises an error with its number
     check : a function of all elements (m, s) that returns what is wrong with them, or None
+    check_in_system : the same when a System is built, a function of the elements, their packed
+        parameters at t = 0 (m, width), the initial positions (n, 3) [m] and a mask (n,) of the
+        particles that are fixed for all time
 
     A parameter called `mass` that is not given is the mass of the element's particles [kg]. A
     parameter annotated `taut.formula.Vector` has three components.

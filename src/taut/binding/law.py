@@ -18,7 +18,7 @@ from typing import Any, Generic, Literal, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taut.arrays import Int
+from taut.arrays import Float, Int, Mask
 from taut.binding._elements import check_elements
 from taut.binding.compiled_law import CompiledLaw, FormName
 from taut.errors import LawError, did_you_mean
@@ -156,6 +156,7 @@ class Law(Generic[Bound]):
         limits: Mapping[str, str] | None = None,
         proper: Mapping[str, Callable[..., Any]] | None = None,
         check: Callable[[Int], str | None] | None = None,
+        check_in_system: Callable[[Int, Float, Float, Mask], str | None] | None = None,
     ) -> None:
         if not inspect.isfunction(formula):
             raise LawError(f"the formula of a law must be a Python function, got {formula!r}")
@@ -163,7 +164,7 @@ class Law(Generic[Bound]):
         self.kind = kind
         self.rest = dict(rest or {})
         self.invariant = invariant
-        self.load, self.check = load, check
+        self.load, self.check, self.check_in_system = load, check, check_in_system
         self.proper = dict(proper or {})
         self.name: str = formula.__name__
         self.__name__, self.__doc__, self.__module__ = (

@@ -24,21 +24,28 @@ __all__ = [
     "discrete_shell_edge",
     "drag",
     "enclosed_volume",
+    "equal_lengths",
     "force",
+    "force_density",
     "gas",
     "gravity",
+    "membrane_pressure",
     "pin",
     "planar_rod_bending",
+    "planarity",
+    "plane_spring",
     "pressure",
     "rayleigh",
     "rod_bending",
     "rod_clamp",
     "rod_hinge",
     "shell_bending",
+    "sphere_spring",
     "spring",
     "spring_damping",
     "stiffening_spring",
     "surface_tension",
+    "tension",
     "volume",
     "wind",
     "zero_length_spring",
@@ -250,6 +257,22 @@ class _EnclosedVolume(Law[Energy]):
 
 enclosed_volume: _EnclosedVolume
 
+class _EqualLengths(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Two members that resist a difference of their lengths: V = ½ k (l₁ - l₂)².
+
+        k : stiffness against the difference [N/m]
+        """
+
+equal_lengths: _EqualLengths
+
 class _Force(Law[Energy]):
     def __call__(  # type: ignore[override]
         self,
@@ -265,6 +288,22 @@ class _Force(Law[Energy]):
         """
 
 force: _Force
+
+class _ForceDensity(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        d: _Parameter,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Cable or strut of given force density d, force over length: V = ½ d l².
+
+        d : force density [N/m]; positive in tension, negative in a strut
+        """
+
+force_density: _ForceDensity
 
 class _Gas(Law[Energy]):
     def __call__(  # type: ignore[override]
@@ -304,6 +343,26 @@ class _Gravity(Law[Energy]):
 
 gravity: _Gravity
 
+class _MembranePressure(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        p: _Parameter,
+        reference: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Pressure on a membrane held at its rim: V = -p v, v the volume swept since the rest shape.
+
+        p : pressure difference [Pa], positive along the normals of the triangles: one number for
+            all, or a function of time for inflating
+        reference : corners [m] of the triangles from which v counts, shape (m, 9) (default: the
+            rest shape)
+        """
+
+membrane_pressure: _MembranePressure
+
 class _Pin(Law[Energy]):
     def __call__(  # type: ignore[override]
         self,
@@ -342,6 +401,42 @@ class _PlanarRodBending(Law[Energy]):
         """
 
 planar_rod_bending: _PlanarRodBending
+
+class _Planarity(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Face that resists warping: V = ½ k Σ d², d the distance of the diagonals of four corners.
+
+        k : stiffness [N/m]
+        """
+
+planarity: _Planarity
+
+class _PlaneSpring(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        normal: _Parameter,
+        through: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Spring of rest length zero from a particle to a plane: V = ½ k (n·(x - p))²/|n|².
+
+        k : stiffness [N/m]
+        normal : n [1], of any length other than zero
+        through : a point p of the plane [m] (default: the particle's rest position)
+        """
+
+plane_spring: _PlaneSpring
 
 class _Pressure(Law[Energy]):
     def __call__(  # type: ignore[override]
@@ -443,6 +538,26 @@ class _ShellBending(Law[Energy]):
 
 shell_bending: _ShellBending
 
+class _SphereSpring(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        centre: _Parameter,
+        radius: _Parameter,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Spring of rest length zero from a particle to a sphere: V = ½ k (|x - c| - r)².
+
+        k : stiffness [N/m]
+        centre : c [m]
+        radius : r [m]
+        """
+
+sphere_spring: _SphereSpring
+
 class _Spring(Law[Energy]):
     def __call__(  # type: ignore[override]
         self,
@@ -512,6 +627,22 @@ class _SurfaceTension(Law[Energy]):
         """
 
 surface_tension: _SurfaceTension
+
+class _Tension(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        force: _Parameter,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Member that carries a given force N whatever its length: V = N l.
+
+        force : N [N], positive in tension, negative in a strut
+        """
+
+tension: _Tension
 
 class _Volume(Law[Energy]):
     def __call__(  # type: ignore[override]

@@ -6,7 +6,7 @@ buckling : linear buckling factors
 determinacy : the equilibrium matrix, self-stress, mechanisms
 stability : the smallest eigenvalues of the stiffness, counts, mechanisms
 modes : natural frequencies, mode shapes, damping ratios
-form_finding : the equilibrium form of nets and membranes in tension
+form_finding : the equilibrium form of nets and membranes of given forces
 crumpling : whether thin bodies will crumple under their loads, so that steps take long
 
 _equilibrium_search : down to an equilibrium, away from saddles, load factor by load factor
@@ -18,6 +18,11 @@ _parametrised_forces : unbalanced forces as functions of a load factor, or of ti
 _path_search : one step of a path: tangent, Newton's method with a border
 _path_follower : how long steps are, and where a path ends
 _critical_points : limit points and bifurcations on a step
-_form_search : linear steps of force densities, then Newton's method across the membrane
+_form_search : from any start to the form, with good triangles along it
+_form_accuracy : how far a form can be from the one sought, by solver and by mesh
+_membrane : areas, normals, qualities and forces of triangles
+_tangential_moves : where along a membrane its points belong
+_form_arguments : the arguments of form finding, checked
+_strut_net : the linear problem of nets with struts
 _certificate : what results report about their residuals
 """

@@ -43,6 +43,7 @@ class StaticObjective:
     """
 
     def __init__(self, system: System, state: State) -> None:
+        self._system = system  # a workspace does not keep its system alive
         self._workspace = workspace_for(system)
         terms = self._workspace.assembly("potential", state).terms
         self.projector, self.t = system._projector, state.t

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from taut.arrays import Float, describe, to_floats
 from taut.binding.law import BoundLaw, Damping, Energy, Load
 from taut.binding.placed_law import place
-from taut.constraints.constraint import Constraint
+from taut.constraints.constraint import Constraint, particle_indices
 from taut.errors import ModelError
 from taut.laws.rayleigh import Rayleigh
 from taut.linalg.blocks import find_nonfinite_rows
@@ -131,6 +131,24 @@ def place_laws(system: System, known: System | None) -> dict[str, dict[str, Any]
         placed[kind] = _place_list(system, entries, others, shared)
         taken += placed[kind]
     return placed
+
+
+def check_in_system(system: System) -> None:
+    """Raise if an energy cannot act among the constraints of a system, such as on a loose rim."""
+    held = [system.fixed]
+    for constraint in system.constraints:
+        if constraint.kind == "fixed" and constraint.until is None:
+            held.append(particle_indices(constraint.particles, system.n, "fixed"))
+    never_moves = np.zeros(system.n, dtype=bool)
+    never_moves[np.concatenate(held)] = True
+    for name, placed in system._placed_energies.items():
+        check = placed.law.check_in_system
+        if check is None:
+            continue
+        parameters = placed.parameters.pack(0.0)
+        problem = check(placed.elements, parameters, system.pose, never_moves)
+        if problem is not None:
+            raise ModelError(f"law '{name}': {problem}")
 
 
 def _have_same_particles(a: System, b: System) -> bool:

@@ -21,7 +21,7 @@ from taut.constraints.prescribed import fixed as fix
 from taut.errors import ModelError, did_you_mean
 from taut.laws.force import force
 from taut.laws.rayleigh import Rayleigh
-from taut.system._arguments import place_laws, to_entries, to_masses, to_positions
+from taut.system._arguments import check_in_system, place_laws, to_entries, to_masses, to_positions
 from taut.system._notebook import system_html
 from taut.system.elements import (
     Elements,
@@ -124,6 +124,7 @@ class System:
         self._placed_energies: Mapping[str, PlacedLaw] = MappingProxyType(placed["energies"])
         self._placed_damping: Mapping[str, PlacedLaw] = MappingProxyType(placed["damping"])
         self._placed_loads: Mapping[str, PlacedLoad] = MappingProxyType(placed["loads"])
+        check_in_system(self)
         self._is_built = True
 
     def __setattr__(self, name: str, value: object) -> None:
