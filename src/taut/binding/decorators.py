@@ -36,6 +36,8 @@ class EnergyOptions(DissipationOptions, total=False):
     """Options of `energy`."""
 
     load: bool
+    domain: Mapping[str, Formula] | None
+    metric: Formula | None
 
 
 _OPTIONS: dict[Kind, frozenset[str]] = {
@@ -82,9 +84,15 @@ def energy(formula: Formula | None = None, **options: Any) -> Law | Callable[[Fo
         words of the error: {"has no area": lambda x: …}. An element for which one is zero or
         negative raises an error with its number
     check : a function of all elements (m, s) that returns what is wrong with them, or None
+    domain : quantities as in `proper` that must be positive wherever the energy has a value, in the
+        pose of a system too: {"is inverted": lambda x: …}
+    metric : a function of the arguments of the formula whose Hessian, with the parts that are
+        `taut.formula.frozen` as constants, is positive semi-definite and serves Newton's method as
+        the metric (default: derived from the formula, or by eigenvalues)
 
     A parameter called `mass` that is not given is the mass of the element's particles [kg]. A
-    parameter annotated `taut.formula.Vector` has three components.
+    parameter annotated `taut.formula.Vector` has three components, one annotated `Matrix2` or
+    `Matrix3` is a 2×2 or 3×3 matrix.
 
     >>> import taut
     >>> from taut.formula import norm

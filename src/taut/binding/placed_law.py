@@ -66,8 +66,8 @@ class _Placed:
     def _reject_degenerate(self) -> None:
         """Raise if an element is not what the law calls proper, such as one without area."""
         for fault, measure in self.law.proper.items():
-            values, _ = measure_at_rest(self.bound, fault, measure, self.elements, self.rest)
-            bad = np.flatnonzero(~(values[:, 0] > _DEGENERATE))
+            values = measure_at_rest(self.bound, fault, measure, self.elements, self.rest)
+            bad = np.flatnonzero(~(values > _DEGENERATE))
             if len(bad):
                 which = describe_element(self.elements, bad[0])
                 more = and_more(len(bad))
@@ -106,7 +106,7 @@ class PlacedLaw(_Placed):
         self.breaking_strain = self._resolve_breaking_strain()
 
     def _compile(self, form: FormName) -> CompiledLaw:
-        return self.law.compile(form, self.particles, self.parameters.widths)
+        return self.law.compile(form, self.particles, self.parameters.shapes)
 
     @property
     def digest(self) -> str:
@@ -117,7 +117,7 @@ class PlacedLaw(_Placed):
         given = self.bound.breaking_strain
         if given is None:
             return None
-        has_rest_length = self.parameters.widths.get("l0", 0) is None  # and l0 is a scalar
+        has_rest_length = self.parameters.shapes.get("l0") == ()
         if self.law.kind != "energy" or self.particles != 2 or not has_rest_length:
             raise LawError(
                 f"law '{self.name}': only an energy on two particles with a rest length l0 has a "
@@ -195,18 +195,20 @@ class PlacedLaw(_Placed):
     def parameter_derivative(
         self, name: str, x: Float, t: float = 0.0, *, at: Float | None = None
     ) -> Float:
-        """Return ∂V/∂p of each element, (m,), or (m, components) for a vector parameter."""
+        """Return ∂V/∂p of each element, (m,), with the axes of a vector or matrix p after it."""
         self._reject_total("parameter derivative")
         columns = self.parameters.columns(name)
-        return self._run("parameters", x, t, at)[0][..., columns]
+        slopes = self._run("parameters", x, t, at)[0][:, columns]
+        return slopes.reshape(-1, *self.parameters.shapes[name])
 
     def mixed_derivative(
         self, name: str, x: Float, t: float = 0.0, *, at: Float | None = None
     ) -> Float:
-        """Return ∂²V/∂x∂p of each element, (m, s, 3), or (m, s, 3, components) for a vector."""
+        """Return ∂²V/∂x∂p of each element, (m, s, 3), with the axes of p after these."""
         self._reject_total("parameter derivative")
         columns = self.parameters.columns(name)
         mixed = self._run("parameters", x, t, at)[1][..., columns]
+        mixed = mixed.reshape(*mixed.shape[:3], *self.parameters.shapes[name])
         pair = self.forms[self.form].pair
         if pair is None:
             return mixed
@@ -269,8 +271,8 @@ class PlacedLoad(_Placed):
         if bound.breaking_strain is not None:
             raise LawError(f"law '{bound.name}': a load has no breaking strain")
         super().__init__(bound, rest, mass, flat=flat)
-        law, widths = self.law, self.parameters.widths
-        self._roots = trace_load(f"'{law.name}'", law.formula, self.particles, widths)
+        law, shapes = self.law, self.parameters.shapes
+        self._roots = trace_load(f"'{law.name}'", law.formula, self.particles, shapes)
 
     @property
     def digest(self) -> str:

@@ -3,11 +3,13 @@
 Along lines      spring, zero_length_spring, cable, stiffening_spring, discrete_shell_edge,
                  rod_bending, planar_rod_bending, rod_clamp, rod_hinge
 Sheets           shell_bending, bridson_bending, discrete_shell_bending, area,
-                 discrete_shell_area, surface_tension
-Volumes          volume, pressure, gas, enclosed_volume
+                 discrete_shell_area, surface_tension, stvk_membrane, orthotropic_membrane,
+                 neo_hookean_membrane
+Volumes          volume, pressure, gas, enclosed_volume, neo_hookean_solid, corotated_solid
 External forces  gravity, force, wind, pin; attachment joins bodies
 Damping          spring_damping, bridson_damping, drag, rayleigh
 _geometry        lengths, angles, areas and volumes that several of them share
+_continuum       deformation gradients, moduli and metrics of the laws of continua
 """
 
 from taut.laws.area import area
@@ -15,6 +17,7 @@ from taut.laws.attachment import attachment
 from taut.laws.bridson_bending import bridson_bending
 from taut.laws.bridson_damping import bridson_damping
 from taut.laws.cable import cable
+from taut.laws.corotated_solid import corotated_solid
 from taut.laws.discrete_shell_area import discrete_shell_area
 from taut.laws.discrete_shell_bending import discrete_shell_bending
 from taut.laws.discrete_shell_edge import discrete_shell_edge
@@ -23,6 +26,9 @@ from taut.laws.enclosed_volume import enclosed_volume
 from taut.laws.force import force
 from taut.laws.gas import gas
 from taut.laws.gravity import gravity
+from taut.laws.neo_hookean_membrane import neo_hookean_membrane
+from taut.laws.neo_hookean_solid import neo_hookean_solid
+from taut.laws.orthotropic_membrane import orthotropic_membrane
 from taut.laws.pin import pin
 from taut.laws.planar_rod_bending import planar_rod_bending
 from taut.laws.pressure import pressure
@@ -34,6 +40,7 @@ from taut.laws.shell_bending import shell_bending
 from taut.laws.spring import spring
 from taut.laws.spring_damping import spring_damping
 from taut.laws.stiffening_spring import stiffening_spring
+from taut.laws.stvk_membrane import stvk_membrane
 from taut.laws.surface_tension import surface_tension
 from taut.laws.volume import volume
 from taut.laws.wind import wind
@@ -45,6 +52,7 @@ __all__ = [
     "bridson_bending",
     "bridson_damping",
     "cable",
+    "corotated_solid",
     "discrete_shell_area",
     "discrete_shell_bending",
     "discrete_shell_edge",
@@ -53,6 +61,9 @@ __all__ = [
     "force",
     "gas",
     "gravity",
+    "neo_hookean_membrane",
+    "neo_hookean_solid",
+    "orthotropic_membrane",
     "pin",
     "planar_rod_bending",
     "pressure",
@@ -64,6 +75,7 @@ __all__ = [
     "spring",
     "spring_damping",
     "stiffening_spring",
+    "stvk_membrane",
     "surface_tension",
     "volume",
     "wind",
