@@ -126,7 +126,8 @@ class Parameters:
 
     def _measure(self, name: str) -> Float:
         """Measure a parameter on the rest shape, (m, *shape)."""
-        value = measure_at_rest(self._bound, name, self._law.rest[name], self._elements, self._rest)
+        measure = self._law.rest[name]
+        value = measure_at(self._bound, f"{name} at rest", measure, self._elements, self._rest)
         self._reject_not_finite(name, value, " measured on the rest shape")
         return value
 
@@ -255,21 +256,16 @@ class Parameters:
         return count
 
 
-def measure_at_rest(
-    bound: BoundLaw,
-    what: str,
-    measure: Callable[..., Any],
-    elements: Int,
-    rest: Float,
+def measure_at(
+    bound: BoundLaw, what: str, measure: Callable[..., Any], elements: Int, positions: Float
 ) -> Float:
-    """Evaluate a function of x on all elements at rest; return (m, *shape).
+    """Evaluate a function of x on all elements at positions (n, 3) [m]; return (m, *shape).
 
     what : its name in errors
     """
     law = bound.law
-    title = f"'{law.name}' at rest, '{what}'"
-    roots, shape = trace_measure(title, measure, elements.shape[1])
-    corners = rest[elements]
+    roots, shape = trace_measure(f"'{law.name}', '{what}'", measure, elements.shape[1])
+    corners = positions[elements]
     if law.invariant is not None and len(corners) and any(find_totals(root) for root in roots):
         # Shares of a total, such as the cones of a volume, grow with the distance from the origin
         # and cancel. If no translation changes the law, measure from the middle of all elements.

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from taut.arrays import Float, Int, Mask
 from taut.binding._elements import and_more, describe_element, reject_unknown_particles
-from taut.binding._parameters import Parameters, measure_at_rest
+from taut.binding._parameters import Parameters, measure_at
 from taut.binding.compiled_law import CompiledLaw, FormName, HessianForm, choose_hessian_form
 from taut.binding.law import BoundLaw, Load
 from taut.errors import LawError, SingularState
@@ -55,7 +56,7 @@ class _Placed:
         reject_unknown_particles(self.name, elements, len(rest))
         self.elements: Int = np.array(elements)
         self.elements.setflags(write=False)
-        self._reject_degenerate()
+        self._reject_nonpositive(self.law.proper, self.rest, "rest shape")
         self.parameters = Parameters(bound, self.elements, rest, mass, flat=flat)
 
     @property
@@ -63,15 +64,21 @@ class _Placed:
         """Number of particles per element, s."""
         return int(self.elements.shape[1])
 
-    def _reject_degenerate(self) -> None:
-        """Raise if an element is not what the law calls proper, such as one without area."""
-        for fault, measure in self.law.proper.items():
-            values = measure_at_rest(self.bound, fault, measure, self.elements, self.rest)
+    def reject_outside_domain(self, pose: Float) -> None:
+        """Raise if the law has no energy at a pose (n, 3) [m], as where an element is inverted."""
+        self._reject_nonpositive(self.law.domain, pose, "pose")
+
+    def _reject_nonpositive(
+        self, measures: Mapping[str, Callable[..., Any]], positions: Float, where: str
+    ) -> None:
+        """Raise for an element of which a measure is zero or negative; its name is the fault."""
+        for fault, measure in measures.items():
+            values = measure_at(self.bound, fault, measure, self.elements, positions)
             bad = np.flatnonzero(~(values > _DEGENERATE))
             if len(bad):
                 which = describe_element(self.elements, bad[0])
                 more = and_more(len(bad))
-                raise LawError(f"law '{self.name}': {which} {fault}, in the rest shape{more}")
+                raise LawError(f"law '{self.name}': {which} {fault}, in the {where}{more}")
 
     def shift_particles(self, offset: int) -> Any:
         """Bind the law to particles with numbers larger by `offset`; rest values are kept."""

@@ -130,6 +130,8 @@ def where(condition: Any, a: Any, b: Any) -> Any:
 
     At the border between the two sides they should agree in value and slope.
     """
+    if isinstance(condition, bool) and _find_graph(a, b) is None:
+        return a if condition else b  # plain numbers alone
     graph = _find_graph(condition, a, b)
     if graph is None or not isinstance(condition, Expr):
         raise LawError(

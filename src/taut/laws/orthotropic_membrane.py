@@ -57,7 +57,8 @@ def orthotropic_membrane(
 ):
     """Triangle of a woven sheet: V = ½ A t (D₁₁E₁₁² + 2D₁₂E₁₁E₂₂ + D₂₂E₂₂² + 4G E₁₂²).
 
-    warp_young, weft_young : Young's moduli E₁ along the warp and E₂ along the weft [Pa]
+    warp_young : Young's modulus E₁ along the warp [Pa]
+    weft_young : Young's modulus E₂ along the weft [Pa]
     poisson : ν₁₂ [1]: a pull along the warp by ε narrows the sheet by ν₁₂ε
     shear : shear modulus G [Pa] between warp and weft
     thickness : t [m]
