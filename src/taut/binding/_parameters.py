@@ -6,6 +6,7 @@ read all parameters from one packed array with a row per element, shape (m, widt
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable, Mapping
 from math import prod
@@ -44,6 +45,28 @@ class Parameters:
         self._packed: Float | None = None
         if not self.time_dependent:
             self._packed = self._fill(self.constant)
+
+    def with_values(self, bound: BoundLaw, mass: Float) -> Parameters:
+        """Return the parameters of the same law on the same elements with other values.
+
+        Only those are resolved whose value is another object; `mass` as in the constructor.
+        """
+        before = self._bound.parameters
+        names = [p for p in self._law.parameters if bound.parameters.get(p) is not before.get(p)]
+        changed = copy.copy(self)
+        changed._bound = bound
+        changed._place_dependent = changed._find_functions_of_places()
+        changed.shapes, changed.constant = dict(self.shapes), dict(self.constant)
+        changed.time_dependent = dict(self.time_dependent)
+        for name in names:
+            changed.constant.pop(name, None)
+            changed.time_dependent.pop(name, None)
+            changed._resolve(name, mass)
+        changed._check_limits(changed.values(0.0), 0.0)
+        changed._packed = None
+        if not changed.time_dependent:
+            changed._packed = changed._fill(changed.constant)
+        return changed
 
     def pack(self, t: float, x: Float | None = None) -> Float:
         """Return all parameters at time t [s], one row per element, shape (m, width).

@@ -75,9 +75,13 @@ class BoundLaw:
 
     def with_(self, **parameters: Any) -> Any:
         """Return the same law on the same elements with some parameters changed."""
-        kept = {"name": self.name, "breaking_strain": self.breaking_strain, **self.parameters}
-        # The elements were checked before: they are not checked and copied again.
-        return replace(self.law(None, **{**kept, **parameters}), elements=self.elements)
+        given = self.law(None, **{"name": self.name, **parameters})
+        # What stays was checked before, and is neither checked nor copied again.
+        kept = {p: value for p, value in self.parameters.items() if p not in parameters}
+        changes = {"elements": self.elements, "parameters": {**given.parameters, **kept}}
+        if "breaking_strain" not in parameters:
+            changes["breaking_strain"] = self.breaking_strain
+        return replace(given, **changes)
 
 
 class Energy(BoundLaw):

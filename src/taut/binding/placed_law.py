@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from itertools import combinations_with_replacement
 from typing import Any
@@ -80,6 +81,23 @@ class _Placed:
                 more = and_more(len(bad))
                 raise LawError(f"law '{self.name}': {which} {fault}, in the {where}{more}")
 
+    def with_values(self, bound: BoundLaw) -> Any:
+        """Return the same law on the same elements with other values of parameters.
+
+        bound : the same law, elements and breaking strain; None is returned if a parameter has
+            another shape, so that the law must be compiled again
+        """
+        parameters = self.parameters.with_values(bound, self.mass)
+        if parameters.shapes != self.parameters.shapes:
+            return None
+        changed = copy.copy(self)
+        changed.bound, changed.parameters = bound, parameters
+        changed._check_values()
+        return changed
+
+    def _check_values(self) -> None:
+        """Raise if values do not fit each other, beyond what their limits say."""
+
     def shift_particles(self, offset: int) -> Any:
         """Bind the law to particles with numbers larger by `offset`; rest values are kept."""
         measured = {p: v for p, v in self.parameters.constant.items() if p in self.law.rest}
@@ -106,8 +124,11 @@ class PlacedLaw(_Placed):
         self.forms: dict[FormName, CompiledLaw] = {self.form: self._compile(self.form)}
         if self.form == "rate":
             self.forms["increment"] = self._compile("increment")
+        self.couples_all_elements = self.forms[self.form].outer is not None
+        self._check_values()
+
+    def _check_values(self) -> None:
         outer = self.forms[self.form].outer
-        self.couples_all_elements = outer is not None
         if outer is not None and len(self.elements):
             outer.reject_unequal_parameters(self.name, self.parameters.pack(0.0))
         self.breaking_strain = self._resolve_breaking_strain()
