@@ -5,7 +5,7 @@
 - `_bodies`: systems and helpers that several groups share; Richardson extrapolation; stretch test
 - motion: `_oscillators`, `_pendulums`, `_waves`, `_integrators`, `_conservation`, `_energy`
 - lines: `_chains`, `_cables`, `_rods`, `_beams`, `_buckling`
-- sheets and solids: `_lattices`, `_moduli`, `_shells`, `_pressure`, `_forms`
+- sheets and solids: `_lattices`, `_moduli`, `_continua`, `_shells`, `_pressure`, `_forms`
 
-Each of the sixteen last files is one group of cases; its name without the underscore is the group.
+Each of the last seventeen files is a group of cases; its name without the underscore is its own.
 """

@@ -20,7 +20,8 @@ from taut.errors import ModelError, TautError, did_you_mean
 
 GROUPS = (
     "oscillators", "integrators", "chains", "waves", "pendulums", "cables", "rods", "beams",
-    "buckling", "lattices", "moduli", "shells", "pressure", "forms", "conservation", "energy",
+    "buckling", "lattices", "moduli", "continua", "shells", "pressure", "forms", "conservation",
+    "energy",
 )  # fmt: skip
 """The groups of cases, in the order of the report; the cases of a group are in `_GROUP.py`."""
 
