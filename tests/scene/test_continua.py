@@ -34,7 +34,7 @@ def test_block_of_rubber_from_a_scene(tmp_path):
     """The same stiffness as in Python, in two lines."""
     path = tmp_path / "block.toml"
     path.write_text(SCENE)
-    built = taut.scene.load(path).system
+    built = taut.scene.load(path).build().system
     mesh = taut.mesh.block(2, 1, 1, cells="tet")
     rubber = laws.neo_hookean_solid(mesh.cells["tet"], young=1e5, poisson=0.3)
     system = taut.System(mesh.points, mass=taut.volume_mass(mesh, 1000.0), energies=[rubber])

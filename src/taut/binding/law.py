@@ -78,7 +78,10 @@ class BoundLaw:
         given = self.law(None, **{"name": self.name, **parameters})
         # What stays was checked before, and is neither checked nor copied again.
         kept = {p: value for p, value in self.parameters.items() if p not in parameters}
-        changes = {"elements": self.elements, "parameters": {**given.parameters, **kept}}
+        changes: dict[str, Any] = {
+            "elements": self.elements,
+            "parameters": {**given.parameters, **kept},
+        }
         if "breaking_strain" not in parameters:
             changes["breaking_strain"] = self.breaking_strain
         return replace(given, **changes)

@@ -336,7 +336,10 @@ def _change_derived(changed: System, derived: System) -> System:
     derived : the one before with other constraints, or with held loads behind its energies
     """
     held = derived.energies[len(changed.energies) :]
-    changes = {"energies": (*changed.energies, *held), "damping": changed.damping}
+    changes: dict[str, Any] = {
+        "energies": (*changed.energies, *held),
+        "damping": changed.damping,
+    }
     if derived.loads:
         changes["loads"] = changed.loads
     result = change_parameters(derived, changes)
