@@ -42,7 +42,8 @@ def _metric(x, warp_young, weft_young, poisson, shear, thickness, warp, edges0):
     invariant="rigid motion",
     limits={
         "warp_young": "> 0",
-        "weft_young": "> 0",
+        # With the weft no stiffer than the warp, c > 0 for every ν₁₂ < 1.
+        "weft_young": "> 0 and <= warp_young",
         "poisson": ">= 0 and < 1",
         "shear": ">= 0",
         "thickness": "> 0",
@@ -58,7 +59,7 @@ def orthotropic_membrane(
     """Triangle of a woven sheet: V = ½ A t (D₁₁E₁₁² + 2D₁₂E₁₁E₂₂ + D₂₂E₂₂² + 4G E₁₂²).
 
     warp_young : Young's modulus E₁ along the warp [Pa]
-    weft_young : Young's modulus E₂ along the weft [Pa]
+    weft_young : Young's modulus E₂ along the weft [Pa], at most E₁
     poisson : ν₁₂ [1]: a pull along the warp by ε narrows the sheet by ν₁₂ε
     shear : shear modulus G [Pa] between warp and weft
     thickness : t [m]
@@ -68,7 +69,7 @@ def orthotropic_membrane(
         shape)
 
     E is Green's strain with the warp as its first axis; D₁₁ = E₁/c, D₂₂ = E₂/c and D₁₂ = ν₁₂E₂/c
-    with c = 1 - ν₁₂²E₂/E₁, which must be positive. Cloth, sails, paper and fibre sheets; with E₁ =
+    with c = 1 - ν₁₂²E₂/E₁; the stiffer direction is the warp. Cloth, sails, paper and fibre sheets; with E₁ =
     E₂ and G = E₁/2(1 + ν) it is `stvk_membrane`, whose limits it shares. A warp at right angles to
     a triangle has no part in its plane, and its energy no value. Derived in
     docs/theory/09-continua.md.
