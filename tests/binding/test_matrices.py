@@ -133,5 +133,21 @@ def test_frozen_is_for_metrics_only():
 
 
 def test_no_elements():
+    @taut.energy(rest={"d": lambda x: x[1] - x[0]}, limits={"d": "> 0"})
+    def directed(x, d):
+        return dot(d, x[1] - x[0])
+
+    assert values(directed(np.zeros((0, 2), dtype=int))).shape == (0,)
     placed = place(measured(np.zeros((0, 3), dtype=int)), POINTS, np.ones(4))
     assert placed.parameter_derivative("B", POINTS).shape == (0, 3, 2)
+
+
+def test_a_total_has_no_metric_of_its_own():
+    from taut.formula import total
+
+    @taut.energy(metric=lambda x, k: k * dot(x[0], x[0]))
+    def summed(x, k):
+        return k * total(dot(x[0], x[0])) ** 2
+
+    with pytest.raises(LawError, match="an energy of a total has no metric of its own"):
+        values(summed(k=1.0))

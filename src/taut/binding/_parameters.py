@@ -230,7 +230,7 @@ class Parameters:
             value, of = values[name], ""
             shape = self.shapes[name]
             if shape:  # of a vector or matrix, the norm is limited
-                flat = value.reshape(*value.shape[: value.ndim - len(shape)], -1)
+                flat = value.reshape(*value.shape[: value.ndim - len(shape)], prod(shape))
                 value = np.sqrt(np.einsum("...i,...i->...", flat, flat))
                 of = "the length of " if len(shape) == 1 else "the norm of "
             for relation, limit in limits:

@@ -104,6 +104,8 @@ class CompiledLaw:
             self.root = _FORMS[form](traced)
             self.outer = OuterFunction(traced) if find_totals(traced) else None
             reject_frozen(self.root)
+            if self.outer is not None and metric is not None:
+                raise LawError("an energy of a total has no metric of its own")
         self.metric: Expr | None = None
         if metric is not None:
             self.metric = trace(f"the metric of '{name}'", metric, particles, shapes)

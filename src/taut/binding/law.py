@@ -115,6 +115,8 @@ class Law:
     limits : bounds of parameters by name, each a list of (relation, number), such as (">=", 0.0);
         the number may be the name of another parameter, or minus that name
     invariant : "rigid motion", "translation" or None
+    proper, domain : functions of x that must be positive at rest, in every pose, by fault
+    metric : the function whose Hessian is the metric, or None
     load : whether the energy belongs to something outside, so that its work is booked
 
     >>> from taut import laws

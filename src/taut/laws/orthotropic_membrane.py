@@ -69,9 +69,9 @@ def orthotropic_membrane(
         shape)
 
     E is Green's strain with the warp as its first axis; D₁₁ = E₁/c, D₂₂ = E₂/c and D₁₂ = ν₁₂E₂/c
-    with c = 1 - ν₁₂²E₂/E₁; the stiffer direction is the warp. Cloth, sails, paper and fibre sheets; with E₁ =
-    E₂ and G = E₁/2(1 + ν) it is `stvk_membrane`, whose limits it shares. A warp at right angles to
-    a triangle has no part in its plane, and its energy no value. Derived in
+    with c = 1 - ν₁₂²E₂/E₁; the stiffer direction is the warp. Cloth, sails, paper and fibre sheets;
+    with E₁ = E₂ and G = E₁/2(1 + ν) it is `stvk_membrane`, whose limits it shares. A warp at right
+    angles to a triangle has no part in its plane, and its energy no value. Derived in
     docs/theory/09-continua.md.
     """
     Dm_inv = inverse(plane_edges(edges0, warp))
