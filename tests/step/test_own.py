@@ -136,3 +136,8 @@ def test_weights_must_match_the_formula(guide, weights, count):
     integrator = type("Wrong", (guide["PositionVerlet"],), {"weights": weights})()
     with pytest.raises(taut.errors.ModelError, match=f"evaluates {count} accelerations"):
         integrator.step(oscillator(), oscillator().initial_state(), 0.01)
+
+
+def test_unknown_options_are_rejected(guide):
+    with pytest.raises(TypeError, match="minimiser"):
+        guide["PositionVerlet"](minimiser="newton")

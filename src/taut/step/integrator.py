@@ -72,6 +72,10 @@ class Integrator(ABC):
             raise ModelError(f"the integrator {cls.__name__} must define {', '.join(missing)}")
         return super().__new__(cls)
 
+    def __init__(self) -> None:
+        """Take no options; a method that has some defines its own. `object` would ignore them."""
+        super().__init__()
+
     @property
     def doubling(self) -> float:
         """The error of two half steps, as a part of their difference from one whole step."""
