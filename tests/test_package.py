@@ -278,6 +278,7 @@ def test_top_level_names():
         "mesh",
         "plot",
         "scene",
+        "step",
     ]
     assert len(set(taut.__all__) - {*modules, "__version__"}) <= 40
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from taut import materials as materials
     from taut import mesh as mesh
     from taut import scene as scene
+    from taut import step as step
     from taut.binding.decorators import dissipation as dissipation
     from taut.binding.decorators import energy as energy
     from taut.binding.decorators import load as load
@@ -138,6 +139,7 @@ _MODULES = {
     "mesh": "mesh",
     "plot": "show.plot",
     "scene": "scene",
+    "step": "step",
 }
 
 __all__ = ["__version__", *_MODULES, *_HOME]

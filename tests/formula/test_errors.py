@@ -133,7 +133,7 @@ def test_only_functions_make_laws():
     with pytest.raises(taut.errors.LawError, match="must be a Python function, got"):
         taut.energy(partial(lambda x, k: norm(x[0]), k=1.0))
     with pytest.raises(taut.errors.LawError, match="no source 'hesian'; did you mean 'hessian'"):
-        laws.spring.compile("energy", 2, {"k": None, "l0": None}).source("hesian")
+        laws.spring.compile("energy", 2, {"k": (), "l0": ()}).source("hesian")
     with pytest.raises(taut.errors.ModelError, match="no 'activ'; did you mean 'active'"):
         taut.System(X, mass=1.0).initial_state().with_(activ={})
 

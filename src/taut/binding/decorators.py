@@ -37,6 +37,8 @@ class EnergyOptions(DissipationOptions, total=False):
 
     load: bool
     check_in_system: Callable[[Int, Float, Float, Mask], str | None] | None
+    domain: Mapping[str, Formula] | None
+    metric: Formula | None
 
 
 _OPTIONS: dict[Kind, frozenset[str]] = {
@@ -86,9 +88,15 @@ def energy(formula: Formula | None = None, **options: Any) -> Any:
     check_in_system : the same when a System is built, a function of the elements, their packed
         parameters at t = 0 (m, width), the initial positions (n, 3) [m] and a mask (n,) of the
         particles that are fixed for all time
+    domain : quantities as in `proper` that must be positive wherever the energy has a value, in the
+        pose of a system too: {"is inverted": lambda x: …}
+    metric : a function of the arguments of the formula whose Hessian, with the parts that are
+        `taut.formula.frozen` as constants, is positive semi-definite and serves Newton's method as
+        the metric (default: derived from the formula, or by eigenvalues)
 
     A parameter called `mass` that is not given is the mass of the element's particles [kg]. A
-    parameter annotated `taut.formula.Vector` has three components.
+    parameter annotated `taut.formula.Vector` has three components, one annotated `Matrix2` or
+    `Matrix3` is a 2×2 or 3×3 matrix.
 
     >>> import taut
     >>> from taut.formula import norm

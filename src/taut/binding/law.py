@@ -22,7 +22,7 @@ from taut.arrays import Float, Int, Mask
 from taut.binding._elements import check_elements
 from taut.binding.compiled_law import CompiledLaw, FormName
 from taut.errors import LawError, did_you_mean
-from taut.formula.vocabulary import Vector
+from taut.formula.vocabulary import Matrix2, Matrix3, Vector
 from taut.importable import find_by_name, require_importable
 
 Kind = Literal["energy", "dissipation", "load"]
@@ -36,7 +36,7 @@ _INVARIANCES = ("rigid motion", "translation")
 # Keyword arguments of Law.__call__, which a parameter of a formula would hide.
 _RESERVED_NAMES = ("self", "elements", "name", "breaking_strain")
 # With `from __future__ import annotations` an annotation is the text of its source.
-_VECTOR_NAMES = ("Vector", "formula.Vector", "taut.formula.Vector")
+_SHAPES = {"Vector": (Vector, (3,)), "Matrix2": (Matrix2, (2, 2)), "Matrix3": (Matrix3, (3, 3))}
 # Attribute of a formula of `__main__` in a pickle: kind and options of its law.
 _RECIPE = "law"
 _PARAMETER_LINE = re.compile(r"^ *(\w+(?:, \w+)*) : (.*)$")
@@ -87,10 +87,16 @@ class BoundLaw:
 
     def with_(self, **parameters: Any) -> Self:
         """Return the same law on the same elements with some parameters changed."""
-        kept = {"name": self.name, "breaking_strain": self.breaking_strain, **self.parameters}
-        # The elements were checked before: they are not checked and copied again.
-        changed: Self = self.law(None, **{**kept, **parameters})
-        return replace(changed, elements=self.elements)
+        given = self.law(None, **{"name": self.name, **parameters})
+        # What stays was checked before, and is neither checked nor copied again.
+        kept = {p: value for p, value in self.parameters.items() if p not in parameters}
+        changes: dict[str, Any] = {
+            "elements": self.elements,
+            "parameters": {**given.parameters, **kept},
+        }
+        if "breaking_strain" not in parameters:
+            changes["breaking_strain"] = self.breaking_strain
+        return replace(given, **changes)
 
 
 class Energy(BoundLaw):
@@ -132,10 +138,13 @@ class Law(Generic[Bound]):
     parameters : names of the parameters, in the order of the formula
     defaults : values of parameters that have one, by name
     vectors : number of components of each parameter that is a vector, by name
+    matrices : rows and columns of each parameter that is a matrix, by name
     rest : functions of x that measure parameters on the rest shape, by name
     limits : bounds of parameters by name, each a list of (relation, number), such as (">=", 0.0);
         the number may be the name of another parameter, or minus that name
     invariant : "rigid motion", "translation" or None
+    proper, domain : functions of x that must be positive at rest, in every pose, by fault
+    metric : the function whose Hessian is the metric, or None
     load : whether the energy belongs to something outside, so that its work is booked
 
     >>> from taut import laws
@@ -157,6 +166,8 @@ class Law(Generic[Bound]):
         proper: Mapping[str, Callable[..., Any]] | None = None,
         check: Callable[[Int], str | None] | None = None,
         check_in_system: Callable[[Int, Float, Float, Mask], str | None] | None = None,
+        domain: Mapping[str, Callable[..., Any]] | None = None,
+        metric: Callable[..., Any] | None = None,
     ) -> None:
         if not inspect.isfunction(formula):
             raise LawError(f"the formula of a law must be a Python function, got {formula!r}")
@@ -165,7 +176,8 @@ class Law(Generic[Bound]):
         self.rest = dict(rest or {})
         self.invariant = invariant
         self.load, self.check, self.check_in_system = load, check, check_in_system
-        self.proper = dict(proper or {})
+        self.proper, self.domain = dict(proper or {}), dict(domain or {})
+        self.metric = metric
         self.name: str = formula.__name__
         self.__name__, self.__doc__, self.__module__ = (
             self.name,
@@ -183,6 +195,7 @@ class Law(Generic[Bound]):
             "check": check,
         }
         self.vectors: dict[str, int] = {}
+        self.matrices: dict[str, tuple[int, int]] = {}
         self.defaults: dict[str, Any] = {}
         self.parameters = self._read_signature()
         for name, measure in self.rest.items():
@@ -239,6 +252,12 @@ class Law(Generic[Bound]):
         """What the docstring says of each parameter, by name."""
         return read_parameter_docs(self.__doc__)
 
+    def declared_shape(self, parameter: str) -> tuple[int, ...] | None:
+        """Return the shape of a parameter that annotation or default fix: (3,), (2, 2); or None."""
+        if parameter in self.vectors:
+            return (self.vectors[parameter],)
+        return self.matrices.get(parameter)
+
     def is_required(self, parameter: str) -> bool:
         """Whether a value must be given: there is no default, rest value or mass to take."""
         return parameter not in {*self.defaults, *self.rest, "mass"}
@@ -286,10 +305,11 @@ class Law(Generic[Bound]):
                 raise LawError(f"law '{self.name}': a parameter cannot be called '{p.name}'")
             if p.default is not p.empty:
                 self.defaults[p.name] = p.default
-            if p.annotation is Vector or p.annotation in _VECTOR_NAMES:
-                self.vectors[p.name] = 3
-            elif np.ndim(self.defaults.get(p.name, 0.0)) == 1:
-                self.vectors[p.name] = len(self.defaults[p.name])
+            shape = _read_shape(p.annotation) or np.shape(self.defaults.get(p.name, 0.0))
+            if len(shape) == 1:
+                self.vectors[p.name] = shape[0]
+            elif len(shape) == 2:
+                self.matrices[p.name] = (shape[0], shape[1])
         return [p.name for p in parameters]
 
     def _make_signature(self) -> inspect.Signature:
@@ -346,16 +366,18 @@ class Law(Generic[Bound]):
         return bound
 
     def compile(
-        self, form: FormName, particles: int, widths: Mapping[str, int | None]
+        self, form: FormName, particles: int, shapes: Mapping[str, tuple[int, ...]]
     ) -> CompiledLaw:
         """Return one form of the law for elements of `particles` particles, ready to evaluate.
 
-        widths : number of components of each vector parameter by name, None for a scalar
+        shapes : of each parameter by name: () of a scalar, (3,) of a vector, (2, 2) of a matrix
 
         The formula is traced in every call, so that a helper function that has changed since is
         noticed; equal expressions share one CompiledLaw, and machine code is made at first use.
         """
-        new = CompiledLaw(self.name, self.formula, form, particles, dict(widths))
+        new = CompiledLaw(
+            self.name, self.formula, form, particles, dict(shapes), metric=self.metric
+        )
         return self._compiled.setdefault(new.digest, new)
 
 
@@ -369,6 +391,14 @@ def _restore_law(formula: Callable[..., Any]) -> Law[Any]:
 
 def _make_law(formula: Callable[..., Any], kind: Kind, options: Mapping[str, Any]) -> Law[Any]:
     return Law(formula, kind, **options)
+
+
+def _read_shape(annotation: Any) -> tuple[int, ...]:
+    """Return the shape that an annotation of a parameter stands for, () if none."""
+    for name, (kind, shape) in _SHAPES.items():
+        if annotation is kind or annotation in (name, f"formula.{name}", f"taut.formula.{name}"):
+            return shape
+    return ()
 
 
 def _is_number(text: str) -> bool:

@@ -12,6 +12,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Mapping
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +31,13 @@ _LIBRARIES = {"numpy", "scipy", *sys.stdlib_module_names}
 _FOREIGN_CALL = re.compile(r"\b((?:np|numpy|math|scipy)(?:\.\w+)*\.(\w+))\(")
 _OTHER_NAMES = {"arccos": "acos", "arcsin": "asin", "arctan2": "atan2", "hypot": "norm",
                 "fmax": "maximum", "fmin": "minimum"}  # fmt: skip
-Widths = Mapping[str, int | None]  # components of each vector parameter, None for a scalar
+Shapes = Mapping[str, tuple[int, ...]]  # of each parameter: () is a scalar, (3,) a vector
 
 
-def trace(name: str, formula: Callable[..., Any], particles: int, widths: Widths) -> Expr:
+def trace(name: str, formula: Callable[..., Any], particles: int, shapes: Shapes) -> Expr:
     """Return the scalar that a formula computes for elements of `particles` particles."""
     graph = Graph()
-    result = _run(name, formula, graph, particles, _parameter_symbols(graph, widths))
+    result = _run(name, formula, graph, particles, _parameter_symbols(graph, shapes))
     place = _locate(name, formula)
     if isinstance(result, Array):
         raise LawError(f"{place} must return one scalar, got an array of shape {result.shape}")
@@ -61,11 +62,11 @@ def trace(name: str, formula: Callable[..., Any], particles: int, widths: Widths
 
 
 def trace_load(
-    name: str, formula: Callable[..., Any], particles: int, widths: Widths
+    name: str, formula: Callable[..., Any], particles: int, shapes: Shapes
 ) -> list[Expr]:
     """Return the components of the forces of a load, three for each particle in turn."""
     graph = Graph()
-    arguments = {"v": _vectors(graph, "v", particles), **_parameter_symbols(graph, widths)}
+    arguments = {"v": _vectors(graph, "v", particles), **_parameter_symbols(graph, shapes)}
     result = _run(name, formula, graph, particles, arguments)
     place = _locate(name, formula)
     if any(n.op == "rate" for n in graph.nodes):
@@ -84,33 +85,29 @@ def trace_load(
 
 def trace_measure(
     name: str, formula: Callable[..., Any], particles: int
-) -> tuple[list[Expr], bool]:
-    """Return the components of a rest value, a function of x alone, and whether it is a vector."""
+) -> tuple[list[Expr], tuple[int, ...]]:
+    """Return the components of a rest value, a function of x alone, row by row, and its shape."""
     graph = Graph()
     result = _run(name, formula, graph, particles, {})
     place = _locate(name, formula)
     if any(n.op == "rate" for n in graph.nodes):
         raise LawError(f"{place} uses rate(…); a rest value is measured where nothing moves")
     if isinstance(result, (Array, list, tuple, np.ndarray)):
-        vector = as_array(result)
-        if len(vector.shape) != 1:
-            raise LawError(
-                f"{place} must return a scalar or a vector, got an array of shape {vector.shape}"
-            )
-        return [graph.as_node(item) for item in vector.items], True
+        array = as_array(result)
+        return [graph.as_node(item) for item in array.items], array.shape
     is_comparison = isinstance(result, Expr) and result.is_boolean
     if is_comparison or not isinstance(result, (Expr, int, float)):
-        raise LawError(f"{place} must return a scalar or a vector, got {result!r}")
-    return [graph.as_node(result)], False
+        raise LawError(f"{place} must return a scalar, a vector or a matrix, got {result!r}")
+    return [graph.as_node(result)], ()
 
 
-def _parameter_symbols(graph: Graph, widths: Widths) -> dict[str, Any]:
-    """Return a symbol, or a vector of symbols, for each parameter."""
+def _parameter_symbols(graph: Graph, shapes: Shapes) -> dict[str, Any]:
+    """Return a symbol, or a vector or matrix of symbols, for each parameter."""
     arguments: dict[str, Any] = {}
     column = 0
-    for name, width in widths.items():
-        components = [graph.symbol("p", name, j, column + j) for j in range(width or 1)]
-        arguments[name] = components[0] if width is None else Array(components, (width,))
+    for name, shape in shapes.items():
+        components = [graph.symbol("p", name, j, column + j) for j in range(prod(shape))]
+        arguments[name] = Array(components, shape) if shape else components[0]
         column += len(components)
     return arguments
 
@@ -204,6 +201,12 @@ def energy_form(root: Expr) -> Expr:
         raise LawError("rate(…) has no meaning in an energy: write a @taut.dissipation")
     totals = find_totals(root)
     return totals[0].args[0] if totals else root
+
+
+def reject_frozen(root: Expr) -> None:
+    """Raise if a formula uses frozen(…): its force would not be the derivative of its energy."""
+    if any(n.op == "frozen" for n in reachable([root])):
+        raise LawError("frozen(…) has a meaning only in the metric of a law")
 
 
 def find_totals(root: Expr) -> list[Expr]:

@@ -3,12 +3,15 @@
 Along lines      spring, zero_length_spring, cable, stiffening_spring, discrete_shell_edge,
                  rod_bending, planar_rod_bending, rod_clamp, rod_hinge
 Sheets           shell_bending, bridson_bending, discrete_shell_bending, area, area_barrier,
-                 discrete_shell_area, surface_tension
-Volumes          volume, pressure, membrane_pressure, gas, enclosed_volume
+                 discrete_shell_area, surface_tension, stvk_membrane, orthotropic_membrane,
+                 neo_hookean_membrane
+Volumes          volume, pressure, membrane_pressure, gas, enclosed_volume, neo_hookean_solid,
+                 corotated_solid
 External forces  gravity, force, wind, pin; attachment joins bodies
 Form finding     force_density, tension, equal_lengths, planarity, plane_spring, sphere_spring
 Damping          spring_damping, bridson_damping, drag, rayleigh
 _geometry        lengths, angles, areas and volumes that several of them share
+_continuum       deformation gradients, moduli and metrics of the laws of continua
 """
 
 from taut.laws.area import area
@@ -17,6 +20,7 @@ from taut.laws.attachment import attachment
 from taut.laws.bridson_bending import bridson_bending
 from taut.laws.bridson_damping import bridson_damping
 from taut.laws.cable import cable
+from taut.laws.corotated_solid import corotated_solid
 from taut.laws.discrete_shell_area import discrete_shell_area
 from taut.laws.discrete_shell_bending import discrete_shell_bending
 from taut.laws.discrete_shell_edge import discrete_shell_edge
@@ -28,6 +32,9 @@ from taut.laws.force_density import force_density
 from taut.laws.gas import gas
 from taut.laws.gravity import gravity
 from taut.laws.membrane_pressure import membrane_pressure
+from taut.laws.neo_hookean_membrane import neo_hookean_membrane
+from taut.laws.neo_hookean_solid import neo_hookean_solid
+from taut.laws.orthotropic_membrane import orthotropic_membrane
 from taut.laws.pin import pin
 from taut.laws.planar_rod_bending import planar_rod_bending
 from taut.laws.planarity import planarity
@@ -42,6 +49,7 @@ from taut.laws.sphere_spring import sphere_spring
 from taut.laws.spring import spring
 from taut.laws.spring_damping import spring_damping
 from taut.laws.stiffening_spring import stiffening_spring
+from taut.laws.stvk_membrane import stvk_membrane
 from taut.laws.surface_tension import surface_tension
 from taut.laws.tension import tension
 from taut.laws.volume import volume
@@ -55,6 +63,7 @@ __all__ = [
     "bridson_bending",
     "bridson_damping",
     "cable",
+    "corotated_solid",
     "discrete_shell_area",
     "discrete_shell_bending",
     "discrete_shell_edge",
@@ -66,6 +75,9 @@ __all__ = [
     "gas",
     "gravity",
     "membrane_pressure",
+    "neo_hookean_membrane",
+    "neo_hookean_solid",
+    "orthotropic_membrane",
     "pin",
     "planar_rod_bending",
     "planarity",
@@ -80,6 +92,7 @@ __all__ = [
     "spring",
     "spring_damping",
     "stiffening_spring",
+    "stvk_membrane",
     "surface_tension",
     "tension",
     "volume",

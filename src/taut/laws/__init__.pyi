@@ -19,6 +19,7 @@ __all__ = [
     "bridson_bending",
     "bridson_damping",
     "cable",
+    "corotated_solid",
     "discrete_shell_area",
     "discrete_shell_bending",
     "discrete_shell_edge",
@@ -30,6 +31,9 @@ __all__ = [
     "gas",
     "gravity",
     "membrane_pressure",
+    "neo_hookean_membrane",
+    "neo_hookean_solid",
+    "orthotropic_membrane",
     "pin",
     "planar_rod_bending",
     "planarity",
@@ -44,6 +48,7 @@ __all__ = [
     "spring",
     "spring_damping",
     "stiffening_spring",
+    "stvk_membrane",
     "surface_tension",
     "tension",
     "volume",
@@ -161,6 +166,26 @@ class _Cable(Law[Energy]):
         """
 
 cable: _Cable
+
+class _CorotatedSolid(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        young: _Parameter,
+        poisson: _Parameter,
+        Dm_inv: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Tetrahedron with a linear law that turns with it: V = v (μ |F - R|² + ½ λ (s - 3)²).
+
+        young : Young's modulus [Pa]
+        poisson : Poisson's ratio ν [1], above -1 and below 0.5
+        Dm_inv : inverse of the rest edges, 3×3 [1/m] (default: measured on the rest shape)
+        """
+
+corotated_solid: _CorotatedSolid
 
 class _DiscreteShellArea(Law[Energy]):
     def __call__(  # type: ignore[override]
@@ -362,6 +387,79 @@ class _MembranePressure(Law[Energy]):
         """
 
 membrane_pressure: _MembranePressure
+
+class _NeoHookeanMembrane(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        young: _Parameter,
+        poisson: _Parameter,
+        thickness: _Parameter,
+        Dm_inv: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Triangle of a rubber sheet: V = ½ A t μ (tr C - 2 - (1-ν)/(1-2ν) ln J²), C = FᵀF.
+
+        young : Young's modulus at small strain [Pa]
+        poisson : Poisson's ratio ν at small strain [1], from 0 to 0.5, incompressible
+        thickness : t of the rest shape [m]
+        Dm_inv : inverse of the rest edges in the plane of the triangle, 2×2 [1/m] (default:
+            measured on the rest shape)
+        """
+
+neo_hookean_membrane: _NeoHookeanMembrane
+
+class _NeoHookeanSolid(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        young: _Parameter,
+        poisson: _Parameter,
+        Dm_inv: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Tetrahedron of rubber: V = v (½ μ (tr C - 3 - 2 ln J) + ¼ λ (J² - 1 - 2 ln J)), C = FᵀF.
+
+        young : Young's modulus at small strain [Pa]
+        poisson : Poisson's ratio ν at small strain [1], from 0 to below 0.5
+        Dm_inv : inverse of the rest edges, 3×3 [1/m] (default: measured on the rest shape)
+        """
+
+neo_hookean_solid: _NeoHookeanSolid
+
+class _OrthotropicMembrane(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        warp_young: _Parameter,
+        weft_young: _Parameter,
+        poisson: _Parameter,
+        shear: _Parameter,
+        thickness: _Parameter,
+        warp: _Parameter,
+        edges0: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Triangle of a woven sheet: V = ½ A t (D₁₁E₁₁² + 2D₁₂E₁₁E₂₂ + D₂₂E₂₂² + 4G E₁₂²).
+
+        warp_young : Young's modulus E₁ along the warp [Pa]
+        weft_young : Young's modulus E₂ along the weft [Pa], at most E₁
+        poisson : ν₁₂ [1]: a pull along the warp by ε narrows the sheet by ν₁₂ε
+        shear : shear modulus G [Pa] between warp and weft
+        thickness : t [m]
+        warp : direction of the warp in the rest shape [1], of any length; its part in the plane of
+            each triangle counts
+        edges0 : rest edges from the first corner as columns, 3×2 [m] (default: measured on the
+            rest shape)
+        """
+
+orthotropic_membrane: _OrthotropicMembrane
 
 class _Pin(Law[Energy]):
     def __call__(  # type: ignore[override]
@@ -611,6 +709,29 @@ class _StiffeningSpring(Law[Energy]):
         """
 
 stiffening_spring: _StiffeningSpring
+
+class _StvkMembrane(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        young: _Parameter,
+        poisson: _Parameter,
+        thickness: _Parameter,
+        Dm_inv: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Triangle of a sheet with a linear law of Green's strain: V = A t (μ tr E² + ½ λ' (tr E)²).
+
+        young : Young's modulus [Pa]
+        poisson : Poisson's ratio ν [1], above -1 and up to 0.5
+        thickness : t [m]
+        Dm_inv : inverse of the rest edges in the plane of the triangle, 2×2 [1/m] (default:
+            measured on the rest shape)
+        """
+
+stvk_membrane: _StvkMembrane
 
 class _SurfaceTension(Law[Energy]):
     def __call__(  # type: ignore[override]

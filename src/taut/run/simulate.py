@@ -161,9 +161,17 @@ def check_arguments(
             f"the integrator of {function} must be an instance: {name}(), not the class {name}"
         )
     if not isinstance(integrator, Integrator):
+        hint = ""
+        if hasattr(integrator, "step") or hasattr(integrator, "advance"):
+            parts = ("step", "advance", "check", "warn", "order", "stability", "needs")
+            missing = ", ".join(part for part in parts if not hasattr(integrator, part))
+            hint = (
+                f", which has no {missing or 'base class'}; "
+                "derive it from taut.step.Explicit, Implicit or Integrator"
+            )
         raise ModelError(
             f"the integrator of {function} must be one such as taut.ImplicitEuler(), "
-            f"got {integrator!r}"
+            f"got {integrator!r}{hint}"
         )
     if state is not None:
         require_state(state, function)

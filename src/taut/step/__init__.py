@@ -12,4 +12,24 @@ _objective : the objective of an implicit stage; _combination : sums of explicit
 _accelerations : the accelerations at work, to which tolerances are relative
 _combination_kernels, _objective_kernels : their compiled loops
 _highest_frequency : what limits an explicit step
+
+The names below are what an integrator of your own needs.
 """
+
+from taut.step._objective import Prediction, extrapolate
+from taut.step.explicit import Explicit
+from taut.step.implicit import Implicit, SolvedStage, StageStart
+from taut.step.integrator import Integrator
+from taut.step.step_result import Stage, StepResult
+
+__all__ = [
+    "Explicit",
+    "Implicit",
+    "Integrator",
+    "Prediction",
+    "SolvedStage",
+    "Stage",
+    "StageStart",
+    "StepResult",
+    "extrapolate",
+]

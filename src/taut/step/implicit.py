@@ -62,8 +62,9 @@ class LinearImplicit(Integrator):
 
 @dataclass(eq=False)
 class StageStart:
-    """Where a stage starts, and what its objective needs (see `taut.step._objective`).
+    """Where a stage starts, and what its objective needs.
 
+    prediction : where it ends if no force acts, from `extrapolate`
     frozen : the state whose geometry damping uses
     old : y of the old positions [m], (n, 3); the objective never ends above its value there
     increments : whether damping laws act as increments since `frozen`, rather than as rates
@@ -122,9 +123,17 @@ class _Memory:
     is_compiled: bool = False  # the Hessians have been sent to be compiled
     factors: dict[tuple[float, bytes], LinearSolver] = field(default_factory=dict)
 
+    def carry_over(self) -> _Memory:
+        """Return what is kept for other values of parameters: not the factors."""
+        return _Memory(self.is_compiled)
+
 
 class Implicit(LinearImplicit):
     """Integrators whose stages minimise an objective.
+
+    Each stage solves q' = q̄ + γ v', v' = v̄ + γ M⁻¹f(q', v', t'). A class of your own declares
+    `order`, `stability`, `needs` and the number of `stages`; `predict` gives q̄, v̄ and γ of each,
+    `book` the end of the step. docs/guide/own-integrator.md has an example.
 
     tolerance : the residual each step must reach (see `taut.Tolerance`)
     solver : "auto", "direct" or "cg"

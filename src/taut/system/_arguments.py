@@ -168,5 +168,7 @@ def _place_list(
         law = shared.get(id(entry))
         if law is None:
             law = place(entry, system.rest, system.mass, flat=system.flat)
+        if entry.law.domain:
+            law.reject_outside_domain(system.pose)
         placed[name] = law
     return placed

@@ -46,7 +46,8 @@ class Assembly:
     def adopt(self, other: Assembly) -> None:
         """Use the pattern and the lists of another assembly if its elements are the same."""
         same = len(self.terms) == len(other.terms) and all(
-            a.compiled is b.compiled and np.array_equal(a.elements, b.elements)
+            a.compiled is b.compiled
+            and (a.elements is b.elements or np.array_equal(a.elements, b.elements))
             for a, b in zip(self.terms, other.terms, strict=True)
         )
         if same:

@@ -190,9 +190,7 @@ def _tabulate_law(name: str, placed: PlacedLaw, state: State, rows: Int) -> Memb
     )
     force = np.einsum("ij,ij->i", direction, placed.gradients(np.array(state.q), state.t)[rows, 1])
     rest = np.full(len(rows), np.nan)
-    if (
-        placed.parameters.widths.get("l0", 1) is None
-    ):  # the law has a parameter l0, and it is a scalar
+    if placed.parameters.shapes.get("l0") == ():  # the law has an l0, and it is a scalar
         rest = placed.parameters.pack(state.t)[rows, placed.parameters.columns("l0")]
     coincident = np.flatnonzero((length == 0.0) & (rest > 0.0))
     force[

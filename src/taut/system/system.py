@@ -32,9 +32,10 @@ from taut.system.elements import (
     particle_selection,
 )
 from taut.system.members import Members, members
+from taut.system.parameter_change import change_parameters
 from taut.system.projector import ConstraintProjector
 from taut.system.state import State, check_masks, require_state
-from taut.system.workspace import share_patterns, workspace_for
+from taut.system.workspace import share_patterns, share_workspace, workspace_for
 
 _SCRIPT_START = 1e-3  # [s] of a script's path from which its initial velocity is computed
 
@@ -158,9 +159,22 @@ class System:
     _repr_html_ = system_html
 
     def with_(self, **changes: Any) -> System:
-        """Return a system with some arguments changed; unchanged laws are not placed again."""
-        changed = self._copy(changes)
-        share_patterns(self, changed)
+        """Return a system with some arguments changed; unchanged laws are not placed again.
+
+        If laws have only other values of parameters, as `BoundLaw.with_` gives them, it costs less
+        than a step: nothing is analysed again, and solvers continue with what they know.
+
+        >>> import taut
+        >>> spring, weight = taut.laws.spring([[0, 1]], k=10.0), taut.laws.gravity()
+        >>> system = taut.System([[0, 0, 0], [0, -1, 0]], mass=1.0, energies=[spring, weight])
+        >>> stiffer = system.with_(energies=[spring.with_(k=20.0), weight])
+        """
+        changed = change_parameters(self, changes)
+        if changed is None:
+            changed = self._copy(changes)
+            share_patterns(self, changed)
+        else:
+            share_workspace(self, changed)
         return changed
 
     def _arguments(self) -> dict[str, Any]:

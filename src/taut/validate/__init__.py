@@ -6,7 +6,7 @@
 - motion: `_oscillators`, `_pendulums`, `_waves`, `_integrators`, `_conservation`, `_energy`
 - lines: `_chains`, `_cables`, `_rods`, `_beams`, `_buckling`
 - frames and shells through limit points: `_paths`; trusses: `_trusses`
-- sheets and solids: `_lattices`, `_moduli`, `_shells`, `_pressure`, `_forms`, `_films`
+- sheets and solids: `_lattices`, `_moduli`, `_continua`, `_shells`, `_pressure`, `_forms`, `_films`
 
-Each of the nineteen last files is one group of cases; its name without the underscore is the group.
+Each of the twenty last files is one group of cases; its name without the underscore is the group.
 """
