@@ -66,7 +66,7 @@ def test_named_files_exist(page):
 def test_excerpt_of_generated_source_is_current():
     page = (ROOT / "docs/guide/own-law.md").read_text()
     excerpt = re.search(r"From the middle of the output:\n\n```\n(.*?)```", page, re.DOTALL)[1]
-    source = laws.spring.compile("energy", 2, {"k": None, "l0": None}).source().splitlines()
+    source = laws.spring.compile("energy", 2, {"k": (), "l0": ()}).source().splitlines()
     assert [
         line for line in excerpt.splitlines() if line.strip() != "..." and line not in source
     ] == []

@@ -36,6 +36,7 @@ GROUND = (
     "regular_file",
     "tables",
     "extras",
+    "importable",
     "progress",
     "watch",
     "threads",
@@ -106,16 +107,12 @@ def house() -> str:
     parts.append(
         f'<rect x="{LEFT - 24}" y="{base}" width="{WIDTH + 48}" height="34" fill="#90a4ae" stroke="{INK}"/>'
     )
-    parts.append(
-        text(
-            middle,
-            base + 22,
-            "   ".join(f"{name}.py" for name in GROUND),
-            size=10,
-            anchor="middle",
-            weight=700,
+    half = (len(GROUND) + 1) // 2
+    for row, names in enumerate((GROUND[:half], GROUND[half:])):
+        files = "   ".join(f"{name}.py" for name in names)
+        parts.append(
+            text(middle, base + 14 + 13 * row, files, size=10, anchor="middle", weight=700)
         )
-    )
 
     parts.append(
         f'<path d="M28 {TOP + 20} V{base - 20}" stroke="{INK}" stroke-width="1.5" marker-end="url(#down)"/>'

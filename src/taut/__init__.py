@@ -23,7 +23,7 @@ validate, bench, cli   comparison with analytic solutions; speed; the command li
 errors, arrays         exceptions; array types
 extras, threads        optional dependencies; the threading layer
 progress, tables       progress on standard error; tables as text and CSV
-watch                  look at a long computation while it runs
+watch, importable      look at a long computation while it runs; functions in pickles
 atomic_write           write files whole or not at all; regular_file: read them
 """
 
@@ -43,19 +43,28 @@ if TYPE_CHECKING:
     from taut import materials as materials
     from taut import mesh as mesh
     from taut import scene as scene
+    from taut import step as step
     from taut.binding.decorators import dissipation as dissipation
     from taut.binding.decorators import energy as energy
     from taut.binding.decorators import load as load
+    from taut.binding.law import Damping as Damping
+    from taut.binding.law import Energy as Energy
+    from taut.binding.law import Load as Load
     from taut.errors import NotConverged as NotConverged
     from taut.errors import TautError as TautError
+    from taut.laws.rayleigh import rayleigh_coefficients as rayleigh_coefficients
     from taut.optimise.tolerance import Tolerance as Tolerance
     from taut.run.ledger import Ledger as Ledger
     from taut.run.open_run import open_run as open_run
     from taut.run.simulate import simulate as simulate
+    from taut.run.trajectory import to_xarray as to_xarray
     from taut.show import plot as plot
+    from taut.statics.buckling import buckling as buckling
+    from taut.statics.determinacy import determinacy as determinacy
     from taut.statics.equilibrium import equilibrium as equilibrium
     from taut.statics.form_finding import form_finding as form_finding
     from taut.statics.modes import modes as modes
+    from taut.statics.path import path as path
     from taut.statics.stability import stability as stability
     from taut.step.adaptive import Adaptive as Adaptive
     from taut.step.bdf2 import BDF2 as BDF2
@@ -69,6 +78,7 @@ if TYPE_CHECKING:
     from taut.step.tr_bdf2 import TRBDF2 as TRBDF2
     from taut.step.velocity_verlet import VelocityVerlet as VelocityVerlet
     from taut.system.building import areal_mass as areal_mass
+    from taut.system.building import consistent_mass as consistent_mass
     from taut.system.building import join as join
     from taut.system.building import line_mass as line_mass
     from taut.system.building import rest_length as rest_length
@@ -82,12 +92,16 @@ __version__ = "0.1.0.dev0"
 _HOME = {
     "NotConverged": "errors",
     "TautError": "errors",
+    "Damping": "binding.law",
+    "Energy": "binding.law",
+    "Load": "binding.law",
     "dissipation": "binding.decorators",
     "energy": "binding.decorators",
     "load": "binding.decorators",
     "Ledger": "run.ledger",
     "open_run": "run.open_run",
     "simulate": "run.simulate",
+    "to_xarray": "run.trajectory",
     "Tolerance": "optimise.tolerance",
     "Adaptive": "step.adaptive",
     "BDF2": "step.bdf2",
@@ -104,8 +118,13 @@ _HOME = {
     "TRBDF2": "step.tr_bdf2",
     "VelocityVerlet": "step.velocity_verlet",
     "modes": "statics.modes",
+    "rayleigh_coefficients": "laws.rayleigh",
+    "path": "statics.path",
+    "buckling": "statics.buckling",
+    "determinacy": "statics.determinacy",
     "join": "system.building",
     "areal_mass": "system.building",
+    "consistent_mass": "system.building",
     "line_mass": "system.building",
     "volume_mass": "system.building",
     "rest_length": "system.building",
@@ -122,6 +141,7 @@ _MODULES = {
     "mesh": "mesh",
     "plot": "show.plot",
     "scene": "scene",
+    "step": "step",
 }
 
 __all__ = ["__version__", *_MODULES, *_HOME]

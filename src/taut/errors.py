@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import partial
 from typing import Any
 
 __all__ = [  # `TautError` and `NotConverged` are public as `taut.TautError`, `taut.NotConverged`
@@ -89,6 +90,10 @@ class SceneError(TautError):
         if count > self.MAX_SHOWN:
             lines.append(f"and {count - self.MAX_SHOWN} more")
         super().__init__("\n  ".join(lines))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For other processes: the default would take the message for the list of problems."""
+        return partial(type(self), path=self.path), (self.problems,)
 
 
 class RunError(TautError):

@@ -16,6 +16,7 @@ EXTRAS = {
     "usd": "usd-core",
     "view": "viser",
     "vtkhdf": "h5py",
+    "xarray": "xarray",
 }
 """Extras of `pip install 'taut[…]'`, each with the package whose version `taut info` shows."""
 

@@ -1,4 +1,4 @@
-"""Tables as aligned text and as CSV files, which are written whole or not at all."""
+"""Tables: for numpy and pandas, as aligned text, and as CSV files, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -6,11 +6,33 @@ import csv
 import io
 import math
 import os
-from collections.abc import Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
 
 from taut.atomic_write import atomic_write
 from taut.errors import ModelError
+
+
+class Table(ABC):
+    """Something with named columns, whose rows `pandas.DataFrame` reads.
+
+    pandas iterates over what it does not know, and takes dictionaries as rows. `__array__` with a
+    structured array would be shorter, but pandas then has a single column of tuples.
+    """
+
+    @abstractmethod
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the columns by name, all of one length."""
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows: name of the column → value."""
+        columns = {name: column.tolist() for name, column in self.columns().items()}
+        for row in zip(*columns.values(), strict=True):
+            yield dict(zip(columns, row, strict=True))
 
 
 def write_csv(

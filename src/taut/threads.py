@@ -10,9 +10,12 @@ from __future__ import annotations
 import ctypes
 import importlib
 import os
+import sys
 from functools import cache
 from importlib import metadata
 from typing import Any
+
+from taut.errors import ModelError
 
 
 @cache
@@ -36,6 +39,48 @@ def prepare_threads() -> str:
         layer = "workqueue"
     config.THREADING_LAYER = layer
     return layer
+
+
+def hold_during_fork(lock: Any) -> None:
+    """Let a fork of this process wait until no other thread holds a lock.
+
+    The child would wait for ever for a thread that it has not inherited.
+    """
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(
+            before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
+        )
+
+
+def raise_if_forked_from_openmp() -> None:
+    """Raise in a process that was forked from one with threads of GNU OpenMP.
+
+    Numba ends such a process at its first loop, and a pool that replaces it never ends.
+    """
+    if _FORKED_FROM_OPENMP:
+        raise ModelError(
+            "this process was forked from one that has used OpenMP threads, which do not survive "
+            "a fork: start processes by multiprocessing.get_context('spawn'), or install tbb"
+        )
+
+
+_FORKED_FROM_OPENMP: list[int] = []  # ids of this process and of forked ancestors
+
+
+def _note_fork() -> None:
+    numba = sys.modules.get("numba")
+    if numba is None or sys.platform != "linux":
+        return
+    try:
+        layer = numba.threading_layer()
+    except (AttributeError, ValueError):  # numba is only half imported, or has no threads yet
+        return
+    if layer == "omp":
+        _FORKED_FROM_OPENMP.append(os.getpid())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
 
 
 def _importable(pool: str) -> bool:

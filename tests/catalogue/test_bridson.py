@@ -270,7 +270,7 @@ def test_damping_is_continuous_where_the_angle_wraps_at_pi(h, k, sign):
         [system.T(s) + system.V(s) for s in (system.initial_state(), *(s for s, _ in run))]
     )
     assert np.diff(energy).max() < 0
-    taken = [entry.dissipated["bridson_damping"] for entry in ledger]
+    taken = [entry.dissipated["bridson_damping"] for entry in ledger.entries]
     # Ψ of the step is ½k|E|(2 sin(Δθ/2)/h)²: the moment is k|E| sin(Δθ)/h, and a step along the
     # chord does work r sin Δθ/r
     assert taken == pytest.approx(k * np.sin(folds) ** 2 / h, rel=5e-3)

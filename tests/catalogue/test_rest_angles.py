@@ -138,3 +138,40 @@ def test_rounding_errors_leave_a_straight_rod_straight(law, stiffness):
         )
         angles = measure_rest_angle(law, points, triples, **{stiffness: 1.0})
         assert (angles == 0.0).all()
+
+
+@pytest.mark.parametrize("law", HINGES[:2], ids=lambda law: law.name)
+def test_hinge_folds_flat_onto_itself_and_beyond(law):
+    """V is continuous where θ jumps from π to -π: θ₀ = 3 rad, then θ = 3.1 and 3.2 rad."""
+    hinge = np.array([[0.5, 1.0, 0.0], [0.5, -1.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+    system = taut.System(hinge, mass=1.0, energies=[bind(law, [[0, 1, 2, 3]], theta0=3.0)])
+
+    def fold(theta):
+        q = hinge.copy()
+        q[1] = [0.5, -np.cos(theta), -np.sin(theta)]
+        return system.initial_state().with_(q=q)
+
+    unit = system.V(fold(2.0))  # of a change by 1 rad
+    for theta in (3.1, np.pi, 3.2, 4.0, 6.0):
+        assert system.V(fold(theta)) == pytest.approx(unit * (theta - 3.0) ** 2, rel=1e-9)
+
+
+@pytest.mark.parametrize("law", HINGES[:2], ids=lambda law: law.name)
+def test_fold_of_nearly_pi_is_pressed_shut(law):
+    """A load that presses a hinge of θ₀ = 3.09 rad shut is borne by its moment, beyond π.
+
+    The moment balances the load at the apex: F cos(θ - π) = V'/h with the height h = 1.
+    """
+    stiffness_ratio = {"shell_bending": 1.0, "discrete_shell_bending": 6.0}  # V''/stiffness
+    theta0 = 3.09
+    hinge = np.array([[0.5, 1.0, 0.0], [0.5, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+    hinge[1] = [0.5, -np.cos(theta0), -np.sin(theta0)]
+    stiffness = bind(law, [[0, 1, 2, 3]], theta0=theta0)
+    sides = laws.spring([[1, 2], [1, 3]], k=1e4)
+    free = taut.System(hinge, mass=1.0, fixed=[0, 2, 3], energies=[sides, stiffness])
+    curvature = 2.0 * stiffness_ratio[law.name]
+    loaded = free.with_(energies=[*free.energies, laws.force([1], f=(0, 0, 0.1 * curvature))])
+    found = taut.equilibrium(loaded)
+    theta = np.pi + np.arctan2(found.state.q[1, 2], found.state.q[1, 1])
+    assert theta > np.pi
+    assert theta - theta0 == pytest.approx(0.1 * np.cos(theta - np.pi), rel=1e-3)

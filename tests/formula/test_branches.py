@@ -182,7 +182,7 @@ def test_deeply_nested_branches_stay_small():
             y = abs(y - 0.1 * i)
         return k * y
 
-    source = taut.energy(nested).compile("energy", 1, {"k": None}).source()
+    source = taut.energy(nested).compile("energy", 1, {"k": ()}).source()
     assert source.count("\n") < 1000
 
     def exploding(x, k):
@@ -192,7 +192,7 @@ def test_deeply_nested_branches_stay_small():
         return k * y
 
     with pytest.raises(taut.errors.LawError, match="unrelated branches"):
-        taut.energy(exploding).compile("energy", 1, {"k": None}).source()
+        taut.energy(exploding).compile("energy", 1, {"k": ()}).source()
 
 
 def test_degenerate_hinge_is_finite():

@@ -133,7 +133,7 @@ def test_only_functions_make_laws():
     with pytest.raises(taut.errors.LawError, match="must be a Python function, got"):
         taut.energy(partial(lambda x, k: norm(x[0]), k=1.0))
     with pytest.raises(taut.errors.LawError, match="no source 'hesian'; did you mean 'hessian'"):
-        laws.spring.compile("energy", 2, {"k": None, "l0": None}).source("hesian")
+        laws.spring.compile("energy", 2, {"k": (), "l0": ()}).source("hesian")
     with pytest.raises(taut.errors.ModelError, match="no 'activ'; did you mean 'active'"):
         taut.System(X, mass=1.0).initial_state().with_(activ={})
 
@@ -178,3 +178,35 @@ def test_reject_parameter_that_changes_shape_in_time():
     assert system.V(state) == 0.0
     with pytest.raises(taut.errors.LawError, match=r"'k' must have the shape .*, got \(3,\)"):
         system.V(state.with_(t=2.0))
+
+
+FOREIGN = {
+    "np.linalg.norm": (lambda x: np.linalg.norm(x[1] - x[0]), "norm"),
+    "np.dot": (lambda x: np.dot(x[0], x[1]), "dot"),
+    "np.cross": (lambda x: np.cross(x[0], x[1])[0], "cross"),
+    "np.sqrt": (lambda x: np.sqrt(x[0][0]), "sqrt"),
+    "np.arctan2": (lambda x: np.arctan2(x[0][0], x[1][0]), "atan2"),
+    "math.sin": (lambda x: math.sin(x[0][0]), "sin"),
+}
+
+
+@pytest.mark.parametrize("call", FOREIGN)
+def test_functions_of_numpy_are_blamed_on_the_line_that_calls_them(call):
+    formula, function = FOREIGN[call]
+    with pytest.raises(taut.errors.LawError) as caught:
+        bind(formula)
+    message = str(caught.value)
+    assert f"line {formula.__code__.co_firstlineno} `" in message
+    assert f"taut.formula.{function} instead of {call}" in message
+
+
+def test_a_vector_for_a_scalar_says_how_to_annotate():
+    @taut.energy
+    def push(x, d):
+        return dot(d, x[0])
+
+    for elements in ([[0]], [[0], [1], [2]]):  # with three elements it is one number for each
+        with pytest.raises(
+            taut.errors.LawError, match=r"must be annotated .*, d: taut\.formula\.Vector"
+        ):
+            taut.System(np.eye(3), mass=1.0, energies=[push(elements, d=(1, 0, 0))])

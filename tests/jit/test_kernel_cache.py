@@ -199,9 +199,9 @@ def test_source_does_not_depend_on_earlier_derivations():
     def mine(x, k, l0):
         return k / 2 * (norm(x[1] - x[0]) - l0) ** 2
 
-    variant = mine.compile("energy", 2, {"k": None, "l0": None})
+    variant = mine.compile("energy", 2, {"k": (), "l0": ()})
     first = [variant.source(kind) for kind in ("hessian", "parameters", "gradient")]
     assert [variant.source(kind) for kind in ("hessian", "parameters", "gradient")] == first
-    again = mine.compile("energy", 2, {"k": None, "l0": None})
+    again = mine.compile("energy", 2, {"k": (), "l0": ()})
     assert again.source("parameters") == first[1]
     assert again.source("hessian") == first[0]

@@ -19,9 +19,7 @@ def formula(placed: PlacedLaw, q: np.ndarray) -> None:
     """
     m = len(placed.elements)
     columns = {
-        name: np.broadcast_to(
-            v, (m,) if placed.parameters.widths[name] is None else (m, v.shape[-1])
-        )
+        name: np.broadcast_to(v, (m, *placed.parameters.shapes[name]))
         for name, v in placed.parameters.constant.items()
     }
     expected = []
@@ -137,17 +135,15 @@ def metric_at_rest(placed: PlacedLaw, q: np.ndarray) -> None:
 def parameter_derivatives(placed: PlacedLaw, q: np.ndarray, **at: np.ndarray) -> None:
     """∂V/∂p and ∂²V/∂x∂p against central differences, one component of one parameter at a time."""
     m = len(placed.elements)
-    for name, width in placed.parameters.widths.items():
-        now = np.broadcast_to(
-            placed.parameters.constant[name], (m,) if width is None else (m, width)
-        ).copy()
+    for name, shape in placed.parameters.shapes.items():
+        now = np.broadcast_to(placed.parameters.constant[name], (m, *shape)).copy()
         by_p, mixed = (
             placed.parameter_derivative(name, q, **at),
             placed.mixed_derivative(name, q, **at),
         )
-        for j in range(width or 1):
+        for j in np.ndindex(shape):
             step = np.zeros_like(now)
-            step[(...,) if width is None else (..., j)] = 1e-5 * max(1.0, np.abs(now).max())
+            step[(..., *j)] = 1e-5 * max(1.0, np.abs(now).max())
             size = step.max()
             up, down = (
                 place(placed.bound.with_(**{name: now + s * step}), placed.rest, placed.mass)
@@ -155,8 +151,7 @@ def parameter_derivatives(placed: PlacedLaw, q: np.ndarray, **at: np.ndarray) ->
             )
             expected = (up.values(q, **at) - down.values(q, **at)) / (2 * size)
             expected_mixed = (up.gradients(q, **at) - down.gradients(q, **at)) / (2 * size)
-            got = by_p if width is None else by_p[..., j]
-            got_mixed = mixed if width is None else mixed[..., j]
+            got, got_mixed = by_p[(..., *j)], mixed[(..., *j)]
             np.testing.assert_allclose(
                 got, expected, rtol=1e-6, atol=1e-6 * (1 + np.abs(expected).max())
             )

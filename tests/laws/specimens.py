@@ -43,7 +43,13 @@ class Specimen:
 
 
 def state(rng: np.random.Generator, placed: PlacedLaw) -> np.ndarray:
-    """Positions well away from the rest shape and from coincident particles."""
+    """Positions well away from the rest shape and from coincident particles.
+
+    Of an energy with a domain, elements are stretched and sheared but not inverted.
+    """
+    if placed.law.domain:
+        stretch = np.diag([1.5, 0.7, 1.2]) + 0.3 * rng.normal(size=(3, 3)) / 2
+        return placed.rest @ stretch.T + 0.03 * rng.normal(size=placed.rest.shape)
     return (
         placed.rest
         + 0.4 * rng.normal(size=placed.rest.shape)
@@ -60,6 +66,7 @@ def _anywhere(particles: int) -> Callable[[np.random.Generator], np.ndarray]:
 
 
 TRIANGLE = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.4, 0.9, 0.0]])
+QUAD = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.3], [1.0, 1.0, 0.0], [0.0, 1.0, 0.3]])
 TET = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
 HINGE = np.array([[0.0, 1.0, 0.2], [0.1, -0.9, 0.3], [-0.6, 0.0, 0.0], [0.6, 0.1, 0.0]])
 ATTACHED = np.array([[0.4, 0.3, 0.1], *TRIANGLE])
@@ -67,6 +74,10 @@ ATTACHED = np.array([[0.4, 0.3, 0.1], *TRIANGLE])
 
 def _near(shape: np.ndarray) -> Callable[[np.random.Generator], np.ndarray]:
     return lambda rng: shape + 0.1 * rng.normal(size=shape.shape)
+
+
+def _moduli(rng: np.random.Generator) -> dict[str, Any]:
+    return {"young": per_element(rng, 1, 3), "poisson": per_element(rng, 0.1, 0.45)}
 
 
 def _attached(rng: np.random.Generator) -> np.ndarray:
@@ -118,6 +129,16 @@ ENERGIES = {
             laws.bridson_bending, 4, lambda r: {"k": per_element(r, 1, 3)}, _near(HINGE), HINGE
         ),
         Specimen(laws.area, 3, lambda r: {"k": per_element(r, 1, 3)}, _near(TRIANGLE), TRIANGLE),
+        # half of the triangles are far below half of their area, the others above
+        Specimen(
+            laws.area_barrier,
+            3,
+            lambda r: {
+                "k": per_element(r, 1, 3),
+                "area0": np.where(np.arange(COUNT) % 2, 0.1, 50.0),
+            },
+            _near(TRIANGLE),
+        ),
         Specimen(
             laws.discrete_shell_area,
             3,
@@ -126,8 +147,62 @@ ENERGIES = {
             TRIANGLE,
         ),
         Specimen(laws.volume, 4, lambda r: {"k": per_element(r, 1, 3)}, _near(TET), TET),
+        Specimen(
+            laws.stvk_membrane,
+            3,
+            lambda r: {**_moduli(r), "thickness": per_element(r, 0.5, 1.5)},
+            _near(TRIANGLE),
+            TRIANGLE,
+        ),
+        Specimen(
+            laws.orthotropic_membrane,
+            3,
+            lambda r: {
+                "warp_young": per_element(r, 2, 3),
+                "weft_young": per_element(r, 1, 2),
+                "poisson": per_element(r, 0.1, 0.4),
+                "shear": per_element(r, 0.2, 1),
+                "thickness": per_element(r, 0.5, 1.5),
+                "warp": np.array([0.6, 0.8, 0.1]),
+            },
+            _near(TRIANGLE),
+            TRIANGLE,
+        ),
+        Specimen(
+            laws.neo_hookean_membrane,
+            3,
+            lambda r: {**_moduli(r), "thickness": per_element(r, 0.5, 1.5)},
+            _near(TRIANGLE),
+            TRIANGLE,
+        ),
+        Specimen(laws.neo_hookean_solid, 4, _moduli, _near(TET), TET),
+        Specimen(laws.corotated_solid, 4, _moduli, _near(TET), TET),
         Specimen(laws.attachment, 4, lambda r: {"k": per_element(r, 5, 50)}, _attached, ATTACHED),
         Specimen(laws.surface_tension, 3, lambda r: {"stress": per_element(r, 1, 3)}),
+        Specimen(
+            laws.force_density,
+            2,
+            lambda r: {"d": per_element(r, -5, 50)},
+            lambda r: np.ones((2, 1)) * r.normal(size=3),
+        ),
+        Specimen(laws.tension, 2, lambda r: {"force": per_element(r, -5, 50)}),
+        Specimen(laws.equal_lengths, 3, lambda r: {"k": per_element(r, 5, 50)}),
+        Specimen(laws.planarity, 4, lambda r: {"k": per_element(r, 5, 50)}, shape=QUAD),
+        Specimen(
+            laws.plane_spring,
+            1,
+            lambda r: {"k": per_element(r, 5, 50), "normal": r.normal(size=(COUNT, 3))},
+            _anywhere(1),
+        ),
+        Specimen(
+            laws.sphere_spring,
+            1,
+            lambda r: {
+                "k": per_element(r, 5, 50),
+                "centre": r.normal(size=(COUNT, 3)),
+                "radius": per_element(r, 0.5, 2),
+            },
+        ),
         Specimen(laws.gravity, 1, lambda r: {"g": r.normal(size=3)}),
         Specimen(laws.force, 1, lambda r: {"f": r.normal(size=(COUNT, 3))}),
         Specimen(

@@ -57,7 +57,7 @@ def test_run_matches_simulate(tmp_path):
         "dissipated drag": lambda e: e.dissipated["drag"],
         "torn spring": lambda e: e.torn.get("spring", 0.0),
     }.items():
-        assert book[name].tolist() == [of(entry) + 0.0 for entry in ledger], name
+        assert book[name].tolist() == [of(entry) + 0.0 for entry in ledger.entries], name
     assert run.scene == "a = 1\n" == (tmp_path / "run/scene.toml").read_text()
     assert (tmp_path / "run/m/x.obj").read_bytes() == b"v"
     assert run.versions["taut"] == taut.__version__

@@ -16,10 +16,15 @@ from tests.mesh.meshes import real
         (
             taut.mesh.sheet(4, 4, pattern="alternating"),
             "m.obj",
-            ["spring", "shell_bending", "gravity"],
+            ["spring", "shell_bending", "area_barrier", "gravity"],
             "shell",
         ),
-        (taut.mesh.sheet(4, 4), "m.obj", ["spring", "shell_bending", "gravity"], "shell"),
+        (
+            taut.mesh.sheet(4, 4),
+            "m.obj",
+            ["spring", "shell_bending", "area_barrier", "gravity"],
+            "shell",
+        ),
         (taut.mesh.block(2, 2, 2, cells="tet"), "m.mesh", ["spring", "gravity"], "solid"),
         (taut.mesh.block(2, 2, 2), "m.vtu", ["spring", "gravity"], "solid"),
     ],
@@ -84,6 +89,23 @@ def test_default_values_give_the_same_sag_in_any_unit_of_the_file(tmp_path, mesh
         )
     assert sags == pytest.approx([sags[1]] * 3, rel=1e-6)
     assert 1e-3 < sags[1] < 0.3
+
+
+@pytest.mark.parametrize(("size", "seconds"), [(1e-3, 1.0), (0.25, 1.6), (1e3, 3.0)])
+def test_small_bodies_need_less_time(tmp_path, size, seconds):
+    """10 √(L/g), L the diagonal, between 1 s and 3 s."""
+    taut.mesh.write(taut.mesh.sheet(2, 2, size=size / np.sqrt(2)), tmp_path / "m.obj")
+    assert scene.of_mesh(tmp_path / "m.obj").file.time.duration == pytest.approx(seconds)
+
+
+def test_runs_of_large_meshes_are_shortened_and_solids_not_fitted(tmp_path):
+    taut.mesh.write(taut.mesh.block(19, 19, 19), tmp_path / "m.vtu")
+    made = scene.of_mesh(tmp_path / "m.vtu")
+    assert made.file.time.duration == pytest.approx(1.81)  # 1.3e8 / 8000^1.5 steps of 0.01 s
+    assert any(note.startswith("8000 points: the run ends after 1.81 s") for note in made.notes)
+    assert any("not fitted" in note for note in made.notes)
+    given = scene.of_mesh(tmp_path / "m.vtu", young=1e5)
+    assert not any("not fitted" in note for note in given.notes)
 
 
 def test_components_that_are_not_held_are_noted(tmp_path):

@@ -10,6 +10,7 @@ from taut.constraints import on_line, on_plane, scripted
 from taut.linalg import eigen
 from taut.linalg.low_rank import Factor, SparsePlusLowRank
 from taut.statics import stability
+from taut.statics._rigid_motions import find_free_motions
 
 
 def bisect(stable, low, high):
@@ -312,7 +313,7 @@ def test_counts_of_strongly_indefinite_matrices(m, factor):
     exact = np.linalg.eigvalsh(system.K(system.initial_state()).toarray())
     assert found.negative == (exact < -found.zero_below).sum() > 20
     assert found.zero == (np.abs(exact) <= found.zero_below).sum() >= 3
-    assert found.eigenvalues == pytest.approx(exact[:6], rel=1e-9)
+    assert found.eigenvalues[:6] == pytest.approx(exact[:6], rel=1e-9)
 
 
 def test_inaccurate_factorisation_is_not_used_for_counts(monkeypatch):
@@ -376,12 +377,9 @@ def test_free_turns_under_constraints():
     points = np.array([[0.0, 0, 0], [1, 0, 0], [0.5, 2, 0], [0.5, 0, 3]])
 
     def turn(points, **held):
-        return stability._largest_free_rotation(
-            taut.System(points, mass=1.0, **held)._projector,
-            np.array(points),
-            np.ones(len(points)),
-            3.0,
-        )
+        projector = taut.System(points, mass=1.0, **held)._projector
+        _, turns = find_free_motions(projector, np.array(points), np.ones(len(points)))
+        return np.linalg.norm(turns, 2) if len(turns) else 0.0
 
     assert turn(points, fixed=[0, 1]) == pytest.approx(1 / np.sqrt(2**2 + 3**2))
     assert turn(points, fixed=[0, 1, 2]) == 0.0
@@ -403,10 +401,10 @@ def test_more_mechanisms_than_requested_are_reported_as_mixed():
 
 def test_reject_arguments_of_wrong_type():
     system = taut.System([[0, 0, 0]], mass=1.0)
-    with pytest.raises(taut.errors.ModelError, match="stability: 6 is not a State"):
+    with pytest.raises(taut.errors.ModelError, match=r"stability: a taut.State is needed, got 6"):
         taut.stability(system, 6)
     with pytest.raises(
-        taut.errors.ModelError, match="stability: system must be a System, got None"
+        taut.errors.ModelError, match=r"stability: system must be a taut.System, got None"
     ):
         taut.stability(None)
 
@@ -433,6 +431,6 @@ def test_filled_ball_without_forming_the_full_matrix(name, squeeze, monkeypatch)
     assert found.negative == (exact < -found.zero_below).sum()
     assert (found.zero == 6) == (squeeze == 1.0)
     # error of eigvalsh: a few ε times the largest eigenvalue
-    assert found.eigenvalues == pytest.approx(
+    assert found.eigenvalues[:9] == pytest.approx(
         exact[:9], abs=found.zero_below + 10 * eigen.EPS * exact[-1]
     )

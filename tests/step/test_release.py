@@ -44,9 +44,9 @@ def test_release_is_exact_and_energy_balances(integrator):
     # with which BDF2 restarts
     span = {1: 0.1, 2: 0.005}.get(integrator.order, 1e-6)
     assert momenta[:, 1] == pytest.approx(exact, abs=0.005 * span * rate * 9.81 * 3)
-    assert all(abs(e.gap) <= 1e-12 * e.scale for e in ledger)
+    assert all(abs(e.gap) <= 1e-12 * e.scale for e in ledger.entries)
     assert all(
-        e.scripted == pytest.approx(0.0, abs=1e-9) for e in ledger
+        e.scripted == pytest.approx(0.0, abs=1e-9) for e in ledger.entries
     )  # a hold at rest does no work, nor does its end
 
 

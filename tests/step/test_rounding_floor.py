@@ -5,6 +5,7 @@ import pytest
 
 import taut
 from benchmarks.reliability.random_scenes import scene
+from taut import laws
 
 
 @pytest.mark.parametrize("number", [676, 1108])
@@ -32,3 +33,23 @@ def test_rod_at_rest_ends_at_the_rounding_floor(number):
     assert report.outcome == "rounding floor"
     assert report.residual < 1e-20
     assert np.abs(state.q - start.q).max() < 1e-15 * np.abs(start.q).max()
+
+
+def test_fine_light_shell_ends_at_the_rounding_floor_after_few_iterations():
+    """Rounding of coordinates of 10 m exceeds the tolerance of particles of 0.1 mg.
+
+    The first iteration without progress ends the step.
+    """
+    mesh = taut.mesh.sphere(8, radius=0.1)
+    energies = [
+        laws.spring(mesh.edges, k=1e3),
+        laws.shell_bending(mesh.hinges, c=1e-2),
+        laws.gravity(),
+    ]
+    system = taut.System(
+        mesh.points + np.array([10.0, 0.0, 0.0]), mass=1e-7, energies=energies, fixed=[0]
+    )
+    for _, report in taut.simulate(system, taut.ImplicitEuler(), 0.01, 0.05):
+        assert report.outcome == "rounding floor"
+        assert report.tolerance < report.residual < report.floor
+        assert report.iterations <= 4

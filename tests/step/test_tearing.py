@@ -39,9 +39,9 @@ def test_spring_breaks_at_its_strain_and_its_energy_is_recorded():
     assert report.torn == run.summary.torn == 1
     assert "1 torn" in str(report)
     assert before <= 1.2 < length < 1.2 + 0.02
-    entry = next(e for e in ledger if e.torn)
+    entry = next(e for e in ledger.entries if e.torn)
     assert entry.torn == {"spring": pytest.approx(0.5 * 100.0 * (length - 1.0) ** 2, rel=1e-12)}
-    assert max(abs(e.gap) / e.scale for e in ledger) <= 1e-13
+    assert max(abs(e.gap) / e.scale for e in ledger.entries) <= 1e-13
     assert "lost with torn spring" in str(entry)
     np.testing.assert_array_equal(state.active["spring"], [True, False])
     assert state.q[1, 0] == pytest.approx(1.0, abs=1e-3), (
@@ -61,7 +61,7 @@ def test_tearing_with_every_integrator_balances_energy(integrator):
     assert total.torn["spring"] == pytest.approx(
         0.5 * 100.0 * 0.2**2, rel=0.02
     )  # detected within one step
-    assert max(abs(e.gap) / e.scale for e in ledger) <= 1e-12
+    assert max(abs(e.gap) / e.scale for e in ledger.entries) <= 1e-12
     flows = (
         total.opening
         + total.scripted

@@ -206,7 +206,7 @@ def test_force_of_a_compressed_spring_of_zero_length_is_nan():
 
 
 def test_reject_arguments_of_wrong_type():
-    with pytest.raises(taut.errors.ModelError, match="members: 3 is not a State"):
+    with pytest.raises(taut.errors.ModelError, match=r"members: a taut.State is needed, got 3"):
         system().members(3)
     with pytest.raises(taut.errors.ModelError, match="must be a path, got None"):
         system().members().write_csv(None)

@@ -6,13 +6,15 @@ read all parameters from one packed array with a row per element, shape (m, widt
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable, Mapping
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from taut.arrays import Float, Int
+from taut.arrays import Float, Int, to_floats
 from taut.binding._elements import and_more, describe_element
 from taut.binding.law import RELATIONS, BoundLaw
 from taut.errors import LawError, did_you_mean
@@ -23,10 +25,11 @@ from taut.formula.trace import find_totals, trace_measure
 class Parameters:
     """The parameters of a bound law on elements (m, s); nothing changes after construction.
 
-    constant : values of those that do not depend on time, by name: a scalar, (m,), (components,)
-        or (m, components)
+    constant : values of those that do not depend on time, by name, each of its shape or with one
+        row per element, (m, *shape)
     time_dependent : functions of time (of a load also of places and time), by name
-    widths : number of components of each vector by name, None for a scalar; in packing order
+    shapes : of each parameter by name, in packing order: () of a scalar, (components,) of a
+        vector, (rows, columns) of a matrix
     """
 
     def __init__(
@@ -37,11 +40,33 @@ class Parameters:
         self._place_dependent = self._find_functions_of_places()
         self.constant: dict[str, Float] = {}
         self.time_dependent: dict[str, Callable[..., Any]] = {}
-        self.widths: dict[str, int | None] = {}
+        self.shapes: dict[str, tuple[int, ...]] = {}
         self._check_limits({name: self._resolve(name, mass) for name in self._law.parameters}, 0.0)
         self._packed: Float | None = None
         if not self.time_dependent:
             self._packed = self._fill(self.constant)
+
+    def with_values(self, bound: BoundLaw, mass: Float) -> Parameters:
+        """Return the parameters of the same law on the same elements with other values.
+
+        Only those are resolved whose value is another object; `mass` as in the constructor.
+        """
+        before = self._bound.parameters
+        names = [p for p in self._law.parameters if bound.parameters.get(p) is not before.get(p)]
+        changed = copy.copy(self)
+        changed._bound = bound
+        changed._place_dependent = changed._find_functions_of_places()
+        changed.shapes, changed.constant = dict(self.shapes), dict(self.constant)
+        changed.time_dependent = dict(self.time_dependent)
+        for name in names:
+            changed.constant.pop(name, None)
+            changed.time_dependent.pop(name, None)
+            changed._resolve(name, mass)
+        changed._check_limits(changed.values(0.0), 0.0)
+        changed._packed = None
+        if not changed.time_dependent:
+            changed._packed = changed._fill(changed.constant)
+        return changed
 
     def pack(self, t: float, x: Float | None = None) -> Float:
         """Return all parameters at time t [s], one row per element, shape (m, width).
@@ -69,7 +94,7 @@ class Parameters:
         values = dict(self.constant)
         for name in self.time_dependent:
             value = self._call(name, t, x)
-            if self._measure_width(name, value, self._is_vector(name, value)) != self.widths[name]:
+            if self._find_shape(name, value) != self.shapes[name]:
                 raise LawError(
                     f"law '{self._name}': parameter '{name}' at t = {t:g} s must keep its shape, "
                     f"got {value.shape}"
@@ -80,68 +105,59 @@ class Parameters:
 
     def columns(self, name: str) -> int | slice:
         """Return the column or columns of a parameter in the packed array."""
-        if name not in self.widths:
-            hint = did_you_mean(name, self.widths)
+        if name not in self.shapes:
+            hint = did_you_mean(name, self.shapes)
             raise LawError(f"law '{self._name}' has no parameter '{name}'{hint}")
         start = 0
-        for other, width in self.widths.items():
+        for other, shape in self.shapes.items():
             if other == name:
                 break
-            start += width or 1
-        width = self.widths[name]
-        return start if width is None else slice(start, start + width)
+            start += prod(shape)
+        shape = self.shapes[name]
+        return slice(start, start + prod(shape)) if shape else start
 
     def _fill(self, values: Mapping[str, Float]) -> Float:
-        packed = np.empty((len(self._elements), sum(w or 1 for w in self.widths.values())))
+        packed = np.empty((len(self._elements), sum(map(prod, self.shapes.values()))))
         start = 0
-        for name, width in self.widths.items():
-            value = values[name]
-            if width is None and value.ndim == 1:
-                value = value[:, None]
-            stop = start + (width or 1)
-            packed[:, start:stop] = value
-            start = stop
+        for name, shape in self.shapes.items():
+            value, width = values[name], prod(shape)
+            rows = value.reshape(*value.shape[: value.ndim - len(shape)], width)
+            packed[:, start : start + width] = rows
+            start += width
         return packed
 
     def _resolve(self, name: str, mass: Float) -> Float:
-        """Return a parameter's value at t = 0; store its width, and its function or value."""
+        """Return a parameter's value at t = 0; store its shape, and its function or value."""
         given = self._bound.parameters.get(name)
         if callable(given):
             self.time_dependent[name] = given
             value = self._call(name, 0.0, None)
-            is_vector = self._is_vector(name, value)
         elif given is not None:
             value = self.to_array(name, given, "")
-            is_vector = self._is_vector(name, value)
         elif name in self._law.rest:
-            value, is_vector = self._measure(name)
+            value = self._measure(name)
         elif name == "mass":
             value = mass[self._elements]
-            is_vector = self._elements.shape[1] > 1
-            if not is_vector:
+            if self._elements.shape[1] == 1:
                 value = value[:, 0]
         else:
             raise LawError(f"law '{self._name}' needs the parameter '{name}'")
-        self.widths[name] = self._measure_width(name, value, is_vector)
+        self.shapes[name] = self._find_shape(name, value)
         if name not in self.time_dependent:
             self.constant[name] = value
         return value
 
-    def _measure(self, name: str) -> tuple[Float, bool]:
-        """Measure a parameter on the rest shape; return it and whether it is a vector."""
-        value, is_vector = measure_at_rest(
-            self._bound, name, self._law.rest[name], self._elements, self._rest
-        )
+    def _measure(self, name: str) -> Float:
+        """Measure a parameter on the rest shape, (m, *shape)."""
+        measure = self._law.rest[name]
+        value = measure_at(self._bound, f"{name} at rest", measure, self._elements, self._rest)
         self._reject_not_finite(name, value, " measured on the rest shape")
-        return (value, True) if is_vector else (value[:, 0], False)
-
-    def _is_vector(self, name: str, value: Float) -> bool:
-        return name in self._law.vectors or value.ndim == 2
+        return value
 
     def to_array(self, name: str, value: Any, when: str) -> Float:
         """Return a given value as an array of finite numbers; `when` is part of the errors."""
         try:
-            array = np.array(value, dtype=np.float64)
+            array = to_floats(value)
         except (TypeError, ValueError) as error:
             raise LawError(
                 f"law '{self._name}': parameter '{name}'{when} must be a number or an array of "
@@ -174,8 +190,8 @@ class Parameters:
         if not len(bad):
             return
         where = ""
-        if value.ndim == 1 and name in self._law.vectors:
-            where = f" of component {bad[0][0]}"
+        if value.shape == self._law.declared_shape(name):
+            where = f" of component {', '.join(map(str, bad[0]))}"
         elif value.ndim:
             where = f" of element {bad[0][0]}"
         raise LawError(
@@ -183,32 +199,42 @@ class Parameters:
             f"got {value[tuple(bad[0])]}"
         )
 
-    def _measure_width(self, name: str, value: Float, is_vector: bool) -> int | None:
-        """Return the number of components of a vector, None for a scalar; check the shape."""
+    def _find_shape(self, name: str, value: Float) -> tuple[int, ...]:
+        """Return the shape of a parameter in one element, from an array for one or all."""
         m = len(self._elements)
-        if is_vector and value.ndim in (1, 2) and (value.ndim == 1 or len(value) == m):
-            width = value.shape[-1]
-            expected = self._law.vectors.get(name, width)
-            if width != expected:
+        declared, hint = self._law.declared_shape(name), ""
+        if declared is None:
+            if value.ndim == 0:
+                return ()
+            if value.ndim <= 3 and len(value) == m:
+                return value.shape[1:]
+            allowed = f"(), ({m},) or ({m}, components)"
+            if value.shape == (3,):
+                hint = f"; a vector must be annotated in the formula, {name}: taut.formula.Vector"
+        else:
+            if value.shape in (declared, (m, *declared)):
+                return declared
+            is_vector = len(declared) == 1
+            if is_vector and (value.ndim == 1 or (value.ndim == 2 and len(value) == m)):
                 raise LawError(
-                    f"law '{self._name}': parameter '{name}' must have {expected} components, "
-                    f"got {width}"
+                    f"law '{self._name}': parameter '{name}' must have {declared[0]} components, "
+                    f"got {value.shape[-1]}"
                 )
-            return int(width)
-        if not is_vector and (value.ndim == 0 or value.shape == (m,)):
-            return None
-        allowed = f"(3,) or ({m}, 3)" if is_vector else f"(), ({m},) or ({m}, components)"
+            allowed = f"{declared} or {(m, *declared)}"
         raise LawError(
             f"law '{self._name}': parameter '{name}' must have the shape {allowed} for {m} "
-            f"elements, got {value.shape}"
+            f"elements, got {value.shape}{hint}"
         )
 
     def _check_limits(self, values: Mapping[str, Float], t: float) -> None:
         """Compare all parameters at time t with the limits of the law."""
         for name, limits in self._law.limits.items():
             value, of = values[name], ""
-            if self.widths[name] is not None:  # of a vector, the length is limited
-                value, of = np.sqrt(np.einsum("...i,...i->...", value, value)), "the length of "
+            shape = self.shapes[name]
+            if shape:  # of a vector or matrix, the norm is limited
+                flat = value.reshape(*value.shape[: value.ndim - len(shape)], prod(shape))
+                value = np.sqrt(np.einsum("...i,...i->...", flat, flat))
+                of = "the length of " if len(shape) == 1 else "the norm of "
             for relation, limit in limits:
                 number: Any = limit
                 if isinstance(limit, str):
@@ -255,16 +281,18 @@ class Parameters:
         return count
 
 
-def measure_at_rest(
-    bound: BoundLaw, what: str, measure: Callable[..., Any], elements: Int, rest: Float
-) -> tuple[Float, bool]:
-    """Evaluate a function of x on all elements at rest; return (m, components), and if a vector."""
+def measure_at(
+    bound: BoundLaw, what: str, measure: Callable[..., Any], elements: Int, positions: Float
+) -> Float:
+    """Evaluate a function of x on all elements at positions (n, 3) [m]; return (m, *shape).
+
+    what : its name in errors
+    """
     law = bound.law
-    title = f"'{law.name}' at rest, '{what}'"
-    roots, is_vector = trace_measure(title, measure, elements.shape[1])
-    corners = rest[elements]
+    roots, shape = trace_measure(f"'{law.name}', '{what}'", measure, elements.shape[1])
+    corners = positions[elements]
     if law.invariant is not None and len(corners) and any(find_totals(root) for root in roots):
         # Shares of a total, such as the cones of a volume, grow with the distance from the origin
         # and cancel. If no translation changes the law, measure from the middle of all elements.
         corners = corners - corners.mean(axis=(0, 1))
-    return evaluate(roots, corners), is_vector
+    return evaluate(roots, corners).reshape(-1, *shape)

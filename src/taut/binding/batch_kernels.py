@@ -4,32 +4,15 @@ One loop serves all laws, which are called by the address of their compiled batc
 each law would take as long as compiling the batch itself.
 """
 
-from llvmlite import ir
 from numba import int64, njit, prange, types
-from numba.extending import intrinsic
+
+from taut.binding.batch_call import call_batch
 
 CHUNK_SIZE = 256  # elements that a thread takes at a time
 # Declared read-only, so that the positions of a State, (n, 3), and the elements of a law, (m, s),
 # need no copy: both are read-only arrays.
 POSITIONS = types.Array(types.float64, 2, "C", readonly=True)
 ELEMENTS = types.Array(types.int64, 2, "C", readonly=True)
-
-
-@intrinsic
-def _call_batch(typing, address, first, count, x, y, h, elements, parameters, mode, a, b, c):
-    """Call the batch at an address, with arrays as pointers to their data; return its result."""
-    signature = types.int64(address, first, count, x, y, h, elements, parameters, mode, a, b, c)
-
-    def emit(context, builder, signature, arguments):
-        passed = []
-        for kind, value in zip(signature.args[1:], arguments[1:], strict=True):
-            if isinstance(kind, types.Array):
-                value = context.make_array(kind)(context, builder, value).data
-            passed.append(value)
-        function = ir.FunctionType(ir.IntType(64), [value.type for value in passed])
-        return builder.call(builder.inttoptr(arguments[0], function.as_pointer()), passed)
-
-    return signature, emit
 
 
 @njit(
@@ -63,7 +46,7 @@ def evaluate(address, size, x, y, h, elements, parameters, mode, a, b, c, not_fi
         not_finite[chunk] = -1
         for i in range(CHUNK_SIZE * chunk, last, size):
             count = int64(min(size, last - i))
-            found = _call_batch(
+            found = call_batch(
                 address, int64(i), count, x, y, h, elements, parameters, mode, a, b, c
             )
             if not_finite[chunk] < 0:

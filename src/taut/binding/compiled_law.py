@@ -32,7 +32,14 @@ from taut.formula.graph import Graph
 from taut.formula.interpret import evaluate
 from taut.formula.source import FLAGS, KINDS, SourceKind, generator_digest, module_source
 from taut.formula.structure import is_linear
-from taut.formula.trace import energy_form, find_totals, increment_form, rate_form, trace
+from taut.formula.trace import (
+    energy_form,
+    find_totals,
+    increment_form,
+    rate_form,
+    reject_frozen,
+    trace,
+)
 from taut.jit.compile import SourceModule, kernels, load, toolchain_digest
 
 FormName = Literal["energy", "rate", "increment"]
@@ -84,18 +91,27 @@ class CompiledLaw:
         formula: Callable[..., Any],
         form: FormName,
         particles: int,
-        widths: dict[str, int | None],
+        shapes: dict[str, tuple[int, ...]],
+        *,
+        metric: Callable[..., Any] | None = None,
     ) -> None:
         self.name, self.form, self.particles = name, form, particles
         self._formula = formula
-        self._parameters = list(widths)
-        self.width = sum(w or 1 for w in widths.values())  # columns of the packed parameters
-        traced = trace(f"'{name}'", formula, particles, widths)
+        self._parameters = list(shapes)
+        self.width = sum(map(math.prod, shapes.values()))  # columns of the packed parameters
+        traced = trace(f"'{name}'", formula, particles, shapes)
         with self._name_formula_in_errors():
             self.root = _FORMS[form](traced)
             self.outer = OuterFunction(traced) if find_totals(traced) else None
+            reject_frozen(self.root)
+            if self.outer is not None and metric is not None:
+                raise LawError("an energy of a total has no metric of its own")
+        self.metric: Expr | None = None
+        if metric is not None:
+            self.metric = trace(f"the metric of '{name}'", metric, particles, shapes)
         recipe = (
             fingerprint(self.root),
+            *([] if self.metric is None else [fingerprint(self.metric)]),
             *([fingerprint(traced)] if self.outer else []),
             form,
             particles,
@@ -123,7 +139,8 @@ class CompiledLaw:
         title = f"Law {self.name}({arguments}) on {particles}, {self.form} form"
         with self._name_formula_in_errors():
             root = copy_into(Graph(), self.root)
-            return module_source(title, root, self.particles, self.width, kind)
+            metric = None if self.metric is None else copy_into(root.graph, self.metric)
+            return module_source(title, root, self.particles, self.width, kind, metric)
 
     def source_module(self, kind: SourceKind) -> SourceModule:
         """Return the generated source of one kind as a module to compile."""
@@ -183,6 +200,16 @@ class CompiledLaw:
     def can_write(self, form: HessianForm) -> bool:
         """Whether the loop itself can write this form of a Hessian."""
         return form == "true" or (self.closed_form if form == "projected" else self.has_metric)
+
+    @cached_property
+    def relaxation_batches(self) -> tuple[tuple[int, int], int, int]:
+        """The addresses of the batches of gradient and Hessian, the elements that one may have,
+        and the mode in which Hessians are positive semi-definite, if there is one."""
+        forms: tuple[HessianForm, ...] = ("metric", "projected")
+        flags = [_HESSIAN_FLAGS[form] for form in forms if self.can_write(form)]
+        gradient, hessian = self._module("gradient"), self._module("hessian")
+        size = min(int(gradient.SIZE), int(hessian.SIZE))
+        return (gradient.batch.address, hessian.batch.address), size, flags[0] if flags else 0
 
     def evaluate(
         self,

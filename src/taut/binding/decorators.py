@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypedDict, Unpack, overload
 
-from taut.arrays import Int
-from taut.binding.law import Kind, Law
+from taut.arrays import Float, Int, Mask
+from taut.binding.law import Damping, Energy, Kind, Law, Load
 from taut.errors import LawError, did_you_mean
 
 Formula = Callable[..., Any]
@@ -36,6 +36,9 @@ class EnergyOptions(DissipationOptions, total=False):
     """Options of `energy`."""
 
     load: bool
+    check_in_system: Callable[[Int, Float, Float, Mask], str | None] | None
+    domain: Mapping[str, Formula] | None
+    metric: Formula | None
 
 
 _OPTIONS: dict[Kind, frozenset[str]] = {
@@ -47,24 +50,24 @@ _OPTIONS: dict[Kind, frozenset[str]] = {
 
 def _decorate(
     kind: Kind, formula: Formula | None, options: Mapping[str, Any]
-) -> Law | Callable[[Formula], Law]:
+) -> Law[Any] | Callable[[Formula], Law[Any]]:
     """Return the law of a formula, or a decorator if the formula is still to come."""
     for name in options:
         if name not in _OPTIONS[kind]:
             hint = did_you_mean(name, sorted(_OPTIONS[kind]))
             raise LawError(f"@taut.{kind} has no option '{name}'{hint}")
 
-    def make_law(function: Formula) -> Law:
+    def make_law(function: Formula) -> Law[Any]:
         return Law(function, kind, **options)
 
     return make_law if formula is None else make_law(formula)
 
 
 @overload
-def energy(formula: Formula) -> Law: ...
+def energy(formula: Formula) -> Law[Energy]: ...
 @overload
-def energy(**options: Unpack[EnergyOptions]) -> Callable[[Formula], Law]: ...
-def energy(formula: Formula | None = None, **options: Any) -> Law | Callable[[Formula], Law]:
+def energy(**options: Unpack[EnergyOptions]) -> Callable[[Formula], Law[Energy]]: ...
+def energy(formula: Formula | None = None, **options: Any) -> Any:
     """Make an energy law of a formula.
 
     formula : a function of `x`, the positions of the s particles of one element (`x[0]` is a
@@ -82,9 +85,18 @@ def energy(formula: Formula | None = None, **options: Any) -> Law | Callable[[Fo
         words of the error: {"has no area": lambda x: …}. An element for which one is zero or
         negative raises an error with its number
     check : a function of all elements (m, s) that returns what is wrong with them, or None
+    check_in_system : the same when a System is built, a function of the elements, their packed
+        parameters at t = 0 (m, width), the initial positions (n, 3) [m] and a mask (n,) of the
+        particles that are fixed for all time
+    domain : quantities as in `proper` that must be positive wherever the energy has a value, in the
+        pose of a system too: {"is inverted": lambda x: …}
+    metric : a function of the arguments of the formula whose Hessian, with the parts that are
+        `taut.formula.frozen` as constants, is positive semi-definite and serves Newton's method as
+        the metric (default: derived from the formula, or by eigenvalues)
 
     A parameter called `mass` that is not given is the mass of the element's particles [kg]. A
-    parameter annotated `taut.formula.Vector` has three components.
+    parameter annotated `taut.formula.Vector` has three components, one annotated `Matrix2` or
+    `Matrix3` is a 2×2 or 3×3 matrix.
 
     >>> import taut
     >>> from taut.formula import norm
@@ -98,10 +110,10 @@ def energy(formula: Formula | None = None, **options: Any) -> Law | Callable[[Fo
 
 
 @overload
-def dissipation(formula: Formula) -> Law: ...
+def dissipation(formula: Formula) -> Law[Damping]: ...
 @overload
-def dissipation(**options: Unpack[DissipationOptions]) -> Callable[[Formula], Law]: ...
-def dissipation(formula: Formula | None = None, **options: Any) -> Law | Callable[[Formula], Law]:
+def dissipation(**options: Unpack[DissipationOptions]) -> Callable[[Formula], Law[Damping]]: ...
+def dissipation(formula: Formula | None = None, **options: Any) -> Any:
     """Make a damping law of a rate potential Ψ [W], written with `rate` of quantities of positions.
 
     rest, invariant, limits, proper, check : as for `energy`; "rigid motion" means that no rigid
@@ -122,10 +134,10 @@ def dissipation(formula: Formula | None = None, **options: Any) -> Law | Callabl
 
 
 @overload
-def load(formula: Formula) -> Law: ...
+def load(formula: Formula) -> Law[Load]: ...
 @overload
-def load(**options: Unpack[LoadOptions]) -> Callable[[Formula], Law]: ...
-def load(formula: Formula | None = None, **options: Any) -> Law | Callable[[Formula], Law]:
+def load(**options: Unpack[LoadOptions]) -> Callable[[Formula], Law[Load]]: ...
+def load(formula: Formula | None = None, **options: Any) -> Any:
     """Make a law of a force that has no energy, such as wind.
 
     formula : a function of `x` and `v`, the positions and velocities of the s particles of one

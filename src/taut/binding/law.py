@@ -13,16 +13,17 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Generic, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taut.arrays import Int
+from taut.arrays import Float, Int, Mask
 from taut.binding._elements import check_elements
 from taut.binding.compiled_law import CompiledLaw, FormName
 from taut.errors import LawError, did_you_mean
-from taut.formula.vocabulary import Vector
+from taut.formula.vocabulary import Matrix2, Matrix3, Vector
+from taut.importable import find_by_name, require_importable
 
 Kind = Literal["energy", "dissipation", "load"]
 RELATIONS: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
@@ -35,7 +36,9 @@ _INVARIANCES = ("rigid motion", "translation")
 # Keyword arguments of Law.__call__, which a parameter of a formula would hide.
 _RESERVED_NAMES = ("self", "elements", "name", "breaking_strain")
 # With `from __future__ import annotations` an annotation is the text of its source.
-_VECTOR_NAMES = ("Vector", "formula.Vector", "taut.formula.Vector")
+_SHAPES = {"Vector": (Vector, (3,)), "Matrix2": (Matrix2, (2, 2)), "Matrix3": (Matrix3, (3, 3))}
+# Attribute of a formula of `__main__` in a pickle: kind and options of its law.
+_RECIPE = "law"
 _PARAMETER_LINE = re.compile(r"^ *(\w+(?:, \w+)*) : (.*)$")
 
 
@@ -52,7 +55,7 @@ class BoundLaw:
     breaking_strain : strain l/l0 - 1 beyond which an element breaks, or None
     """
 
-    law: Law
+    law: Law[Any]
     elements: Int | None
     parameters: Mapping[str, Any]
     name: str
@@ -65,48 +68,83 @@ class BoundLaw:
                 value.setflags(write=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """For copies and for other processes: a read-only mapping cannot be pickled."""
+        """For other processes: a read-only mapping cannot be pickled."""
+        for parameter, value in self.parameters.items():
+            what = f"law '{self.name}': the function for '{parameter}'"
+            require_importable(value, what, LawError)
         values = (self.law, self.elements, dict(self.parameters), self.name, self.breaking_strain)
         return type(self), values
+
+    def __copy__(self) -> Self:
+        return self  # it never changes
+
+    def __deepcopy__(self, _: object) -> Self:
+        return self
 
     def __repr__(self) -> str:
         count = "every particle" if self.elements is None else f"{len(self.elements)} elements"
         return f"<{type(self).__name__.lower()} {self.name}: {count}>"
 
-    def with_(self, **parameters: Any) -> Any:
+    def with_(self, **parameters: Any) -> Self:
         """Return the same law on the same elements with some parameters changed."""
-        kept = {"name": self.name, "breaking_strain": self.breaking_strain, **self.parameters}
-        # The elements were checked before: they are not checked and copied again.
-        return replace(self.law(None, **{**kept, **parameters}), elements=self.elements)
+        given = self.law(None, **{"name": self.name, **parameters})
+        # What stays was checked before, and is neither checked nor copied again.
+        kept = {p: value for p, value in self.parameters.items() if p not in parameters}
+        changes: dict[str, Any] = {
+            "elements": self.elements,
+            "parameters": {**given.parameters, **kept},
+        }
+        if "breaking_strain" not in parameters:
+            changes["breaking_strain"] = self.breaking_strain
+        return replace(given, **changes)
 
 
 class Energy(BoundLaw):
-    """An energy law bound to elements: an entry of `System(energies=[…])`."""
+    """An energy law bound to elements: an entry of `System(energies=[…])`.
+
+    >>> from taut import laws
+    >>> laws.spring([[0, 1]], k=2.0)
+    <energy spring: 1 elements>
+    """
 
 
 class Damping(BoundLaw):
-    """A dissipation law bound to elements: an entry of `System(damping=[…])`."""
+    """A dissipation law bound to elements: an entry of `System(damping=[…])`.
+
+    >>> from taut import laws
+    >>> laws.drag(alpha=0.1)
+    <damping drag: every particle>
+    """
 
 
 class Load(BoundLaw):
-    """A load bound to elements: an entry of `System(loads=[…])`."""
+    """A load bound to elements: an entry of `System(loads=[…])`.
+
+    >>> from taut import laws
+    >>> laws.wind([[0, 1, 2]], velocity=(5, 0, 0))
+    <load wind: 1 elements>
+    """
 
 
-_BOUND_KINDS: dict[Kind, type[Energy | Damping | Load]]
+Bound = TypeVar("Bound", Energy, Damping, Load)
+_BOUND_KINDS: dict[Kind, type[BoundLaw]]
 _BOUND_KINDS = {"energy": Energy, "dissipation": Damping, "load": Load}
 
 
-class Law:
+class Law(Generic[Bound]):
     """A formula with its parameters; call it with elements (m, s) and parameters to bind it.
 
     kind : "energy", "dissipation" or "load"
     parameters : names of the parameters, in the order of the formula
     defaults : values of parameters that have one, by name
     vectors : number of components of each parameter that is a vector, by name
+    matrices : rows and columns of each parameter that is a matrix, by name
     rest : functions of x that measure parameters on the rest shape, by name
     limits : bounds of parameters by name, each a list of (relation, number), such as (">=", 0.0);
         the number may be the name of another parameter, or minus that name
     invariant : "rigid motion", "translation" or None
+    proper, domain : functions of x that must be positive at rest, in every pose, by fault
+    metric : the function whose Hessian is the metric, or None
     load : whether the energy belongs to something outside, so that its work is booked
 
     >>> from taut import laws
@@ -127,6 +165,9 @@ class Law:
         limits: Mapping[str, str] | None = None,
         proper: Mapping[str, Callable[..., Any]] | None = None,
         check: Callable[[Int], str | None] | None = None,
+        check_in_system: Callable[[Int, Float, Float, Mask], str | None] | None = None,
+        domain: Mapping[str, Callable[..., Any]] | None = None,
+        metric: Callable[..., Any] | None = None,
     ) -> None:
         if not inspect.isfunction(formula):
             raise LawError(f"the formula of a law must be a Python function, got {formula!r}")
@@ -134,15 +175,27 @@ class Law:
         self.kind = kind
         self.rest = dict(rest or {})
         self.invariant = invariant
-        self.load, self.check = load, check
-        self.proper = dict(proper or {})
+        self.load, self.check, self.check_in_system = load, check, check_in_system
+        self.proper, self.domain = dict(proper or {}), dict(domain or {})
+        self.metric = metric
         self.name: str = formula.__name__
         self.__name__, self.__doc__, self.__module__ = (
             self.name,
             formula.__doc__,
             formula.__module__,
         )
+        self.__qualname__ = formula.__qualname__
+        # As given, for a pickle
+        self._options = {
+            "rest": rest,
+            "invariant": invariant,
+            "load": load,
+            "limits": limits,
+            "proper": proper,
+            "check": check,
+        }
         self.vectors: dict[str, int] = {}
+        self.matrices: dict[str, tuple[int, int]] = {}
         self.defaults: dict[str, Any] = {}
         self.parameters = self._read_signature()
         for name, measure in self.rest.items():
@@ -159,10 +212,32 @@ class Law:
                 f"got {invariant!r}"
             )
         self._compiled: dict[str, CompiledLaw] = {}  # by digest, shared by all systems
+        self.__signature__ = self._make_signature()
 
-    def __reduce__(self) -> str:
-        """Pickle a law by its name, as functions are: its module defines it."""
-        return self.name
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Pickle a law by its name where its module has it, as functions are.
+
+        Otherwise it is made again from its formula, which then must have a name, or be pickled by
+        value. Of `__main__`, cloudpickle pickles functions by value, but no other objects: so a law
+        of `__main__` is pickled as its formula, whose name `law.formula` is enough for pickle.
+        """
+        formula, name = self.formula, self.__qualname__
+        is_named = find_by_name(self.__module__, name) is self
+        if is_named and self.__module__ != "__main__":
+            return name
+        if is_named:
+            formula.__qualname__ = f"{name}.formula"
+            formula.__dict__[_RECIPE] = (self.kind, self._options)
+        require_importable(formula, f"law '{self.name}'", LawError)
+        if is_named:
+            return _restore_law, (formula,)
+        return _make_law, (formula, self.kind, self._options)
+
+    def __copy__(self) -> Self:
+        return self  # it never changes
+
+    def __deepcopy__(self, _: object) -> Self:
+        return self
 
     def __repr__(self) -> str:
         return f"<{self.kind} law {self.name}({', '.join([*self.arguments, *self.parameters])})>"
@@ -176,6 +251,12 @@ class Law:
     def parameter_docs(self) -> dict[str, str]:
         """What the docstring says of each parameter, by name."""
         return read_parameter_docs(self.__doc__)
+
+    def declared_shape(self, parameter: str) -> tuple[int, ...] | None:
+        """Return the shape of a parameter that annotation or default fix: (3,), (2, 2); or None."""
+        if parameter in self.vectors:
+            return (self.vectors[parameter],)
+        return self.matrices.get(parameter)
 
     def is_required(self, parameter: str) -> bool:
         """Whether a value must be given: there is no default, rest value or mass to take."""
@@ -224,11 +305,27 @@ class Law:
                 raise LawError(f"law '{self.name}': a parameter cannot be called '{p.name}'")
             if p.default is not p.empty:
                 self.defaults[p.name] = p.default
-            if p.annotation is Vector or p.annotation in _VECTOR_NAMES:
-                self.vectors[p.name] = 3
-            elif np.ndim(self.defaults.get(p.name, 0.0)) == 1:
-                self.vectors[p.name] = len(self.defaults[p.name])
+            shape = _read_shape(p.annotation) or np.shape(self.defaults.get(p.name, 0.0))
+            if len(shape) == 1:
+                self.vectors[p.name] = shape[0]
+            elif len(shape) == 2:
+                self.matrices[p.name] = (shape[0], shape[1])
         return [p.name for p in parameters]
+
+    def _make_signature(self) -> inspect.Signature:
+        """Return the arguments of a call, for `help`, editors and the stubs of the catalogue.
+
+        None stands for a value that is measured at rest or taken from the particles.
+        """
+        known = inspect.signature(Law.__call__).parameters
+        own: list[inspect.Parameter] = []
+        for name in self.parameters:
+            default = self.defaults.get(name, inspect.Parameter.empty)
+            if not self.is_required(name) and name not in self.defaults:
+                default = None
+            own.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default))
+        arguments = [known["elements"], *own, known["name"], known["breaking_strain"]]
+        return inspect.Signature(arguments, return_annotation=_BOUND_KINDS[self.kind])
 
     def __call__(
         self,
@@ -237,7 +334,7 @@ class Law:
         name: str | None = None,
         breaking_strain: ArrayLike | None = None,
         **parameters: Any,
-    ) -> Energy | Damping | Load:
+    ) -> Bound:
         """Bind the law to elements.
 
         elements : particle indices, shape (m, s), or (m,) for a law on single particles (default:
@@ -264,21 +361,44 @@ class Law:
             problem = self.check(array)
             if problem:
                 raise LawError(f"law '{self.name}': {problem}")
-        kind = _BOUND_KINDS[self.kind]
-        return kind(self, array, values, name or self.name, copy.deepcopy(breaking_strain))
+        kind: Any = _BOUND_KINDS[self.kind]
+        bound: Bound = kind(self, array, values, name or self.name, copy.deepcopy(breaking_strain))
+        return bound
 
     def compile(
-        self, form: FormName, particles: int, widths: Mapping[str, int | None]
+        self, form: FormName, particles: int, shapes: Mapping[str, tuple[int, ...]]
     ) -> CompiledLaw:
         """Return one form of the law for elements of `particles` particles, ready to evaluate.
 
-        widths : number of components of each vector parameter by name, None for a scalar
+        shapes : of each parameter by name: () of a scalar, (3,) of a vector, (2, 2) of a matrix
 
         The formula is traced in every call, so that a helper function that has changed since is
         noticed; equal expressions share one CompiledLaw, and machine code is made at first use.
         """
-        new = CompiledLaw(self.name, self.formula, form, particles, dict(widths))
+        new = CompiledLaw(
+            self.name, self.formula, form, particles, dict(shapes), metric=self.metric
+        )
         return self._compiled.setdefault(new.digest, new)
+
+
+def _restore_law(formula: Callable[..., Any]) -> Law[Any]:
+    """Return the law of a formula of `__main__`: the one there, or one made of a copy."""
+    known = find_by_name(formula.__module__, formula.__qualname__.removesuffix(".formula"))
+    if isinstance(known, Law) and known.formula is formula:
+        return known
+    return _make_law(formula, *formula.__dict__[_RECIPE])
+
+
+def _make_law(formula: Callable[..., Any], kind: Kind, options: Mapping[str, Any]) -> Law[Any]:
+    return Law(formula, kind, **options)
+
+
+def _read_shape(annotation: Any) -> tuple[int, ...]:
+    """Return the shape that an annotation of a parameter stands for, () if none."""
+    for name, (kind, shape) in _SHAPES.items():
+        if annotation is kind or annotation in (name, f"formula.{name}", f"taut.formula.{name}"):
+            return shape
+    return ()
 
 
 def _is_number(text: str) -> bool:

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from taut.arrays import Float, Int, Mask
 from taut.binding._elements import and_more, describe_element, reject_unknown_particles
-from taut.binding._parameters import Parameters, measure_at_rest
+from taut.binding._parameters import Parameters, measure_at
 from taut.binding.compiled_law import CompiledLaw, FormName, HessianForm, choose_hessian_form
 from taut.binding.law import BoundLaw, Load
 from taut.errors import LawError, SingularState
@@ -56,7 +57,7 @@ class _Placed:
         reject_unknown_particles(self.name, elements, len(rest))
         self.elements: Int = np.array(elements)
         self.elements.setflags(write=False)
-        self._reject_degenerate()
+        self._reject_nonpositive(self.law.proper, self.rest, "rest shape")
         self.parameters = Parameters(bound, self.elements, rest, mass, flat=flat)
 
     @property
@@ -64,15 +65,38 @@ class _Placed:
         """Number of particles per element, s."""
         return int(self.elements.shape[1])
 
-    def _reject_degenerate(self) -> None:
-        """Raise if an element is not what the law calls proper, such as one without area."""
-        for fault, measure in self.law.proper.items():
-            values, _ = measure_at_rest(self.bound, fault, measure, self.elements, self.rest)
-            bad = np.flatnonzero(~(values[:, 0] > _DEGENERATE))
+    def reject_outside_domain(self, pose: Float) -> None:
+        """Raise if the law has no energy at a pose (n, 3) [m], as where an element is inverted."""
+        self._reject_nonpositive(self.law.domain, pose, "pose")
+
+    def _reject_nonpositive(
+        self, measures: Mapping[str, Callable[..., Any]], positions: Float, where: str
+    ) -> None:
+        """Raise for an element of which a measure is zero or negative; its name is the fault."""
+        for fault, measure in measures.items():
+            values = measure_at(self.bound, fault, measure, self.elements, positions)
+            bad = np.flatnonzero(~(values > _DEGENERATE))
             if len(bad):
                 which = describe_element(self.elements, bad[0])
                 more = and_more(len(bad))
-                raise LawError(f"law '{self.name}': {which} {fault}, in the rest shape{more}")
+                raise LawError(f"law '{self.name}': {which} {fault}, in the {where}{more}")
+
+    def with_values(self, bound: BoundLaw) -> Any:
+        """Return the same law on the same elements with other values of parameters.
+
+        bound : the same law, elements and breaking strain; None is returned if a parameter has
+            another shape, so that the law must be compiled again
+        """
+        parameters = self.parameters.with_values(bound, self.mass)
+        if parameters.shapes != self.parameters.shapes:
+            return None
+        changed = copy.copy(self)
+        changed.bound, changed.parameters = bound, parameters
+        changed._check_values()
+        return changed
+
+    def _check_values(self) -> None:
+        """Raise if values do not fit each other, beyond what their limits say."""
 
     def shift_particles(self, offset: int) -> Any:
         """Bind the law to particles with numbers larger by `offset`; rest values are kept."""
@@ -100,14 +124,17 @@ class PlacedLaw(_Placed):
         self.forms: dict[FormName, CompiledLaw] = {self.form: self._compile(self.form)}
         if self.form == "rate":
             self.forms["increment"] = self._compile("increment")
+        self.couples_all_elements = self.forms[self.form].outer is not None
+        self._check_values()
+
+    def _check_values(self) -> None:
         outer = self.forms[self.form].outer
-        self.couples_all_elements = outer is not None
         if outer is not None and len(self.elements):
             outer.reject_unequal_parameters(self.name, self.parameters.pack(0.0))
         self.breaking_strain = self._resolve_breaking_strain()
 
     def _compile(self, form: FormName) -> CompiledLaw:
-        return self.law.compile(form, self.particles, self.parameters.widths)
+        return self.law.compile(form, self.particles, self.parameters.shapes)
 
     @property
     def digest(self) -> str:
@@ -118,7 +145,7 @@ class PlacedLaw(_Placed):
         given = self.bound.breaking_strain
         if given is None:
             return None
-        has_rest_length = self.parameters.widths.get("l0", 0) is None  # and l0 is a scalar
+        has_rest_length = self.parameters.shapes.get("l0") == ()
         if self.law.kind != "energy" or self.particles != 2 or not has_rest_length:
             raise LawError(
                 f"law '{self.name}': only an energy on two particles with a rest length l0 has a "
@@ -186,18 +213,20 @@ class PlacedLaw(_Placed):
     def parameter_derivative(
         self, name: str, x: Float, t: float = 0.0, *, at: Float | None = None
     ) -> Float:
-        """Return ∂V/∂p of each element, (m,), or (m, components) for a vector parameter."""
+        """Return ∂V/∂p of each element, (m,), with the axes of a vector or matrix p after it."""
         self._reject_total("parameter derivative")
         columns = self.parameters.columns(name)
-        return self._run("parameters", x, t, at)[0][..., columns]
+        slopes = self._run("parameters", x, t, at)[0][:, columns]
+        return slopes.reshape(-1, *self.parameters.shapes[name])
 
     def mixed_derivative(
         self, name: str, x: Float, t: float = 0.0, *, at: Float | None = None
     ) -> Float:
-        """Return ∂²V/∂x∂p of each element, (m, s, 3), or (m, s, 3, components) for a vector."""
+        """Return ∂²V/∂x∂p of each element, (m, s, 3), with the axes of p after these."""
         self._reject_total("parameter derivative")
         columns = self.parameters.columns(name)
         mixed = self._run("parameters", x, t, at)[1][..., columns]
+        mixed = mixed.reshape(*mixed.shape[:3], *self.parameters.shapes[name])
         pair = self.forms[self.form].pair
         if pair is None:
             return mixed
@@ -260,8 +289,8 @@ class PlacedLoad(_Placed):
         if bound.breaking_strain is not None:
             raise LawError(f"law '{bound.name}': a load has no breaking strain")
         super().__init__(bound, rest, mass, flat=flat)
-        law, widths = self.law, self.parameters.widths
-        self._roots = trace_load(f"'{law.name}'", law.formula, self.particles, widths)
+        law, shapes = self.law, self.parameters.shapes
+        self._roots = trace_load(f"'{law.name}'", law.formula, self.particles, shapes)
 
     @property
     def digest(self) -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taut.arrays import Float, Int
+from taut.arrays import Float, Int, to_floats
 from taut.errors import ModelError
+from taut.importable import require_importable
 
 # Times that differ by less than this part of a step are the same: sums of steps round.
 SAME_TIME = 1e-6
@@ -56,6 +57,18 @@ class Constraint:
                 f"{self.kind}: `until` must be a positive, finite number of seconds or None, "
                 f"got {end!r}"
             )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For other processes."""
+        for function in (self.path, self.path_from):
+            require_importable(function, f"{self.kind}: the function of time", ModelError)
+        return Constraint, tuple(getattr(self, f.name) for f in fields(self))
+
+    def __copy__(self) -> Constraint:
+        return replace(self)
+
+    def __deepcopy__(self, _: object) -> Constraint:
+        return replace(self)
 
     def is_active(self, t: float, h: float) -> bool:
         """Return whether it acts in the step of length h [s] that begins at t [s].
@@ -120,7 +133,7 @@ def particle_indices(value: Any, n: int, what: str, *, ordered: bool = False) ->
 def to_numbers(value: Any, what: str) -> Float:
     """Return an array of numbers, or raise an error that names them."""
     try:
-        return np.array(value, dtype=np.float64)
+        return to_floats(value)
     except (TypeError, ValueError) as error:
         raise ModelError(f"{what} must consist of numbers, got {value!r}") from error
 
@@ -142,15 +155,31 @@ def to_path(given: Any, what: str, values: str) -> Path:
             f"{what} by samples needs increasing times (T,) and as many {values}, "
             f"got shapes {t.shape} and {p.shape}"
         )
+    return Samples(t, p)
 
-    def path(now: float) -> Float:
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """A path through samples, joined by straight lines and constant beyond the ends.
+
+    A class, not a function within `to_path`, which could not be pickled.
+
+    times : [s], increasing, (T,); values : (T, …)
+
+    >>> Samples(np.array([0.0, 2.0]), np.array([1.0, 5.0]))(0.5)
+    np.float64(2.0)
+    """
+
+    times: Float
+    values: Float
+
+    def __call__(self, now: float) -> Any:
+        t, p = self.times, self.values
         i = int(np.clip(np.searchsorted(t, now, side="right") - 1, 0, max(len(t) - 2, 0)))
         if len(t) == 1:
             return p[0]
         s = float(np.clip((now - t[i]) / (t[i + 1] - t[i]), 0.0, 1.0))
         return p[i] + s * (p[i + 1] - p[i])
-
-    return path
 
 
 def evaluate_path(path: Path, t: float, what: str) -> Any:

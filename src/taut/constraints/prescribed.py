@@ -6,6 +6,7 @@ Fixed particles stay where they start, x(t) = X; scripted ones follow a path, x(
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike
 from taut.arrays import Float
 from taut.constraints.constraint import Constraint, Path, to_numbers, to_path
 from taut.errors import ModelError
+from taut.importable import require_importable
 
 
 def fixed(particles: Any, *, until: float | None = None) -> Constraint:
@@ -102,11 +104,28 @@ def handle(
     displacement = None if move is None else to_path(move, "handle: `move`", "displacements")
     rotation = None if turn is None else to_path(turn, "handle: `turn`", "rotation vectors")
     centre = None if about is None else _to_vector(about, "handle: `about`")
+    body = _RigidMotion(displacement, rotation, centre)
+    return Constraint("handle", particles, np.zeros((3, 3)), path_from=body, until=until)
 
-    def path_from(start: Float) -> Path:
+
+@dataclass(frozen=True, eq=False)
+class _RigidMotion:
+    """The motion of a rigid body; called with where its particles start, it returns their path."""
+
+    displacement: Path | None
+    rotation: Path | None
+    centre: Float | None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        for name, function in (("move", self.displacement), ("turn", self.rotation)):
+            require_importable(function, f"handle: the function for `{name}`", ModelError)
+        return _RigidMotion, (self.displacement, self.rotation, self.centre)
+
+    def __call__(self, start: Float) -> Path:
         if not len(start):
             raise ModelError("handle: it has no particles")
-        c = start.mean(axis=0) if centre is None else centre
+        displacement, rotation = self.displacement, self.rotation
+        c = start.mean(axis=0) if self.centre is None else self.centre
 
         def path(t: float) -> Float:
             u = np.zeros(3)
@@ -118,8 +137,6 @@ def handle(
             return c + u + (start - c) @ R.T
 
         return path
-
-    return Constraint("handle", particles, np.zeros((3, 3)), path_from=path_from, until=until)
 
 
 def _to_vector(value: Any, what: str) -> Float:

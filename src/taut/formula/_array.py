@@ -157,7 +157,11 @@ def as_array(value: Any) -> Array:
     if isinstance(value, Array):
         return value
     if isinstance(value, Expr):
-        raise LawError("a scalar of the formula was used where a vector is needed")
+        hint = ""
+        if value.op == "symbol" and value.value[0] == "p":
+            name = value.value[1]
+            hint = f"; a vector must be annotated in the formula, {name}: taut.formula.Vector"
+        raise LawError(f"a scalar of the formula was used where a vector is needed{hint}")
     if hasattr(value, "tolist"):
         value = value.tolist()
     if not isinstance(value, (list, tuple)) or not value:

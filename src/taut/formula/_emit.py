@@ -144,7 +144,9 @@ class _Printer:
             return f"not {a[0]}"
         if node.op == "norm":
             return "root(" + " + ".join(f"{p} * {p}" for p in a) + ")"
-        if node.op in ("atan2", "inv0", *FUNCTIONS):
+        if node.op == "frozen":
+            return a[0]
+        if node.op in ("atan2", "inv0", "stretch_sum", *FUNCTIONS):
             return f"{node.op}({', '.join(_strip_parentheses(p) for p in a)})"
         raise AssertionError(f"no source is known for '{node.op}'")
 

@@ -110,6 +110,15 @@ def _partials(g: Graph, node: Expr) -> tuple[Expr, ...]:
             return g.mul(x, scale), g.neg(g.mul(y, scale))
         case "inv0":
             return (g.neg(g.mul(node, node)),)
+        case "frozen":
+            return ()
+        case "stretch_sum":
+            # Of the root s of P = (s² - a)² - 4b - 8js, by implicit differentiation.
+            a, b, j = node.args
+            excess = g.sub(g.mul(node, node), a)
+            gap = g.sub(g.mul(node, excess), g.mul(g.const(2.0), j))  # ∂P/∂s / 4
+            by_j = g.div(g.mul(g.const(2.0), node), gap)
+            return g.div(g.mul(g.const(0.5), excess), gap), g.div(one, gap), by_j
         case "ratio":
             scale = g.inv0(node.args[1])
             return scale, g.neg(g.mul(node, scale))

@@ -30,6 +30,12 @@ FUNCTIONS = {
 }
 
 
+# Operations that a method of Graph of the same name makes, and simplifies.
+_METHODS = frozenset(
+    {"add", "sub", "mul", "div", "pow", "neg", "atan2", "inv0", "where", "stretch_sum"}
+)
+
+
 class Expr:
     """A scalar in a formula: the result of an operation on other scalars, or a leaf.
 
@@ -216,7 +222,18 @@ def rebuild(node: Expr, args: tuple[Expr, ...]) -> Expr:
         return graph.ratio(*args[:3])
     if node.op == "norm":
         return graph.norm(args)
-    if node.op in ("add", "sub", "mul", "div", "pow", "neg", "atan2", "inv0", "where"):
+    if node.op in (
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "pow",
+        "neg",
+        "atan2",
+        "inv0",
+        "where",
+        "stretch_sum",
+    ):
         result: Expr = getattr(graph, node.op)(*args)
         return result
     return graph.node(node.op, graph.sort_operands(node.op, args), node.value)

@@ -35,6 +35,29 @@ _COMMUTATIVE = frozenset({"add", "mul", "and", "or", "eq"})
 _OPERATORS = {"add": "add", "sub": "sub", "mul": "mul", "div": "truediv", "pow": "pow"}
 
 
+def solve_stretch_sum(a: float, b: float, j: float) -> float:
+    """Return the largest root s of (s² - a)² = 4b + 8js; `taut.jit.runtime` has the same loop.
+
+    With singular values σ₁ ≥ σ₂ ≥ |σ₃| of F, the sign of σ₃ that of det F, the roots are
+    σ₁ + σ₂ + σ₃ and those with two signs changed, all real. √(3a) is never below the largest, and
+    Newton's method descends from there without passing it. It stops at rounding, or where two
+    roots meet, σ₃ = -σ₂, after as many bisections as a number has bits.
+
+    >>> solve_stretch_sum(1.0 + 4.0 + 9.0, 4.0 + 9.0 + 36.0, 6.0)
+    6.0
+    """
+    s = math.sqrt(3.0 * a)
+    for _ in range(60):
+        slope = 4.0 * (s * (s * s - a) - 2.0 * j)
+        if not slope > 0.0:
+            break
+        change = ((s * s - a) ** 2 - 4.0 * b - 8.0 * j * s) / slope
+        s -= change
+        if not change > 1e-16 * s:
+            break
+    return s
+
+
 class Graph:
     """The nodes of one trace, each distinct expression once."""
 
@@ -279,6 +302,12 @@ class Graph:
         if a.op == "const":
             return self.const(1.0 / a.value if abs(a.value) > TINY**2 else 0.0)
         return self.node("inv0", (a,))
+
+    def stretch_sum(self, a: Expr, b: Expr, j: Expr) -> Expr:
+        """The sum of the principal stretches, from the invariants |F|², |cof F|² and det F."""
+        if a.op == b.op == j.op == "const":
+            return self.const(solve_stretch_sum(a.value, b.value, j.value))
+        return self.node("stretch_sum", (a, b, j))
 
     def ratio(self, a: Expr, n: Expr, limit: Expr) -> Expr:
         """a/n, and `limit` where n = 0."""

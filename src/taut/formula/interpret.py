@@ -13,7 +13,7 @@ import numpy as np
 
 from taut.arrays import Float
 from taut.formula.expression import Expr, reachable
-from taut.formula.graph import TINY
+from taut.formula.graph import TINY, solve_stretch_sum
 
 _UFUNCS: dict[str, Any] = {
     "add": np.add,
@@ -39,6 +39,7 @@ _UFUNCS: dict[str, Any] = {
     "or": np.logical_or,
     "not": np.logical_not,
     "where": np.where,
+    "stretch_sum": np.vectorize(solve_stretch_sum, otypes=[np.float64]),
 }
 
 
@@ -69,6 +70,8 @@ def evaluate(
                 value[node] = np.where(squares > TINY**2, np.sqrt(squares), 0.0)
             elif node.op == "total":
                 value[node] = np.sum(np.broadcast_to(a[0], len(x)))
+            elif node.op == "frozen":
+                value[node] = a[0]
             elif node.op == "inv0":
                 value[node] = np.where(np.abs(a[0]) > TINY**2, 1.0 / a[0], 0.0)
             else:

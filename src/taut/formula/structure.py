@@ -16,9 +16,11 @@ sideways, is far from what it will be after the next one, and F'/n with it. So w
 positions y of the iteration before: the force that its linear model has predicted. (Mixed
 integration points, Magisano et al. 2017.) With "hold" it is the force at y itself. The error of n̂
 is of second order in the last step, so that convergence stays quadratic.
+
 *Measures.* Any other law of a few measures, such as an angle, has a second form of its Hessian that
 is positive semi-definite, the metric: see `taut.formula.measures`. The metric of a central law is
-its projection.
+its projection. A law may also state its metric as the Hessian of another function, in which
+`frozen` parts are constants.
 """
 
 from __future__ import annotations
@@ -78,8 +80,13 @@ def is_linear(value: Expr) -> bool:
     return not any(symbols(slope, "x") for slope in gradient(value, symbols(value, "x")))
 
 
-def derive(value: Expr, particles: int) -> Derivatives:
-    """Differentiate an energy twice by the positions, using what structure there is."""
+def derive(value: Expr, particles: int, metric: Expr | None = None) -> Derivatives:
+    """Differentiate an energy twice by the positions, using what structure there is.
+
+    metric : a function whose Hessian is the metric, if the law has one of its own
+    """
+    if metric is not None:
+        return _derive_general(value, particles, metric)
     pair = _find_pair(value, particles)
     if pair is None:
         return _derive_general(value, particles)
@@ -240,12 +247,13 @@ def _derive_pair(value: Expr, pair: tuple[float, ...]) -> Derivatives:
     return Derivatives(value, slope, hessian, pair, closed_form=False, metric=_metric(value, w))
 
 
-def _derive_general(value: Expr, particles: int) -> Derivatives:
+def _derive_general(value: Expr, particles: int, own_metric: Expr | None = None) -> Derivatives:
     x = [value.graph.symbol("x", p, k) for p in range(particles) for k in range(3)]
     first = gradient(value, x)
     vectors = [first[3 * p : 3 * p + 3] for p in range(particles)]
     hessian = _blocks(value, x)
-    return Derivatives(value, vectors, hessian, None, closed_form=False, metric=_metric(value, x))
+    metric = _metric(value, x) if own_metric is None else _blocks(own_metric, x)
+    return Derivatives(value, vectors, hessian, None, closed_form=False, metric=metric)
 
 
 def _metric(value: Expr, variables: list[Expr]) -> list[list[list[Expr]]] | None:

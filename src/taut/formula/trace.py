@@ -8,28 +8,36 @@ evaluated for each element.
 from __future__ import annotations
 
 import inspect
-import linecache
+import re
+import sys
 import traceback
 from collections.abc import Callable, Mapping
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from taut.errors import LawError
+from taut.formula import vocabulary
 from taut.formula._array import Array, as_array
 from taut.formula.differentiate import gradient
 from taut.formula.expression import Expr, reachable, substitute, symbols
 from taut.formula.graph import Graph
 
 _PACKAGE = str(Path(__file__).resolve().parents[1])
-Widths = Mapping[str, int | None]  # components of each vector parameter, None for a scalar
+_LIBRARIES = {"numpy", "scipy", *sys.stdlib_module_names}
+# A call such as np.linalg.norm(…), with the name of the function alone as second group.
+_FOREIGN_CALL = re.compile(r"\b((?:np|numpy|math|scipy)(?:\.\w+)*\.(\w+))\(")
+_OTHER_NAMES = {"arccos": "acos", "arcsin": "asin", "arctan2": "atan2", "hypot": "norm",
+                "fmax": "maximum", "fmin": "minimum"}  # fmt: skip
+Shapes = Mapping[str, tuple[int, ...]]  # of each parameter: () is a scalar, (3,) a vector
 
 
-def trace(name: str, formula: Callable[..., Any], particles: int, widths: Widths) -> Expr:
+def trace(name: str, formula: Callable[..., Any], particles: int, shapes: Shapes) -> Expr:
     """Return the scalar that a formula computes for elements of `particles` particles."""
     graph = Graph()
-    result = _run(name, formula, graph, particles, _parameter_symbols(graph, widths))
+    result = _run(name, formula, graph, particles, _parameter_symbols(graph, shapes))
     place = _locate(name, formula)
     if isinstance(result, Array):
         raise LawError(f"{place} must return one scalar, got an array of shape {result.shape}")
@@ -54,11 +62,11 @@ def trace(name: str, formula: Callable[..., Any], particles: int, widths: Widths
 
 
 def trace_load(
-    name: str, formula: Callable[..., Any], particles: int, widths: Widths
+    name: str, formula: Callable[..., Any], particles: int, shapes: Shapes
 ) -> list[Expr]:
     """Return the components of the forces of a load, three for each particle in turn."""
     graph = Graph()
-    arguments = {"v": _vectors(graph, "v", particles), **_parameter_symbols(graph, widths)}
+    arguments = {"v": _vectors(graph, "v", particles), **_parameter_symbols(graph, shapes)}
     result = _run(name, formula, graph, particles, arguments)
     place = _locate(name, formula)
     if any(n.op == "rate" for n in graph.nodes):
@@ -77,33 +85,29 @@ def trace_load(
 
 def trace_measure(
     name: str, formula: Callable[..., Any], particles: int
-) -> tuple[list[Expr], bool]:
-    """Return the components of a rest value, a function of x alone, and whether it is a vector."""
+) -> tuple[list[Expr], tuple[int, ...]]:
+    """Return the components of a rest value, a function of x alone, row by row, and its shape."""
     graph = Graph()
     result = _run(name, formula, graph, particles, {})
     place = _locate(name, formula)
     if any(n.op == "rate" for n in graph.nodes):
         raise LawError(f"{place} uses rate(…); a rest value is measured where nothing moves")
     if isinstance(result, (Array, list, tuple, np.ndarray)):
-        vector = as_array(result)
-        if len(vector.shape) != 1:
-            raise LawError(
-                f"{place} must return a scalar or a vector, got an array of shape {vector.shape}"
-            )
-        return [graph.as_node(item) for item in vector.items], True
+        array = as_array(result)
+        return [graph.as_node(item) for item in array.items], array.shape
     is_comparison = isinstance(result, Expr) and result.is_boolean
     if is_comparison or not isinstance(result, (Expr, int, float)):
-        raise LawError(f"{place} must return a scalar or a vector, got {result!r}")
-    return [graph.as_node(result)], False
+        raise LawError(f"{place} must return a scalar, a vector or a matrix, got {result!r}")
+    return [graph.as_node(result)], ()
 
 
-def _parameter_symbols(graph: Graph, widths: Widths) -> dict[str, Any]:
-    """Return a symbol, or a vector of symbols, for each parameter."""
+def _parameter_symbols(graph: Graph, shapes: Shapes) -> dict[str, Any]:
+    """Return a symbol, or a vector or matrix of symbols, for each parameter."""
     arguments: dict[str, Any] = {}
     column = 0
-    for name, width in widths.items():
-        components = [graph.symbol("p", name, j, column + j) for j in range(width or 1)]
-        arguments[name] = components[0] if width is None else Array(components, (width,))
+    for name, shape in shapes.items():
+        components = [graph.symbol("p", name, j, column + j) for j in range(prod(shape))]
+        arguments[name] = Array(components, shape) if shape else components[0]
         column += len(components)
     return arguments
 
@@ -137,7 +141,9 @@ def _run(
         return formula(_vectors(graph, "x", particles), **arguments)
     except Exception as error:  # the formula is the user's, and may raise anything
         what = str(error) if isinstance(error, LawError) else _explain(error)
-        raise LawError(f"{_locate(name, formula)}{_locate_line(error)}: {what}") from error
+        frame = _find_frame(error)
+        place = f"{_locate(name, formula)}{_describe_frame(frame)}"
+        raise LawError(f"{place}: {what}{_suggest(frame, what)}") from error
 
 
 def _explain(error: Exception) -> str:
@@ -155,17 +161,38 @@ def _locate(name: str, formula: Callable[..., Any]) -> str:
     return f"the formula of {name} ({code.co_filename}:{code.co_firstlineno})"
 
 
-def _locate_line(error: Exception) -> str:
-    """Return the innermost line outside of taut that an error passed through, in words."""
-    frames = []
-    for frame in traceback.extract_tb(error.__traceback__):
-        if not str(Path(frame.filename).resolve()).startswith(_PACKAGE):
-            frames.append(frame)
-    if not frames:
+def _find_frame(error: Exception) -> traceback.FrameSummary | None:
+    """Return the innermost line of the user's code that an error passed through.
+
+    That is neither in taut nor in numpy, whose functions fail several calls below the formula.
+    """
+    found = None
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        code = frame.f_code
+        library = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        is_ours = str(Path(code.co_filename).resolve()).startswith(_PACKAGE)
+        if not is_ours and library not in _LIBRARIES:
+            found = traceback.FrameSummary(code.co_filename, line, code.co_name)
+    return found
+
+
+def _describe_frame(frame: traceback.FrameSummary | None) -> str:
+    """Return the line of a frame in words, to append to the name of a formula."""
+    if frame is None:
         return ""
-    last = frames[-1]
-    line = last.line or linecache.getline(last.filename, last.lineno or 0).strip()
-    return f", line {last.lineno} `{line}`" if line else f", line {last.lineno}"
+    return f", line {frame.lineno} `{frame.line}`" if frame.line else f", line {frame.lineno}"
+
+
+def _suggest(frame: traceback.FrameSummary | None, what: str) -> str:
+    """Return which functions of taut.formula replace those of numpy or math on a line."""
+    if frame is None or "taut.formula" not in what:
+        return ""
+    advice = {}
+    for call, function in _FOREIGN_CALL.findall(frame.line or ""):
+        name = _OTHER_NAMES.get(function, function)
+        if callable(getattr(vocabulary, name, None)):
+            advice[call] = f"taut.formula.{name} instead of {call}"
+    return f" ({', '.join(advice.values())})" if advice else ""
 
 
 def energy_form(root: Expr) -> Expr:
@@ -174,6 +201,12 @@ def energy_form(root: Expr) -> Expr:
         raise LawError("rate(…) has no meaning in an energy: write a @taut.dissipation")
     totals = find_totals(root)
     return totals[0].args[0] if totals else root
+
+
+def reject_frozen(root: Expr) -> None:
+    """Raise if a formula uses frozen(…): its force would not be the derivative of its energy."""
+    if any(n.op == "frozen" for n in reachable([root])):
+        raise LawError("frozen(…) has a meaning only in the metric of a law")
 
 
 def find_totals(root: Expr) -> list[Expr]:

@@ -27,6 +27,18 @@ from taut.formula.graph import Graph
 Vector = Annotated[Any, "three components"]
 """Annotation for a parameter with three components: `def force(x, f: Vector)`."""
 
+Scalar = Annotated[Any, "one number"]
+"""Annotation for a parameter that is one number, and for an energy; for type checkers only."""
+
+Vectors = Annotated[Any, "one vector for each particle"]
+"""Annotation for x and v, and for the forces of a load; for type checkers only."""
+
+Matrix2 = Annotated[Any, "two rows and two columns"]
+"""Annotation for a parameter that is a 2×2 matrix: `def membrane(x, Dm_inv: Matrix2)`."""
+
+Matrix3 = Annotated[Any, "three rows and three columns"]
+"""Annotation for a parameter that is a 3×3 matrix: `def solid(x, Dm_inv: Matrix3)`."""
+
 
 def _find_graph(*values: Any) -> Graph | None:
     """Return the graph of the first expression among values; None if all are plain numbers."""
@@ -124,6 +136,8 @@ def where(condition: Any, a: Any, b: Any) -> Any:
 
     At the border between the two sides they should agree in value and slope.
     """
+    if isinstance(condition, bool) and _find_graph(a, b) is None:
+        return a if condition else b  # plain numbers alone
     graph = _find_graph(condition, a, b)
     if graph is None or not isinstance(condition, Expr):
         raise LawError(
@@ -195,6 +209,78 @@ def det(m: Any) -> Any:
     if matrix.shape == (3, 3):
         return dot(matrix[0], cross(matrix[1], matrix[2]))
     raise LawError(f"det needs a 2×2 or 3×3 matrix, got shape {matrix.shape}")
+
+
+def tr(m: Any) -> Any:
+    """Trace of a square matrix, the sum of its diagonal.
+
+    >>> tr([[1.0, 2.0], [3.0, 4.0]])
+    5.0
+    """
+    matrix = as_array(m)
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise LawError(f"tr needs a square matrix, got shape {matrix.shape}")
+    return add_up([matrix[i, i] for i in range(len(matrix))])
+
+
+def columns(*vectors: Any) -> Array:
+    """Matrix with these vectors as its columns: `columns(x[1] - x[0], x[2] - x[0])` is 3×2.
+
+    >>> columns([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])[1].items
+    (2.0, 5.0)
+    """
+    rows = [as_array(v) for v in vectors]
+    if not rows or any(len(row.shape) != 1 or row.shape != rows[0].shape for row in rows):
+        shapes = ", ".join(str(row.shape) for row in rows) or "nothing"
+        raise LawError(f"columns needs vectors of one length, got {shapes}")
+    return as_array(rows).T
+
+
+def inverse(m: Any) -> Array:
+    """Inverse of a 2×2 or 3×3 matrix; not finite where its determinant is zero.
+
+    >>> inverse([[2.0, 0.0], [0.0, 4.0]]).items
+    (0.5, -0.0, -0.0, 0.25)
+    """
+    matrix = as_array(m)
+    determinant = det(matrix)
+    if matrix.shape == (2, 2):
+        a, b, c, d = matrix.items
+        return Array([d, -b, -c, a], (2, 2)) / determinant
+    a, b, c = matrix.T
+    return as_array([cross(b, c), cross(c, a), cross(a, b)]) / determinant
+
+
+def stretch_sum(m: Any) -> Any:
+    """Sum of the principal stretches of a 3×3 deformation gradient F: the trace of U in F = R U.
+
+    R is the nearest rotation and U symmetric, so that |F - R|² = |F|² - 2 stretch_sum(F) + 3, and
+    the derivative by F is R. Where det F < 0, the smallest of the three counts as negative. It has
+    no derivative where that one has the magnitude of the next: there R is not unique.
+
+    >>> stretch_sum([[0.0, -2.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 3.0]])
+    6.0
+    """
+    f = as_array(m)
+    if f.shape != (3, 3):
+        raise LawError(f"stretch_sum needs a 3×3 matrix, got shape {f.shape}")
+    cofactors = [cross(f[1], f[2]), cross(f[2], f[0]), cross(f[0], f[1])]
+    squares = add_up([dot(row, row) for row in cofactors])
+    invariants = (dot(f, f), squares, dot(f[0], cofactors[0]))
+    graph, (a, b, j) = _scalars("stretch_sum", *invariants)
+    return _unwrap(graph.stretch_sum(a, b, j))
+
+
+def frozen(a: Any) -> Any:
+    """A scalar or array whose derivatives count as zero; only in the metric of a law.
+
+    A metric is the Hessian of a function in which some factors are constants: see `metric` of
+    `taut.energy`.
+    """
+    if not is_scalar(a):
+        array = as_array(a)
+        return Array([frozen(item) for item in array.items], array.shape)
+    return a.graph.node("frozen", (a,)) if isinstance(a, Expr) else a
 
 
 def total(quantity: Any) -> Any:

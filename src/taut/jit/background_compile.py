@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from taut.jit.compile import SourceModule, is_compiled, write_source
+from taut.threads import hold_during_fork
 
 _REQUESTED: set[str] = set()  # names of modules; one whose compilation failed is not tried again
 _LOCK = threading.Lock()  # of _REQUESTED
+hold_during_fork(_LOCK)
 
 
 def compile_in_background(sources: Sequence[SourceModule]) -> None:

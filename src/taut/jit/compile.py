@@ -27,12 +27,14 @@ from typing import Any
 from taut.errors import CacheError
 from taut.jit._numba_patches import cache_overload_lookups, import_numba_without_scipy
 from taut.jit.kernel_cache import cache_directory, check_files, check_ours, write_private
+from taut.threads import hold_during_fork, prepare_threads
 
 ANNOUNCE_AFTER = 0.7  # seconds after which a compilation is announced on the log
 log = logging.getLogger("taut")
 # Numba's compiler and `sys.modules` are shared by all threads. Reentrant, because a module that is
 # loaded may load others.
 _LOCK = threading.RLock()
+hold_during_fork(_LOCK)
 
 
 @dataclass(frozen=True)
@@ -79,8 +81,6 @@ def toolchain_digest() -> str:
 
 def load(source: SourceModule) -> ModuleType:
     """Return the compiled module: loaded before, from the cache, or compiled now."""
-    from taut.threads import prepare_threads
-
     name = source.name
     with _LOCK:
         if name in sys.modules:
@@ -223,8 +223,6 @@ def write_source(source: SourceModule) -> bool:
 
 def compile_written_source(name: str) -> None:
     """Compile what `write_source` has written, given the module's name."""
-    from taut.threads import prepare_threads
-
     prepare_threads()
     import_numba_without_scipy()
     folder = cache_directory()

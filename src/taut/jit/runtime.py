@@ -52,6 +52,21 @@ def root(s):
 
 
 @njit(error_model="numpy")
+def stretch_sum(a, b, j):
+    """The largest root s of (s² - a)² = 4b + 8js, as `solve_stretch_sum` of taut.formula.graph."""
+    s = sqrt(3.0 * a)
+    for _ in range(60):
+        slope = 4.0 * (s * (s * s - a) - 2.0 * j)
+        if not slope > 0.0:
+            break
+        change = ((s * s - a) ** 2 - 4.0 * b - 8.0 * j * s) / slope
+        s -= change
+        if not change > 1e-16 * s:
+            break
+    return s
+
+
+@njit(error_model="numpy")
 def inv0(a):
     """1/a, and 0 where |a| ≤ TINY²."""
     return 1.0 / a if abs(a) > TINY * TINY else 0.0

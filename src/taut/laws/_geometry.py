@@ -1,6 +1,7 @@
 """Lengths, angles, areas and volumes of a few particles, as formulas that several laws share."""
 
 from collections.abc import Callable
+from math import pi
 from typing import Any
 
 from taut.arrays import Int
@@ -167,6 +168,17 @@ def fold_angle(x: Any) -> Any:
     first, second = hinge_normals(x)
     edge = x[3] - x[2]
     return atan2(dot(cross(first, second), edge), norm(edge) * dot(first, second))
+
+
+def squared_fold_change(x: Any, theta0: Any) -> Any:
+    """(θ - θ₀)² of a hinge [rad²], the shorter way around: at most π².
+
+    θ jumps from π to -π where a hinge folds flat onto itself. The shorter way goes on beyond that;
+    where it is π, opposite to the rest angle, its square has its maximum.
+    """
+    change = fold_angle(x) - theta0
+    longer = minimum((change - 2 * pi) ** 2, (change + 2 * pi) ** 2)
+    return minimum(change**2, longer)
 
 
 def fold_cos_sin(x: Any) -> tuple[Any, Any]:

@@ -7,6 +7,7 @@ from taut.laws._geometry import (
     edge_area_ratio,
     fold_angle,
     require_particles,
+    squared_fold_change,
 )
 
 
@@ -29,8 +30,8 @@ def discrete_shell_bending(x, k, ratio, theta0):
     first triangle. Seen from the side from which a, b, c are counterclockwise, θ > 0 is a ridge,
     with c and d behind the edge, and θ < 0 a valley.
 
-    The membrane terms of the same paper are `discrete_shell_edge` and `discrete_shell_area`. It
-    equals `shell_bending` with c = 6k: use that for the stiffness of a material, and this one to
-    reproduce the paper.
+    θ - θ̄ is taken the shorter way around, from -π to π. The membrane terms of the same paper are
+    `discrete_shell_edge` and `discrete_shell_area`. It equals `shell_bending` with c = 6k: use that
+    for the stiffness of a material, and this one to reproduce the paper.
     """
-    return k * ratio * (fold_angle(x) - theta0) ** 2
+    return k * ratio * squared_fold_change(x, theta0)

@@ -7,6 +7,7 @@ from taut.laws._geometry import (
     edge_area_ratio,
     fold_angle,
     require_particles,
+    squared_fold_change,
 )
 
 
@@ -32,7 +33,8 @@ def shell_bending(x, c, ratio, theta0):
     The bending energy of cloth and shells on any triangle mesh. A plate has the rigidity
     E t³/12/(1 - ν²), but hinges have a Poisson's ratio of their own: -1/3 on equilateral triangles,
     where a free strip has EI/b = 8c/9; on grids 0.8c. `taut.materials` calibrates c for a given
-    mesh. Where a hinge folds flat onto itself, at θ = ±π, its moment changes sign, and V jumps if
-    θ₀ is not 0. Derived in docs/theory/05-cloth-and-shells.md.
+    mesh. θ - θ₀ is taken the shorter way around: a hinge may fold flat onto itself, at θ = ±π, and
+    beyond. Opposite to its rest angle its moment changes sign. Where a triangle collapses, θ has no
+    value: `area_barrier` keeps it from that. Derived in docs/theory/05-cloth-and-shells.md.
     """
-    return c / 2 * ratio * (fold_angle(x) - theta0) ** 2
+    return c / 2 * ratio * squared_fold_change(x, theta0)

@@ -14,6 +14,8 @@ multigrid            conjugate gradients with a multigrid as preconditioner:
   _smoother          damped block Jacobi: the place to change the smoother
   _worksharing       loops shared by threads; _atomics, what Numba lacks for them
 eigen                the smallest eigenvalues, with exact counts, by factorisations
+pencil               the smallest eigenvalues of A x = λ B x
+bordered             systems with a border, through singular matrices
 lowest_eigenvalues   the smallest eigenvalues by iteration, for large matrices;
   _shifted_multigrid    its preconditioner
 simd                 sums over blocks with vector instructions

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from taut.arrays import Float, Int
+from taut.arrays import Float, Int, to_floats
 from taut.errors import ModelError
 from taut.materials._tensors import isotropic_tensor, woven_tensor
 from taut.mesh.mesh import Mesh
@@ -176,7 +176,7 @@ def _check_poisson(value: Any, d: int) -> float | None:
 def _check_direction(value: Any, name: str) -> Float:
     """Return a direction in space as a unit vector; two components mean one in the plane z = 0."""
     try:
-        vector = np.asarray(value, dtype=np.float64)
+        vector = to_floats(value)
     except (TypeError, ValueError):
         vector = np.zeros(3)
     if vector.shape == (2,):
@@ -215,7 +215,7 @@ def check_pairs(value: Any, mesh: Mesh) -> Int:
 def check_stiffness(value: Any, count: int) -> Float:
     """Return stiffnesses [N/m], 0 or more, (m,), from one or m of them."""
     try:
-        k = np.asarray(value, dtype=np.float64)
+        k = to_floats(value)
     except (TypeError, ValueError):
         raise ModelError(f"k must be a number [N/m] or {count} of them, got {value!r}") from None
     if k.shape not in ((), (count,)):

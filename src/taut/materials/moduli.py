@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taut.arrays import Float
+from taut.arrays import Float, to_floats
 from taut.errors import ModelError
 from taut.materials._arguments import check_mesh, check_pairs, check_positive, check_stiffness
 from taut.materials._cells import (
@@ -112,7 +112,7 @@ class Moduli:
                 "use warp, weft, softest or stiffest"
             )
         try:
-            n = np.asarray(direction, dtype=np.float64)
+            n = to_floats(direction)
         except (TypeError, ValueError):
             n = np.zeros(0)
         if n.shape != (3,) or not 0 < np.linalg.norm(self.axes @ n) < np.inf:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taut.arrays import Float
+from taut.arrays import Float, to_floats
 from taut.errors import MeshError, did_you_mean
 
 PLANES = {
@@ -55,7 +55,7 @@ def check_lengths(value: Any, name: str, dimensions: int) -> Float:
 def check_point(value: ArrayLike, name: str) -> Float:
     """Return a point [m], shape (3,)."""
     try:
-        found = np.array(value, dtype=np.float64)
+        found = to_floats(value)
     except (TypeError, ValueError):
         found = np.empty(0)
     if found.shape != (3,) or not np.isfinite(found).all():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taut.arrays import Float, Int
+from taut.arrays import Float, Int, to_floats
 from taut.errors import MeshError
 from taut.mesh.mesh import Mesh
 
@@ -59,7 +59,7 @@ def along(mesh: Mesh | ArrayLike, edges: ArrayLike, *, direction: ArrayLike) -> 
 
 def _to_numbers(values: ArrayLike, what: str) -> Float:
     try:
-        return np.asarray(values, dtype=np.float64)
+        return to_floats(values)
     except (TypeError, ValueError) as error:
         raise MeshError(f"{what}, got {values!r}") from error
 

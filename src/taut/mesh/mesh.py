@@ -81,14 +81,20 @@ class Mesh:
 
     def with_(self, **changes: Any) -> Mesh:
         """Return a copy with other points, cells, groups, point_data, cell_data or uv."""
-        parts = {
-            name: getattr(self, name)
-            for name in ("points", "cells", "groups", "point_data", "cell_data", "uv")
-        }
+        parts = self._parts()
         unknown = set(changes) - set(parts)
         if unknown:
             raise MeshError(f"with_ takes {', '.join(parts)}, got '{min(unknown)}'")
         return Mesh(**(parts | changes))
+
+    def _parts(self) -> dict[str, Any]:
+        """Return the arguments from which an equal mesh can be built."""
+        names = ("points", "cells", "groups", "point_data", "cell_data", "uv")
+        return {name: getattr(self, name) for name in names}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For copies and for other processes: without the arrays that are derived."""
+        return _rebuild, (self._parts(),)
 
     def __repr__(self) -> str:
         points = f"{self.n} points in the plane" if self.flat else f"{self.n} points"
@@ -289,3 +295,7 @@ class Mesh:
             raise MeshError("a mesh without faces encloses no volume")
         topology.check_closed(self.triangles, self.n)
         return enclosed_volume(self.positions, self.triangles)
+
+
+def _rebuild(parts: dict[str, Any]) -> Mesh:
+    return Mesh(**parts)

@@ -23,6 +23,10 @@ class ReadOnlyDict(dict[str, Any]):
     def _refuse(self, *_: Any, **__: Any) -> Any:
         raise MeshError("a mesh is immutable; with_ returns a changed copy")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For copies and for other processes: the default would fill an empty one."""
+        return ReadOnlyDict, (dict(self),)
+
     __setitem__ = __delitem__ = __ior__ = update = pop = popitem = clear = setdefault = _refuse
 
 

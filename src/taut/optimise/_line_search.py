@@ -26,6 +26,8 @@ _MAX_GROWTH = 4.0
 _MAX_SHRINKAGE = 0.05
 _MIN_SHRINKAGE = 0.5
 _RESIDUAL_DECREASE = 0.9  # a smaller factor counts as progress where rounding hides the objective
+# Iterations without progress, in multiples of the patience, after which the floor is tested
+_TESTS = (1, 4, 16, 64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,11 +112,10 @@ class Stagnation:
 
     Progress is a visible fall of the objective, in one step or in several together, or a worst
     residual that is smaller by a tenth. After `patience` iterations without progress, and again
-    after four times as many, the rounding floor is tested; that costs a few evaluations and
-    Hessians, so it is not tested more often. After sixteen times as many the descent ends in any
-    case.
+    after 4 and 16 times as many, the rounding floor is tested; that costs a few evaluations and
+    Hessians, so it is not tested more often. After 64 times as many the descent ends in any case.
 
-    >>> Stagnation(4, Tolerance()).idle
+    >>> Stagnation(1, Tolerance()).idle
     0
     """
 
@@ -134,14 +135,14 @@ class Stagnation:
             self._restart(worst)
         elif worst <= _RESIDUAL_DECREASE * self._least or -self._change > 2.0 * step.point.noise:
             self._restart(min(worst, self._least))
-        if self.idle not in (self.patience, 4 * self.patience, 16 * self.patience):
+        if self.idle not in [factor * self.patience for factor in _TESTS]:
             return False
         if all_within(descent.point.residuals, descent.targets):
             return False  # the minimiser itself reports convergence
         descent.end_without_progress(
             objective, "neither the objective nor the residual falls any further"
         )
-        if descent.outcome == "rounding floor" or self.idle == 16 * self.patience:
+        if descent.outcome == "rounding floor" or self.idle == _TESTS[-1] * self.patience:
             return True
         descent.reason, descent.rounding_floors = "", np.zeros(0)
         return False

@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from taut.arrays import EPS, Float
+from taut.arrays import EPS, Float, Int
 from taut.errors import SingularState
 from taut.linalg.blocks import BlockMatrix, row_norms
 from taut.optimise.tolerance import ROUNDING_UNITS, Tolerance, all_within, relative_residuals
@@ -110,6 +110,12 @@ class Objective(Protocol):
 
     def free_part(self, y: Float, move: Float) -> float:
         """Return the part of a move from y, (n, 3), that may be taken, at most 1 (see contact)."""
+
+    def relax(self, point: Point, region: Int, sweeps: int) -> Float:
+        """Return unknowns that are lower, as a rule: moved one particle of a region at a time.
+
+        region : indices of particles, ascending; sweeps : how often all of them are visited
+        """
 
     def rounding_floors(self, point: Point) -> Float:
         """Return the residual that rounding alone can cause on each particle [N], (n,).
@@ -270,19 +276,16 @@ class Descent:
     def end_without_progress(self, objective: Objective, reason: str) -> Descent:
         """End a descent that found nothing better: at the rounding floor, or stuck for `reason`.
 
-        The floors are the largest of three points: here, and where rounding of the coordinates may
-        carry each particle along its own unbalanced force. Stiffness may jump in between, as that
-        of a cable does at its slack length, and then the stiffer side sets the floor.
+        The floors are those of the present point or, if they do not excuse its residuals, the
+        largest of three points: here, and where rounding of the coordinates may carry each particle
+        along its own unbalanced force. Stiffness may jump in between, as that of a cable does at
+        its slack length, and then the stiffer side sets the floor.
         """
-        y, residuals = self.point.y, self.point.residuals
-        moves = ROUNDING_UNITS * EPS * self.point.size / np.where(residuals > 0.0, residuals, 1.0)
-        shift = self.point.gradient * moves[:, None]
-        behind, ahead = self.evaluate(objective, y - shift), self.evaluate(objective, y + shift)
-        floors = np.zeros(len(y))
-        for point in (self.point, behind, ahead):
-            if point is not None:
-                with self.timed("assembling"):
-                    floors = np.maximum(floors, objective.rounding_floors(point))
+        residuals = self.point.residuals
+        with self.timed("assembling"):
+            floors = objective.rounding_floors(self.point)
+        if not all_within(residuals, np.maximum(self.targets, floors)):
+            floors = np.maximum(floors, self._find_floors_nearby(objective))
         # An infinite floor excuses no residual: it would excuse any.
         meaningless = np.isinf(floors)
         floors[meaningless] = 0.0
@@ -297,3 +300,15 @@ class Descent:
                 f"at particle {hidden[0]} stiffness is so large that rounding hides forces and mass"
             )
         return self
+
+    def _find_floors_nearby(self, objective: Objective) -> Float:
+        """Return the largest floors [N], (n,), where rounding may carry the particles."""
+        y, residuals = self.point.y, self.point.residuals
+        moves = ROUNDING_UNITS * EPS * self.point.size / np.where(residuals > 0.0, residuals, 1.0)
+        shift = self.point.gradient * moves[:, None]
+        floors = np.zeros(len(y))
+        for point in (self.evaluate(objective, y - shift), self.evaluate(objective, y + shift)):
+            if point is not None:
+                with self.timed("assembling"):
+                    floors = np.maximum(floors, objective.rounding_floors(point))
+        return floors

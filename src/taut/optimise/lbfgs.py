@@ -27,7 +27,7 @@ MAX_ITERATIONS = 10_000  # a minimisation that needs more is reported as not con
 _MEMORY = 8  # steps that are remembered
 _MIN_CURVATURE = 1e-8  # least s·g/(|s||g|) of a step to remember
 _SOLVE_ACCURACY = 1e-2  # of the solves with A₀, relative to the largest entry
-_MAX_IDLE_ITERATIONS = 16  # iterations without progress after which the rounding floor is tested
+_MAX_IDLE_ITERATIONS = 4  # iterations without progress after which the rounding floor is tested
 _ADVICE = "; try minimiser='newton'"
 
 

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from typing import Any
+
+from numpy.typing import NDArray
 
 from taut.errors import ModelError
 from taut.run.energy_balance import balance_energy
-from taut.run.ledger_entry import LedgerEntry, columns_by_law, table_header, table_row
+from taut.run.ledger_entry import (
+    LedgerEntry,
+    columns_by_law,
+    entry_columns,
+    table_header,
+    table_row,
+)
 from taut.step.step_result import StepResult
 from taut.system.system import System
-from taut.tables import write_csv
+from taut.tables import Table, write_csv
 
 
-class Ledger:
+class Ledger(Table):
     """The energy ledger of a run: pass one to `taut.simulate` and read `entries` afterwards.
 
     entries : one `LedgerEntry` for each step, its energy balance [J]
+
+    `pandas.DataFrame(ledger)` has a row for each step; `columns` says which columns.
 
     >>> import taut
     >>> from taut import laws
@@ -39,8 +49,13 @@ class Ledger:
     def __len__(self) -> int:
         return len(self.entries)
 
-    def __iter__(self) -> Iterator[LedgerEntry]:
-        return iter(self.entries)
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the columns by name, one value per step: `t` [s], `kinetic` [J], …
+
+        The tables by law have one for each law: `stored spring`, `work wind`, `dissipated drag`,
+        `torn spring` [J].
+        """
+        return dict(entry_columns(self.entries))
 
     def book(self, system: System, step: StepResult) -> LedgerEntry:
         """Compute the entry of a step, append it and return it."""

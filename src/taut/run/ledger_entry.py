@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+from numpy.typing import NDArray
 
 from taut.tables import format_table
 
@@ -100,6 +103,23 @@ def columns_by_law(entries: Iterable[LedgerEntry]) -> list[tuple[str, str]]:
         for group, names in groups.items():
             names.update(dict.fromkeys(getattr(entry, group)))
     return [(group, name) for group, names in groups.items() for name in names]
+
+
+def entry_columns(entries: Sequence[LedgerEntry]) -> dict[str, NDArray[np.float64]]:
+    """Return entries as columns: name → array with one value per entry.
+
+    Fields have their own names; tables by law have a column for each law, such as `stored spring`.
+
+    >>> entry_columns([LedgerEntry(0.1, 0.1, 2.0, 0.5, {"spring": 1.5})])["stored spring"]
+    array([1.5])
+    """
+    columns = {}
+    for name in (f.name for f in fields(LedgerEntry) if f.name not in GROUPS):
+        columns[name] = np.array([getattr(entry, name) for entry in entries], dtype=np.float64)
+    for group, law in columns_by_law(entries):
+        values = [getattr(entry, group).get(law, 0.0) for entry in entries]
+        columns[f"{group} {law}"] = np.array(values, dtype=np.float64)
+    return columns
 
 
 def table_header(columns: Sequence[tuple[str, str]]) -> list[str]:

@@ -16,9 +16,9 @@ from taut.arrays import Float, Mask
 from taut.errors import RunError
 from taut.mesh.sketch import card, sketch, spark
 from taut.run._database import Database
-from taut.run._tables import LEDGER_COLUMNS, REPORT_COLUMNS
+from taut.run._tables import REPORT_COLUMNS
 from taut.run.encoding import masks_from_bytes, vectors_from_bytes
-from taut.run.ledger_entry import LedgerEntry, columns_by_law
+from taut.run.ledger_entry import LedgerEntry, entry_columns
 from taut.run.metadata import Metadata
 from taut.run.run_folder import absolute_folder
 from taut.system.state import State
@@ -59,6 +59,10 @@ class Frames(Sequence[Frame]):
         self, database: Database, metadata: Metadata, selection: range | None = None
     ) -> None:
         self._database, self._metadata, self._selection = database, metadata, selection
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For other processes, each of which opens the run."""
+        return _open_frames, (self._database.folder, self._selection)
 
     def _numbers(self) -> range:
         if self._selection is not None:
@@ -136,6 +140,10 @@ class Run:
         self.versions = MappingProxyType(metadata.versions)
         self.inputs = MappingProxyType(metadata.inputs)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For other processes, each of which opens the folder."""
+        return open_run, (self.folder,)
+
     def __enter__(self) -> Run:
         return self
 
@@ -212,14 +220,8 @@ class Run:
         """
         rows = list(self._database.read_entries(self.step))
         entries = [entry for _, entry in rows]
-        columns: Columns = {"step": np.array([step for step, _ in rows], dtype=np.int64)}
-        for name in LEDGER_COLUMNS:
-            values = [getattr(entry, name) for entry in entries]
-            columns[name] = np.array(values, dtype=np.float64)
-        for group, name in columns_by_law(entries):
-            values = [getattr(entry, group).get(name, 0.0) for entry in entries]
-            columns[f"{group} {name}"] = np.array(values, dtype=np.float64)
-        return columns
+        steps = np.array([step for step, _ in rows], dtype=np.int64)
+        return {"step": steps, **entry_columns(entries)}
 
     def entries(self) -> Iterator[LedgerEntry]:
         """Yield the entries of the energy ledger, one per step, reading them in pieces."""
@@ -253,3 +255,8 @@ def open_run(folder: str | os.PathLike[str]) -> Run:
     ((10,), np.str_('converged'), True)
     """
     return Run(absolute_folder(folder))
+
+
+def _open_frames(folder: Path, selection: range | None) -> Frames:
+    frames = open_run(folder).frames
+    return Frames(frames._database, frames._metadata, selection)

@@ -16,12 +16,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from taut.arrays import describe
 from taut.errors import ModelError
 from taut.run.ledger import Ledger
 from taut.run.summary import Summary
 from taut.step.integrator import Integrator, seconds
 from taut.step.report import Report
-from taut.system.state import State
+from taut.system.state import State, require_state
 from taut.system.system import System
 
 MAX_STEPS = 2**53  # beyond this a float cannot count them
@@ -88,6 +89,12 @@ class Simulation(Iterator[tuple[State, Report]]):
         self.ledger = ledger
         self._steps = self._iterate(time_steps, state)
 
+    def __reduce__(self) -> str:
+        raise ModelError(
+            "a simulation under way cannot be copied or pickled: send system, integrator and state "
+            "instead, and continue with taut.simulate(…, state=state)"
+        )
+
     def __next__(self) -> tuple[State, Report]:
         return next(self._steps)
 
@@ -145,16 +152,26 @@ def check_arguments(
 ) -> None:
     """Raise ModelError if an argument of a function has the wrong type."""
     if not isinstance(system, System):
-        raise ModelError(f"the first argument of {function} must be a taut.System, got {system!r}")
+        raise ModelError(
+            f"the first argument of {function} must be a taut.System, got {describe(system)}"
+        )
     if isinstance(integrator, type):
         name = integrator.__name__
         raise ModelError(
             f"the integrator of {function} must be an instance: {name}(), not the class {name}"
         )
     if not isinstance(integrator, Integrator):
+        hint = ""
+        if hasattr(integrator, "step") or hasattr(integrator, "advance"):
+            parts = ("step", "advance", "check", "warn", "order", "stability", "needs")
+            missing = ", ".join(part for part in parts if not hasattr(integrator, part))
+            hint = (
+                f", which has no {missing or 'base class'}; "
+                "derive it from taut.step.Explicit, Implicit or Integrator"
+            )
         raise ModelError(
             f"the integrator of {function} must be one such as taut.ImplicitEuler(), "
-            f"got {integrator!r}"
+            f"got {integrator!r}{hint}"
         )
-    if state is not None and not isinstance(state, State):
-        raise ModelError(f"state must be a taut.State, got {state!r}")
+    if state is not None:
+        require_state(state, function)

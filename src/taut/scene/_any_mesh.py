@@ -1,11 +1,13 @@
 """A scene from any mesh file: laws are chosen by the kind of its cells, and the choices reported.
 
     lines                  springs of E A/l
-    triangles, quads       springs of E and thickness; hinges of E t³/12 keep the file's shape
+    triangles, quads       springs of E and thickness; hinges of E t³/12 keep the file's shape,
+                           and no face collapses
     tetrahedra, hexahedra  springs of E
 
 Values that are not given follow from the size L of the mesh, as multiples of L and of the pressure
-ρ g L at its lower end: the body moves visibly and does not collapse, in any unit of the file.
+ρ g L at its lower end: the body moves visibly and does not collapse, in any unit of the file. The
+run lasts 10 √(L/g), 1 s at least and 3 s at most, and less with many points.
 """
 
 from __future__ import annotations
@@ -38,7 +40,16 @@ _THICKNESS = 1e-2  # relative to L; a shell of L/1000 collapses like a bag
 _DIAMETER = 5e-3  # of lines, relative to L
 _GRAVITY = 9.81  # [m/s²], the default of laws.gravity
 _DAMPING = 5e-3  # [s]: springs have c = _DAMPING × k
-_MAX_FITTED_POINTS = 20_000  # larger meshes take Van Gelder's formula, which needs no fit
+# Larger meshes take Van Gelder's formula, which needs no fit. Solids take long to fit, which is
+# worth it where a modulus is asked for.
+_MAX_FITTED_POINTS = 20_000
+_MAX_FITTED_SOLID = 4_000  # without a given modulus
+_STEP = 0.01  # [s]
+_NATURAL_TIMES = 10.0  # duration in units of √(L/g), in which a body swings and settles, but …
+_MIN_DURATION, _MAX_DURATION = 1.0, 3.0  # … not less and not more than this [s]
+# Steps × points^1.5 of a run that takes about a minute: on a finer shell the linear solver takes
+# more iterations.
+_MAX_WORK = 1.3e8
 
 
 def of_mesh(
@@ -105,7 +116,7 @@ def of_mesh(
         **_choose_repairs(mesh, dimension, notes),
     }
     return read_text(
-        _format_scene(file, mesh_table, material, hold),
+        _format_scene(file, mesh_table, material, hold, _choose_duration(mesh, size, notes)),
         folder=file.parent,
         path=file,
         notes=notes,
@@ -116,7 +127,7 @@ def of_mesh(
 
 
 def _format_scene(
-    file: Path, mesh_table: dict[str, Any], material: dict[str, Any], hold: str
+    file: Path, mesh_table: dict[str, Any], material: dict[str, Any], hold: str, duration: float
 ) -> str:
     """Return the text of the scene."""
     body = {"name": "body", "mesh": mesh_table, "material": material, "hold": [{"where": hold}]}
@@ -124,12 +135,26 @@ def _format_scene(
         {
             "title": file.stem,
             "why": f"{file.name} hangs under its own weight",
-            "time": {"h": 0.01, "duration": 3.0},
+            "time": {"h": _STEP, "duration": duration},
             "integrator": {"method": "ImplicitEuler", "adaptive": {"halvings": 6}},
             "body": [body],
             "law": [{"law": "gravity"}],
         }
     )
+
+
+def _choose_duration(mesh: Mesh, size: float, notes: list[str]) -> float:
+    """Return the duration of the run [s]; add a note if it is shortened for a large mesh."""
+    natural = _NATURAL_TIMES * float(np.sqrt(size / _GRAVITY))
+    steps = round(min(max(natural, _MIN_DURATION), _MAX_DURATION) / _STEP)
+    affordable = max(1, int(_MAX_WORK / mesh.n**1.5))
+    if affordable < steps:
+        steps = affordable
+        notes.append(
+            f"{mesh.n} points: the run ends after {steps * _STEP:g} s (default; "
+            "--set time.duration=… sets it)"
+        )
+    return round(steps * _STEP, 2)
 
 
 def _choose_material(
@@ -166,7 +191,8 @@ def _choose_material(
             material[name] = float(value)
     if given["poisson"] is not None:
         material["poisson"] = float(given["poisson"])
-    if mesh.n > _MAX_FITTED_POINTS and dimension > 1:
+    is_wanted = dimension == 2 or given["young"] is not None
+    if dimension > 1 and mesh.n > (_MAX_FITTED_POINTS if is_wanted else _MAX_FITTED_SOLID):
         material["fit"] = False
         notes.append(f"{mesh.n} points: springs have Van Gelder's stiffness and are not fitted")
     material["damping"] = _DAMPING

@@ -224,7 +224,7 @@ def build_system_damping(table: LawTable) -> Any:
     return law(**parameters)
 
 
-def _load_own_law(text: str, folder: SceneFolder, *, allow_code: bool) -> Law:
+def _load_own_law(text: str, folder: SceneFolder, *, allow_code: bool) -> Law[Any]:
     """Run a Python file of the user and return a law of it; text is "file.py:name"."""
     file, colon, name = text.partition(":")
     if not colon or not file.endswith(".py") or not name.isidentifier():

@@ -1,4 +1,7 @@
-"""The table `material` of a body: moduli in; springs, hinges, damping and masses out."""
+"""The table `material` of a body: moduli in; springs, hinges, damping and masses out.
+
+Hinges come with a barrier against the collapse of their triangles (`laws.area_barrier`).
+"""
 
 from __future__ import annotations
 
@@ -159,6 +162,11 @@ def build_material(table: MaterialTable, mesh: Mesh, start: int, prefix: str) ->
     if c is not None and len(mesh.hinges):
         name = f"{prefix}shell_bending"
         built.append(laws.shell_bending(mesh.hinges + start, c=c, name=name))
+        if fitted.reached is not None and fitted.reached.dimension == 2:
+            # Where a triangle collapses, the angles of its hinges have no value.
+            k = fitted.reached.young * table.keywords.get("thickness", 1.0)
+            name = f"{prefix}area_barrier"
+            built.append(laws.area_barrier(mesh.triangles + start, k=k, name=name))
     if table.damping:
         name = f"{prefix}spring_damping"
         built.append(laws.spring_damping(pairs, c=table.damping * fitted.k, name=name))

@@ -14,8 +14,6 @@ certificate is always that of V alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from taut.arrays import Float
@@ -38,16 +36,9 @@ _MAX_STALLED_STAGES = 8
 
 
 def minimise_proximal(
-    objective: StaticObjective,
-    start: Float,
-    solver: LinearSolver,
-    tolerance: Tolerance,
-    watch: Callable[[Float], None] | None = None,
+    objective: StaticObjective, start: Float, solver: LinearSolver, tolerance: Tolerance
 ) -> Descent:
-    """Descend from positions `start` (n, 3) [m] to an equilibrium, stable or not.
-
-    watch : called with the positions after each stage; may raise
-    """
+    """Descend from positions `start` (n, 3) [m] to an equilibrium, stable or not."""
     extent = float(np.ptp(start, axis=0).max()) or float(np.abs(start).max()) or 1.0
     q, sigma, stage = start, 1.0, None
     stall = _Stall()
@@ -90,8 +81,6 @@ def minimise_proximal(
         else:
             sigma = min(_MAX_SIGMA, 100 * sigma)
         _reject_runaway(q, start, extent)
-        if watch is not None:
-            watch(q)
 
 
 class _Stall:

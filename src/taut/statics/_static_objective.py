@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from taut.arrays import Float
+from taut.arrays import Float, Int, describe
 from taut.errors import ModelError, SingularState
 from taut.linalg.blocks import BlockMatrix, dot, row_norms, row_norms_l1, row_norms_max
 from taut.optimise.descent import Point
@@ -43,6 +43,7 @@ class StaticObjective:
     """
 
     def __init__(self, system: System, state: State) -> None:
+        self._system = system  # a workspace does not keep its system alive
         self._workspace = workspace_for(system)
         terms = self._workspace.assembly("potential", state).terms
         self.projector, self.t = system._projector, state.t
@@ -109,6 +110,12 @@ class StaticObjective:
             change += factor * float((after - before).sum())
         return change
 
+    def relax(self, point: Point, region: Int, sweeps: int) -> Float:
+        free = region[~self.projector.is_constrained[region]]
+        inputs = [Inputs(point.y, point.y, 0.0, self.t)] * len(self.internal.terms)
+        weights = self._proximal_weights
+        return self.internal.relax(point.y, inputs, free, point.gradient, weights, sweeps)
+
     def hessian(self, y: Float, previous: Float | None) -> BlockMatrix:
         return self._constrained(y, metric=False)
 
@@ -149,7 +156,7 @@ def check_static(system: System, state: State | None, caller: str) -> State:
     0.0
     """
     if not isinstance(system, System):
-        raise ModelError(f"{caller}: system must be a System, got {system!r}")
+        raise ModelError(f"{caller}: system must be a taut.System, got {describe(system)}")
     if system.loads:
         raise ModelError(
             f"{caller}: the load '{system.loads[0].name}' has no energy; "

@@ -1,17 +1,18 @@
-"""Form finding: the shape that tension gives to nets and membranes between fixed points.
+"""Form finding: the shape that given forces give to nets and membranes between fixed points.
 
 A net of force densities d [N/m], force over length, is in equilibrium where
 
     Σ_j d_ij (x_j - x_i) + p_i = 0    (Schek 1974):
 
 a linear problem, that of springs of rest length zero. A membrane of uniform stress s [N/m] has the
-energy s·A, and without load it is a minimal surface. Linear problems with the triangles' own force
-densities lead near it, and Newton's method ends the search, with points that belong to triangles
-only moving along the surface normal (`statics/_form_search.py` says why).
+energy s·A: without load it is a minimal surface, and under a pressure p one of the constant mean
+curvature p/s (1/R₁ + 1/R₂). Goals are further energies. `statics/_form_search.py` says how the form
+is found with good triangles from any start, `statics/_form_accuracy.py` how far off it can be.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,14 +20,25 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taut.arrays import Float, Int
-from taut.errors import ModelError
+from taut.binding.law import Energy
 from taut.laws.force import force
+from taut.laws.force_density import force_density
+from taut.laws.membrane_pressure import membrane_pressure
 from taut.laws.surface_tension import surface_tension
-from taut.laws.zero_length_spring import zero_length_spring
 from taut.optimise.descent import Descent
 from taut.optimise.tolerance import Tolerance, find_worst_particle
 from taut.statics._certificate import StaticCertificate
-from taut.statics._form_search import FormSearch, triangle_areas
+from taut.statics._form_arguments import (
+    check_accuracy,
+    check_density,
+    check_elements,
+    check_given,
+    check_goals,
+    check_loads,
+    check_stress,
+)
+from taut.statics._form_search import FormSearch
+from taut.statics._membrane import triangle_areas, triangle_qualities
 from taut.statics._static_objective import check_tolerance
 from taut.system.system import System
 
@@ -41,6 +53,12 @@ class Form(StaticCertificate):
     reactions : force of the fixed points on the net or membrane [N], (n, 3), zero elsewhere
     slip : largest force along the surface on a point that belongs to triangles only [N]. It is not
         balanced; it falls with h², the square of the size of the triangles
+    solver_error : bound on the distance of each point from the equilibrium of this mesh [m], the
+        norm of the residuals over the smallest eigenvalue of the stiffness; infinite where goals
+        leave a motion free
+    mesh_error : estimate of the largest distance of a point from the smooth surface [m], 0 for
+        nets, infinite where the bound above is
+    energies : of each law [J], the goals among them, by name
     outcome, particle, residual, tolerance, floor, iterations : as in `Equilibrium`
 
     >>> import taut
@@ -60,6 +78,9 @@ class Form(StaticCertificate):
     triangles: Int
     reactions: Float
     slip: float
+    solver_error: float
+    mesh_error: float
+    energies: dict[str, float]
 
     @property
     def lengths(self) -> Float:
@@ -71,6 +92,11 @@ class Form(StaticCertificate):
         """Of the triangles [m²], (k,)."""
         return triangle_areas(self.points, self.triangles)
 
+    @property
+    def qualities(self) -> Float:
+        """Of the triangles, 4√3 area/Σ side², (k,): 1 if equilateral, 0 if it is a line."""
+        return triangle_qualities(self.points, self.triangles)
+
     def __str__(self) -> str:
         text = (
             f"{len(self.points)} points, {len(self.edges)} edges, {len(self.triangles)} triangles"
@@ -78,8 +104,16 @@ class Form(StaticCertificate):
         if len(self.forces):
             text += f"; tensions from {self.forces.min():.6g} to {self.forces.max():.6g} N"
         if len(self.triangles):
-            text += f"; area {self.areas.sum():.6g} m², slip {self.slip:.2e} N"
-        return f"{text}\n{self.certificate}"
+            text += (
+                f"; area {self.areas.sum():.6g} m², worst quality {self.qualities.min():.3f}, "
+                f"slip {self.slip:.2e} N"
+            )
+        distance = f"within {self.solver_error:.1e} m of the equilibrium of this mesh"
+        if not np.isfinite(self.solver_error):
+            distance = "one form of many: the goals leave a motion free"
+        elif len(self.triangles):
+            distance += f", about {self.mesh_error:.1e} m off the smooth surface"
+        return f"{text}\n{self.certificate}\n{distance}"
 
 
 def form_finding(
@@ -90,23 +124,31 @@ def form_finding(
     density: ArrayLike | None = None,
     triangles: ArrayLike | None = None,
     stress: ArrayLike | None = None,
+    pressure: float | None = None,
     loads: ArrayLike | None = None,
+    goals: Iterable[Energy] = (),
+    accuracy: float | None = None,
     tolerance: Tolerance | None = None,
 ) -> Form:
     """Find the equilibrium form of a net, a membrane, or a membrane with cables in it.
 
     points : positions to start from [m], (n, 3)
     fixed : the points that stay
-    edges, density : (m, 2) and force densities [N/m], one number or (m,)
-    triangles, stress : (k, 3) and membrane stress [N/m], one number or (k,)
+    edges, density : (m, 2) and force densities [N/m], one number or (m,); negative ones are struts
+    triangles, stress : (k, 3) and membrane stress [N/m], one number or (k,), positive
+    pressure : on the membrane, along its normals [Pa]; its rim must be fixed, or it has none
     loads : given forces [N], (n, 3), or (3,) for every point
+    goals : energies that the form shall lower too, bound laws such as `laws.spring` with a target
+        length, `laws.tension` or `laws.planarity`, with weights that say how strongly
+    accuracy : what `solver_error` and `mesh_error` may add up to [m] (default: 1% of the size)
     tolerance : on the unbalanced force of each point (default: `Tolerance(relative=1e-8)`)
 
     Points that belong to triangles only balance across the surface, all others in every direction.
     `Form.slip` is the force that is left along the surface, where a uniform stress carries no load:
     a load with more than a tenth along it is an error. Triangles that share an edge must be
-    oriented consistently, so that they run along it in opposite directions. Everything is in
-    tension: a density or stress that is not positive is an error, and so is a form that collapses.
+    oriented consistently, so that they run along it in opposite directions. `NotConverged` is
+    raised for a form that is unstable, whose triangles degenerate, or that is not accurate enough;
+    `ModelError` for one that collapses and for struts that leave a point undetermined.
 
     >>> import numpy as np, taut
     >>> net = taut.mesh.net(4, 4)
@@ -118,35 +160,46 @@ def form_finding(
     ('converged', array([0.5 , 0.5 , 0.25]))
     """
     tolerance = check_tolerance(tolerance, "form_finding")
-    _check_given(edges, density, triangles, stress)
+    accuracy = check_accuracy(accuracy)
+    wishes = check_goals(goals)
+    check_given(edges, density, triangles, stress, pressure)
     net: Any = None
     membrane: Any = None
+    inflation: Any = None
     given: Any = None
     if edges is not None:
-        net = zero_length_spring(
-            _check_elements(edges, 2, "edges"), k=_check_tension(density, "edge", "density")
-        )
+        net = force_density(check_elements(edges, 2, "edges"), d=check_density(density))
     if triangles is not None:
-        membrane = surface_tension(
-            _check_elements(triangles, 3, "triangles"),
-            stress=_check_tension(stress, "triangle", "stress"),
-        )
+        cells = check_elements(triangles, 3, "triangles")
+        membrane = surface_tension(cells, stress=check_stress(stress))
+        if pressure is not None:
+            inflation = membrane_pressure(cells, p=pressure)
     if loads is not None:
-        given = force(f=loads)
-    energies = [law for law in (net, membrane, given) if law is not None]
-    system = System(points, mass=1.0, energies=energies, fixed=fixed)
+        given = force(f=check_loads(loads))
+    energies = [law for law in (net, membrane, inflation, given) if law is not None]
+    system = System(points, mass=1.0, energies=[*energies, *wishes], fixed=fixed)
     placed = {id(p.bound): p for p in system._placed_energies.values()}
-    search = FormSearch(system, placed.get(id(net)), placed.get(id(membrane)), tolerance)
+    touched = [placed[id(goal)].elements.ravel() for goal in wishes]
+    search = FormSearch(
+        system,
+        placed.get(id(net)),
+        placed.get(id(membrane)),
+        placed.get(id(inflation)),
+        np.concatenate([np.empty(0, dtype=np.int64), *touched]),
+        tolerance,
+    )
     descent, q = search.find()
     if given is not None:
         search.reject_tangential_loads(q, placed[id(given)].parameters.pack(0.0))
-    return _make_form(system, search, descent, q)
+    errors = search.certify(descent, q, accuracy)
+    return _make_form(system, search, descent, q, errors)
 
 
-def _make_form(system: System, search: FormSearch, descent: Descent, q: Float) -> Form:
+def _make_form(
+    system: System, search: FormSearch, descent: Descent, q: Float, errors: tuple[float, float]
+) -> Form:
     """Return the form with its forces and certificate; q : positions [m], (n, 3)."""
-    search.objective.load_factor = 1.0
-    gradient = search.objective.potential(q).gradient
+    gradient = search.gradient(q)
     reactions = np.zeros_like(q)
     reactions[system.fixed] = gradient[system.fixed]
     slip = gradient[search.sliding] - descent.point.gradient[search.sliding]
@@ -158,49 +211,10 @@ def _make_form(system: System, search: FormSearch, descent: Descent, q: Float) -
         triangles=search.triangles,
         reactions=reactions,
         slip=float(np.linalg.norm(slip, axis=1).max(initial=0.0)),
+        solver_error=errors[0],
+        mesh_error=errors[1],
+        energies=system.V_by_law(system.initial_state().with_(q=q)),
         outcome=descent.outcome,
         **find_worst_particle(descent.point.residuals, descent.targets, descent.rounding_floors),
         iterations=search.iterations,
     )
-
-
-def _check_given(
-    edges: ArrayLike | None,
-    density: ArrayLike | None,
-    triangles: ArrayLike | None,
-    stress: ArrayLike | None,
-) -> None:
-    """Raise unless a net, a membrane or both are given completely."""
-    if (edges is None) != (density is None):
-        raise ModelError("form_finding: edges and density must be given together")
-    if (triangles is None) != (stress is None):
-        raise ModelError("form_finding: triangles and stress must be given together")
-    if edges is None and triangles is None:
-        raise ModelError("form_finding: give edges and density, or triangles and stress, or both")
-
-
-def _check_elements(value: ArrayLike, width: int, name: str) -> Int:
-    required = f"form_finding: {name} must be rows of {width} particle indices, at least one"
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        raise ModelError(f"{required}, got {value!r}") from error
-    is_table = array.ndim == 2 and array.shape[1] == width and len(array) > 0
-    if not is_table or not np.issubdtype(array.dtype, np.integer):
-        raise ModelError(f"{required}, got {array.dtype} of shape {array.shape}")
-    return array.astype(np.int64)
-
-
-def _check_tension(value: ArrayLike | None, element: str, name: str) -> Float:
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"form_finding: {name} must be numbers, got {value!r}") from error
-    flat = np.atleast_1d(array)
-    bad = np.flatnonzero(~(flat > 0.0))
-    if len(bad):
-        where = f" of {element} {bad[0]}" if array.ndim else ""
-        raise ModelError(
-            f"form_finding: the {name}{where} must be positive, a tension, got {flat[bad[0]]:g} N/m"
-        )
-    return array

@@ -2,7 +2,8 @@
 
 An equilibrium is stable if all eigenvalues of PᵀKP are positive, P an orthonormal basis of the free
 directions. Along an eigenvector with a negative eigenvalue the energy falls; one with eigenvalue
-zero is a mechanism, a motion that nothing resists. An eigenvalue counts as zero up to
+zero is a motion that nothing resists: a rigid motion of the whole system, which changes no shape
+and no stability (`_rigid_motions`), or a mechanism. An eigenvalue counts as zero up to
 
     8ε max_i Σ_j |K_ij| (1 + |q|/|q_i - q_j|),
 
@@ -27,6 +28,7 @@ from taut.linalg.blocks import BlockMatrix, row_norms
 from taut.linalg.eigen import Spectrum
 from taut.optimise.tolerance import ROUNDING_UNITS
 from taut.statics._curvature import find_spectrum
+from taut.statics._rigid_motions import find_free_motions, find_neutral_motions, separate
 from taut.statics._static_objective import check_count, check_static
 from taut.system.projector import ConstraintProjector
 from taut.system.reduction import Reduction
@@ -37,14 +39,13 @@ from taut.system.workspace import workspace_for
 # Residual over the largest gross force: with a larger one a state is not meant as an equilibrium,
 # and its residual is not an error of one.
 _BALANCED = 1e-6
-_RIGID = 1e-12  # squared part of a rigid motion that constraints may stop and still leave it free
 _MAX_NAMED = 8  # particles that a mechanism names in print
 _TAKES_PART = 0.1  # of the largest displacement: particles that move less are not named
 
 
 @dataclass(frozen=True, eq=False)
 class Mechanism:
-    """A motion that nothing resists.
+    """A motion that nothing resists, other than a rigid motion of the whole system.
 
     eigenvalue : [N/m], zero or negative
     shape : displacements of unit length, (n, 3)
@@ -70,9 +71,11 @@ class Stability:
     negative, zero : how many eigenvalues are negative and zero. With pivots of all there are, and
         exact; by iteration of those in `eigenvalues`: there may be more
     zero_below : the magnitude up to which an eigenvalue counts as zero [N/m]
-    mechanisms : one for each computed eigenvalue that is zero or negative. If all zero ones were
-        computed, their shapes are separated by particles; if not, they are mixtures (`mixed`), and
-        a larger n separates them
+    mechanisms : one for each computed eigenvalue that is negative, or zero and not that of a rigid
+        motion. If all zero ones were computed, their shapes are separated by particles; if not,
+        they are mixtures (`mixed`), and a larger n separates them
+    rigid : how many of the zero eigenvalues are rigid motions of the whole system: those that its
+        constraints leave free and no force resists. Six for a free body, five if it is a line
     method : "pivots": K was factorised, which proves how many eigenvalues are negative and zero.
         "iteration": K is too large for that, or has no LDLᵀ without pivoting. There are at least as
         many negative eigenvalues as were found; that no lower one was missed is an estimate
@@ -92,11 +95,15 @@ class Stability:
     mechanisms: tuple[Mechanism, ...]
     method: Literal["pivots", "iteration"] = "pivots"
     bounds: Float = field(default_factory=lambda: np.empty(0))
+    rigid: int = 0
 
     @property
     def stable(self) -> bool:
-        """Whether no eigenvalue is negative or zero; by iteration, whether none was found."""
-        return self.negative == 0 and self.zero == 0
+        """Whether no eigenvalue is negative, and none zero but those of rigid motions.
+
+        By iteration, whether no other was found.
+        """
+        return self.negative == 0 and self.zero == self.rigid
 
     @property
     def mixed(self) -> bool:
@@ -118,8 +125,10 @@ class Stability:
             verdict = "neutral"
         lowest = ", ".join(f"{value:.4g}" for value in self.eigenvalues) or "none: nothing can move"
         some = "at least " * (iterated and self.mixed)
+        rigid = f" {self.rigid} rigid motions;" if self.rigid else ""
         lines = [
-            f"{verdict}; {some}{self.zero} mechanisms; smallest eigenvalues of K [N/m]: {lowest}"
+            f"{verdict};{rigid} {some}{self.zero - self.rigid} mechanisms; "
+            f"smallest eigenvalues of K [N/m]: {lowest}"
         ]
         if iterated:
             lines.append(
@@ -131,8 +140,8 @@ class Stability:
             lines.append(
                 "  the shapes shown may be mixtures of more mechanisms: a larger n separates them"
                 if iterated
-                else f"  the shapes shown are mixtures of all {self.zero} mechanisms: "
-                f"n={self.negative + self.zero} separates them"
+                else f"  the shapes shown are mixtures of all {self.zero - self.rigid} mechanisms: "
+                f"n={self.negative + self.zero - self.rigid} separates them"
             )
         return "\n".join(lines)
 
@@ -140,8 +149,8 @@ class Stability:
 def stability(system: System, state: State | None = None, *, n: int = 6) -> Stability:
     """Compute the n smallest eigenvalues of K at a state (default: the initial one).
 
-    `Stability.method` tells whether the signs of pivots or an iteration decided; the choice depends
-    on the sparsity pattern alone.
+    The zeros of rigid motions come in addition to these n. `Stability.method` tells whether the
+    signs of pivots or an iteration decided; the choice depends on the sparsity pattern alone.
 
     >>> import taut
     >>> from taut import laws
@@ -149,8 +158,8 @@ def stability(system: System, state: State | None = None, *, n: int = 6) -> Stab
     ...     [[0, 0, 0], [1, 0, 0]], mass=1.0, fixed=[0], energies=[laws.spring([[0, 1]], k=5.0)]
     ... )
     >>> found = taut.stability(bar)
-    >>> found.eigenvalues, found.zero, found.stable, found.mechanisms[0].particles
-    (array([0., 0., 5.]), 2, False, array([1]))
+    >>> found.eigenvalues, found.zero, found.rigid, found.stable  # it turns about its fixed end
+    (array([0., 0., 5.]), 2, 2, True)
     """
     n = check_count(n, "stability")
     state = check_static(system, state, "stability")
@@ -168,20 +177,31 @@ def analyse_stiffness(
     gradient : ∂V/∂q [N], (n, 3); gross : gross forces [N], (n,). Both at any load factor
     """
     free = Reduction.of(system._projector)
-    zero = estimate_zero(system._projector, q, gradient, gross, stiffness, np.ones(system.n))
-    return _interpret(find_spectrum(system._projector, stiffness, n, zero), free, zero)
+    weight = np.ones(system.n)
+    zero = estimate_zero(system._projector, q, gradient, gross, stiffness, weight)
+    rigid = find_neutral_motions(system._projector, stiffness, q, weight, zero)
+    spectrum = find_spectrum(system._projector, stiffness, n + len(rigid), zero)
+    return _interpret(spectrum, free, zero, free.basis.T @ rigid.reshape(-1, 3 * system.n).T)
 
 
-def _interpret(spectrum: Spectrum, free: Reduction, zero: float) -> Stability:
-    """Turn eigenpairs in the free coordinates into a Stability; those within ±zero are zero."""
+def _interpret(spectrum: Spectrum, free: Reduction, zero: float, rigid: Float) -> Stability:
+    """Turn eigenpairs in the free coordinates into a Stability; those within ±zero are zero.
+
+    rigid : neutral rigid motions, orthonormal columns of (f, r)
+    """
     values = np.where(np.abs(spectrum.values) <= zero, 0.0, spectrum.values)
     vectors = spectrum.vectors.copy()
     null = np.flatnonzero(values == 0.0)
+    rigid = rigid[:, : len(null)]
     all_found = len(null) == spectrum.zero and (spectrum.exact or values[-1] > 0.0)
-    if all_found and len(null) > 1:
-        vectors[:, null] = _localise(vectors[:, null])
+    if rigid.shape[1]:
+        # The rigid motions come first among the zeros, the mechanisms are orthogonal to them.
+        vectors[:, null] = np.hstack([rigid, separate(vectors[:, null], rigid)])
+    loose = null[rigid.shape[1] :]
+    if all_found and len(loose) > 1:
+        vectors[:, loose] = _localise(vectors[:, loose])
     mechanisms = []
-    for k in np.flatnonzero(values <= 0.0):
+    for k in [*np.flatnonzero(values < 0.0), *loose]:
         shape = free.expand(vectors[:, k])
         moved = np.sqrt(np.einsum("ij,ij->i", shape, shape))
         order = np.argsort(-moved, kind="stable")
@@ -195,6 +215,7 @@ def _interpret(spectrum: Spectrum, free: Reduction, zero: float) -> Stability:
         tuple(mechanisms),
         "pivots" if spectrum.exact else "iteration",
         spectrum.bounds,
+        rigid.shape[1],
     )
 
 
@@ -230,34 +251,11 @@ def estimate_zero(
     if extent > 0.0 and residual.max() <= _BALANCED * gross.max():
         weighted = weight * residual
         norm = float(np.sqrt(np.einsum("i,i->", weighted, weighted)))
-        rotation = norm * _largest_free_rotation(projector, q, weight, extent)
+        # the largest |ω| of a free rigid motion with Σ |δ_i|²/weight_i² = 1
+        _, turns = find_free_motions(projector, q, weight)
+        rotation = norm * (float(np.linalg.norm(turns, 2)) if len(turns) else 0.0)
         zero += max(float((weight**2 * residual).max()) / extent, rotation)
     return zero
-
-
-def _largest_free_rotation(
-    projector: ConstraintProjector, q: Float, weight: Float, extent: float
-) -> float:
-    """Return the largest |ω| of a free rigid motion with Σ |δ_i|²/weight_i² = 1, or 0.
-
-    δ_i is the displacement of particle i; a motion is free if the constraints stop none of it.
-    """
-    share = 1.0 / weight**2
-    x = (q - np.einsum("i,ij->j", share, q) / share.sum()) / extent
-    motions = np.empty((6, len(q), 3))  # three translations, three rotations
-    motions[:3] = np.eye(3)[:, None, :]
-    motions[3:] = np.cross(np.eye(3)[:, None, :], x)
-    motions /= weight[:, None]
-    values, vectors = np.linalg.eigh(np.einsum("aij,bij->ab", motions, motions))
-    moves = values > _RIGID * values[-1]  # particles on a line do not move when it spins
-    unit = vectors[:, moves] / np.sqrt(values[moves])
-    displacements = np.einsum("ak,aij->kij", unit, motions)
-    stopped = displacements - np.einsum("nij,knj->kni", projector.free_directions, displacements)
-    stopped_parts, mixtures = np.linalg.eigh(np.einsum("aij,bij->ab", stopped, stopped))
-    rotations = unit[3:] @ mixtures[:, stopped_parts <= _RIGID]
-    if not rotations.size:
-        return 0.0
-    return float(np.linalg.norm(rotations, 2)) / extent
 
 
 def estimate_stiffness_rounding(stiffness: BlockMatrix, q: Float, weight: Float) -> float:

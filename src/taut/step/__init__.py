@@ -9,7 +9,28 @@ adaptive : steps of another integrator, shortened after failures or to bound the
 integrator : the base class, certification, breaking of elements
 step_result : the result of a step, with what the ledger needs; report : its certificate
 _objective : the objective of an implicit stage; _combination : sums of explicit stages
+_contact_stage : obstacles that push bodies, and friction that settles
 _accelerations : the accelerations at work, to which tolerances are relative
 _combination_kernels, _objective_kernels : their compiled loops
 _highest_frequency : what limits an explicit step
+
+The names below are what an integrator of your own needs.
 """
+
+from taut.step._objective import Prediction, StageStart, extrapolate
+from taut.step.explicit import Explicit
+from taut.step.implicit import Implicit, SolvedStage
+from taut.step.integrator import Integrator
+from taut.step.step_result import Stage, StepResult
+
+__all__ = [
+    "Explicit",
+    "Implicit",
+    "Integrator",
+    "Prediction",
+    "SolvedStage",
+    "Stage",
+    "StageStart",
+    "StepResult",
+    "extrapolate",
+]

@@ -85,7 +85,7 @@ class StageSums:
             return self.q, self.v
         weights = np.array([q.weights, v.weights])
         sums = np.empty((2, *self.q.shape))
-        known = self._accelerations[: self._count].reshape(self._count, -1)
+        known = self._accelerations[: self._count].reshape(self._count, self.q.size)
         combine = kernels("taut.step._combination_kernels").combine
         if combine(self.q.reshape(-1), self.v.reshape(-1), known, weights, sums.reshape(2, -1)):
             require_finite(*sums)

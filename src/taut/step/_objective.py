@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from taut.arrays import EPS, Float
+from taut.arrays import EPS, Float, Int
 from taut.binding.compiled_law import ForceName
 from taut.errors import SingularState
 from taut.jit.compile import kernels
@@ -123,8 +123,9 @@ def _difference_scripts(system: System, t: float, q: Float, h: float) -> Float:
 
 @dataclass(eq=False)
 class StageStart:
-    """Where a stage starts, and what its objective needs (see `taut.step._objective`).
+    """Where a stage starts, and what its objective needs.
 
+    prediction : where it ends if no force acts, from `extrapolate`
     frozen : the state whose geometry damping uses
     old : y of the old positions [m], (n, 3); the objective never ends above its value there
     increments : whether damping laws act as increments since `frozen`, rather than as rates
@@ -261,6 +262,14 @@ class ImplicitObjective:
             mean = self.start.velocities(0.5 * (start.y + end.y))
             change += dot(self.rayleigh.multiply(mean), move)
         return change
+
+    def relax(self, point: Point, region: Int, sweeps: int) -> Float:
+        """Return y (n, 3) [m] after sweeps over the free particles of a region."""
+        free = region[~self.system._projector.is_constrained[region]]
+        q = self.start.positions(point.y)
+        inputs = self._inputs(q)
+        moved = self.assembly.relax(q, inputs, free, point.gradient, self.inertia, sweeps)
+        return point.y + (moved - q)
 
     def hessian(self, y: Float, previous: Float | None) -> BlockMatrix:
         """Return the Hessian of Φ at y with constraints applied, in a buffer.

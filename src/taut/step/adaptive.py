@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -120,6 +121,8 @@ class Adaptive(Integrator):
     >>> steps.order
     2
     """
+
+    _declared: ClassVar[tuple[str, ...]] = ()  # an instance has those of its integrator
 
     def __init__(
         self, integrator: Integrator, *, error: float | None = None, halvings: int = 16

@@ -11,8 +11,8 @@ import numpy as np
 from taut.arrays import Float
 from taut.constraints.constraint import SAME_TIME
 from taut.errors import ModelError
-from taut.step._objective import extrapolate
-from taut.step.implicit import Implicit, SolvedStage, StageStart
+from taut.step._objective import StageStart, extrapolate
+from taut.step.implicit import Implicit, SolvedStage
 from taut.step.integrator import Kind
 from taut.step.report import Report
 from taut.step.step_result import Stage, StepResult

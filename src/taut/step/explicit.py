@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, ClassVar
+from weakref import ref
 
 import numpy as np
 
@@ -32,6 +33,8 @@ from taut.system.workspace import Workspace, workspace_for
 Acceleration = Callable[[float, Any, Any], Any]
 # Steps between two estimates of the highest frequency: an estimate costs as much as many steps.
 _STEPS_PER_ESTIMATE = 1000
+# Part by which parameters may change before the highest frequency is estimated again.
+_SAME_LIMIT = 0.1
 _MAX_STEP = 8.0  # h·max(ω, d) at which every explicit method here is unstable
 # Shares of the largest damping rate: the fastest oscillation may have any of them.
 _DAMPING_SHARES = np.linspace(0.0, 1.0, 33)
@@ -47,6 +50,24 @@ class _Estimate:
     omega: float  # the highest frequency [rad/s]
     max_step: float  # the longest stable step [s]
     age: int  # in steps
+    parameters: dict[str, Float]  # of all laws, packed, at the time
+    system: ref[System]  # the last whose parameters were compared with these
+
+    def holds_for(self, system: System) -> bool:
+        """Whether the parameters of a system are within a tenth of those at the time.
+
+        A change of parameters would else cost an estimate, as much as many steps; a frequency
+        changes by a twentieth where all stiffnesses change by a tenth.
+        """
+        if self.system() is not system:
+            for name, now in _pack_parameters(system).items():
+                then = self.parameters.get(name)
+                if then is now:
+                    continue
+                if then is None or (np.abs(now - then) > _SAME_LIMIT * np.abs(then)).any():
+                    return False
+            self.system = ref(system)
+        return True
 
 
 class _Memory:
@@ -59,21 +80,41 @@ class _Memory:
         self.estimate: _Estimate | None = None
         self.last: tuple[State, float] | None = None  # where the last step ended, its length [s]
 
+    def carry_over(self) -> _Memory:
+        """Return what is kept for other values of parameters: everything."""
+        return self
+
     def is_continued_by(self, state: State, h: float) -> bool:
         """Whether a step of h from the state continues the last one with the same length."""
         return self.last is not None and self.last[0] is state and self.last[1] == h
 
 
 class Explicit(Integrator):
-    """Integrators that only evaluate forces: cheap steps, limited by the fastest oscillation."""
+    """Integrators that only evaluate forces: cheap steps, limited by the fastest oscillation.
+
+    A class of your own declares `order` and `weights` and defines `formula`, which calls the
+    acceleration once for each weight:
+
+    >>> from taut.step import Explicit
+    >>> class Leapfrog(Explicit):
+    ...     order, weights = 2, (1.0,)
+    ...
+    ...     @staticmethod
+    ...     def formula(a, t, q, v, h):
+    ...         middle = q + h / 2 * v
+    ...         v = v + h * a(t + h / 2, middle, v)
+    ...         return middle + h / 2 * v, v
+    >>> round(Leapfrog.limit(100.0), 6)
+    0.02
+    """
 
     stability: ClassVar[Kind] = "conditional"
     needs: ClassVar[tuple[str, ...]] = ("forces",)
     weights: ClassVar[tuple[float, ...]]
     """Weights of the accelerations in (v' - v)/h, in the order of their evaluation."""
 
-    def __init__(self) -> None:
-        self._has_warned = False
+    _declared: ClassVar[tuple[str, ...]] = (*Integrator._declared, "weights")
+    _has_warned = False
 
     @staticmethod
     @abstractmethod
@@ -157,6 +198,8 @@ class Explicit(Integrator):
 
         def acceleration(t: float, q: Combination, v: Combination) -> Combination:
             nonlocal assembling
+            if len(stages) == len(self.weights):
+                raise self._make_unequal_weights("more")
             at = state_at(t, q, v)
             stages.append(Stage(self.weights[len(stages)], t, at.q, at.v, at))
             clock = time.perf_counter()
@@ -172,6 +215,8 @@ class Explicit(Integrator):
             new = state_at(t_end, *self.formula(acceleration, state.t, *sums.start, h))
         except SingularState as error:
             raise self._make_not_converged(state, h, len(stages), note, error) from error
+        if len(stages) < len(self.weights):
+            raise self._make_unequal_weights("fewer")
         memory.last = (new, h)
         report = Report(
             type(self).__name__,
@@ -193,6 +238,12 @@ class Explicit(Integrator):
             stages=tuple(stages),
         )
 
+    def _make_unequal_weights(self, count: str) -> ModelError:
+        return ModelError(
+            f"the formula of {type(self).__name__} evaluates {count} accelerations than it has "
+            f"weights, {len(self.weights)}"
+        )
+
     def _make_not_converged(
         self, state: State, h: float, evaluations: int, note: str, error: SingularState
     ) -> NotConverged:
@@ -207,14 +258,22 @@ class Explicit(Integrator):
         name = type(self).__name__
         active = tuple((law, mask.tobytes()) for law, mask in sorted(state.active.items()))
         known = memory.estimate
-        if known is None or known.active != active or known.age >= _STEPS_PER_ESTIMATE:
+        is_outdated = (
+            known is None
+            or known.active != active
+            or known.age >= _STEPS_PER_ESTIMATE
+            or not known.holds_for(workspace.system)
+        )
+        if known is None or is_outdated:
             if known is None:
                 self._has_warned = False
             try:
                 omega, rate = highest_frequency(workspace, state)
             except (SingularState, EigenError) as error:
                 return f"the limit of {name} could not be found: {error}"
-            memory.estimate = known = _Estimate(active, omega, self.limit(omega, rate), 0)
+            system = workspace.system
+            max_step, packed = self.limit(omega, rate), _pack_parameters(system)
+            memory.estimate = known = _Estimate(active, omega, max_step, 0, packed, ref(system))
         known.age += 1
         if h <= known.max_step:
             return ""
@@ -234,6 +293,16 @@ class Explicit(Integrator):
         if result.report.note and not self._has_warned:
             self._has_warned = True
             log.warning(result.report.note)
+
+
+def _pack_parameters(system: System) -> dict[str, Float]:
+    """Return the parameters of all energies and damping laws that do not depend on time, packed."""
+    placed = {**system._placed_energies, **system._placed_damping}
+    return {
+        name: law.parameters.pack(0.0)
+        for name, law in placed.items()
+        if not law.parameters.time_dependent
+    }
 
 
 @cache

@@ -111,9 +111,17 @@ class _Memory:
     is_compiled: bool = False  # the Hessians have been sent to be compiled
     factors: dict[tuple[float, bytes], LinearSolver] = field(default_factory=dict)
 
+    def carry_over(self) -> _Memory:
+        """Return what is kept for other values of parameters: not the factors."""
+        return _Memory(self.is_compiled)
+
 
 class Implicit(LinearImplicit):
     """Integrators whose stages minimise an objective.
+
+    Each stage solves q' = q̄ + γ v', v' = v̄ + γ M⁻¹f(q', v', t'). A class of your own declares
+    `order`, `stability`, `needs` and the number of `stages`; `predict` gives q̄, v̄ and γ of each,
+    `book` the end of the step. docs/guide/own-integrator.md has an example.
 
     tolerance : the residual each step must reach (see `taut.Tolerance`)
     solver : "auto", "direct" or "cg"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from taut.step._objective import extrapolate
-from taut.step.implicit import Implicit, SolvedStage, StageStart
+from taut.step._objective import StageStart, extrapolate
+from taut.step.implicit import Implicit, SolvedStage
 from taut.step.integrator import Kind
 from taut.step.report import Report
 from taut.step.step_result import Stage, StepResult

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from taut.step._objective import extrapolate, require_finite
-from taut.step.implicit import Implicit, SolvedStage, StageStart
+from taut.step._objective import StageStart, extrapolate, require_finite
+from taut.step.implicit import Implicit, SolvedStage
 from taut.step.integrator import Kind
 from taut.step.report import Report
 from taut.step.step_result import Stage, StepResult

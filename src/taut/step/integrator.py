@@ -9,8 +9,9 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from numbers import Real
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
+from taut.arrays import describe
 from taut.errors import ModelError, NotConverged
 from taut.step.report import Report
 from taut.step.step_result import StepResult
@@ -37,7 +38,17 @@ _MIN_STEP, _MAX_STEP = 1e-150, 1e150
 
 
 class Integrator(ABC):
-    """The base of all integrators; tests measure what a class declares here."""
+    """The base of all integrators: a step from one state to the next, as `advance` takes it.
+
+    A class of your own declares `order`, `stability` and `needs` and defines `advance`; most are
+    simpler as an `Explicit` or an `Implicit`. One that lacks something raises an error:
+
+    >>> class Unfinished(Integrator):
+    ...     order, needs = 1, ("forces",)
+    >>> Unfinished()
+    Traceback (most recent call last):
+    taut.errors.ModelError: the integrator Unfinished must define advance(), stability
+    """
 
     order: ClassVar[int]
     """Order of accuracy in h."""
@@ -49,8 +60,22 @@ class Integrator(ABC):
     needs: ClassVar[tuple[str, ...]]
     """What a step uses: "forces", "stiffness", "the previous step"."""
 
+    _declared: ClassVar[tuple[str, ...]] = ("order", "stability", "needs")  # by every class
+
     descends: ClassVar[bool] = False
     """Whether a step in which nothing depends on time ends with V' + ½|Δv|²_M ≤ V + ½|v|²_M."""
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """Raise ModelError, which names it, if a method or attribute of the class is missing."""
+        missing = [f"{name}()" for name in sorted(cls.__abstractmethods__)]
+        missing += [name for name in cls._declared if not hasattr(cls, name)]
+        if missing:
+            raise ModelError(f"the integrator {cls.__name__} must define {', '.join(missing)}")
+        return super().__new__(cls)
+
+    def __init__(self) -> None:
+        """Take no options; a method that has some defines its own. `object` would ignore them."""
+        super().__init__()
 
     @property
     def doubling(self) -> float:
@@ -62,6 +87,11 @@ class Integrator(ABC):
 
         Raises NotConverged if the tolerance is missed.
         """
+        if not isinstance(system, System):
+            raise ModelError(
+                f"the first argument of step must be a taut.System, got {describe(system)}"
+            )
+        system._check(state)
         result = self.advance(system, state, h)
         self.warn(result)
         return result.state, result.report

@@ -5,10 +5,12 @@ state : t, q, v, active elements, and an integrator's history
 workspace : every buffer and cache, one for each thread and system
 assembly : sums of laws into energies, forces and stiffness; terms : one law on active elements
 projector : all constraints of a system by projection; reduction : its free coordinates
+parameter_change : a system with other values of parameters, cheaply
 tearing : which elements a state breaks
 members : table of the forces and strains of members
 elements : V, f and K of single elements; the matrices M, P, S_i and E_j
 building : masses of cells, prestressed rest lengths, joined bodies
+relaxation : sums lowered particle by particle in a region; relaxation_kernels : compiled sweeps
 gather_kernels : compiled sums in a fixed order
 _arguments : checks what a System is built from; _notebook : a System as HTML
 """

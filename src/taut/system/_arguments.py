@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taut.arrays import Float
+from taut.arrays import Float, describe, to_floats
 from taut.binding.law import BoundLaw, Damping, Energy, Load
 from taut.binding.placed_law import place
-from taut.constraints.constraint import Constraint
+from taut.constraints.constraint import Constraint, particle_indices
 from taut.errors import ModelError
 from taut.laws.rayleigh import Rayleigh
 from taut.linalg.blocks import find_nonfinite_rows
@@ -36,7 +36,7 @@ def to_positions(value: ArrayLike, what: str, n: int | None = None) -> Float:
     if hasattr(value, "cells"):
         raise ModelError(f"{what} must be positions; pass the points of the mesh, mesh.points")
     try:
-        array = np.array(value, dtype=np.float64)
+        array = to_floats(value)
     except (TypeError, ValueError) as error:
         raise ModelError(f"{what} must be numbers: {error}") from error
     if array.ndim != 2 or array.shape[1] not in (2, 3) or (n is not None and len(array) != n):
@@ -57,7 +57,7 @@ def to_positions(value: ArrayLike, what: str, n: int | None = None) -> Float:
 def to_masses(value: ArrayLike, n: int) -> Float:
     """Return one positive mass [kg] per particle, (n,), from one number for each or an array."""
     try:
-        array = np.array(value, dtype=np.float64)
+        array = to_floats(value)
     except (TypeError, ValueError) as error:
         raise ModelError(f"mass must be a number or an array of numbers, got {value!r}") from error
     if array.ndim == 0:
@@ -83,19 +83,29 @@ def to_entries(what: str, entries: Iterable[Any]) -> tuple[Any, ...]:
     taut.errors.ModelError: energies must be a list of energies, got 3
     """
     kind = {"energies": "energies", "damping": "damping laws"}.get(what, what)
-    if not isinstance(entries, Iterable):
-        raise ModelError(f"{what} must be a list of {kind}, got {entries!r}")
+    if isinstance(entries, (str, bytes, Mapping)) or not isinstance(entries, Iterable):
+        hint = f"; write {what}=[…]" if isinstance(entries, _ENTRIES[what]) else ""
+        raise ModelError(f"{what} must be a list of {kind}, got {describe(entries)}{hint}")
     found = tuple(entries)
     for entry in found:
         if isinstance(entry, _ENTRIES[what]):
             continue
-        hint = ""
-        if what == "constraints":
-            hint = "; create them by the functions of taut.constraints"
-        elif callable(entry):
-            hint = "; bind the law to elements first"
-        raise ModelError(f"{what} must be a list of {kind}, got {entry!r} in it{hint}")
+        raise ModelError(
+            f"{what} must be a list of {kind}, got {describe(entry)} in it{_hint(what, entry)}"
+        )
     return found
+
+
+def _hint(what: str, entry: Any) -> str:
+    """Return what to do about a wrong entry of a list, to append to an error."""
+    for other, kinds in _ENTRIES.items():
+        if isinstance(entry, kinds):
+            return f"; it belongs in {other}=[…]"
+    if isinstance(entry, (list, tuple)):
+        return "; join lists by [*a, *b]"
+    if what == "constraints":
+        return "; create them by the functions of taut.constraints"
+    return "; bind the law to elements first" if callable(entry) else ""
 
 
 def place_laws(system: System, known: System | None) -> dict[str, dict[str, Any]]:
@@ -123,6 +133,24 @@ def place_laws(system: System, known: System | None) -> dict[str, dict[str, Any]
     return placed
 
 
+def check_in_system(system: System) -> None:
+    """Raise if an energy cannot act among the constraints of a system, such as on a loose rim."""
+    held = [system.fixed]
+    for constraint in system.constraints:
+        if constraint.kind == "fixed" and constraint.until is None:
+            held.append(particle_indices(constraint.particles, system.n, "fixed"))
+    never_moves = np.zeros(system.n, dtype=bool)
+    never_moves[np.concatenate(held)] = True
+    for name, placed in system._placed_energies.items():
+        check = placed.law.check_in_system
+        if check is None:
+            continue
+        parameters = placed.parameters.pack(0.0)
+        problem = check(placed.elements, parameters, system.pose, never_moves)
+        if problem is not None:
+            raise ModelError(f"law '{name}': {problem}")
+
+
 def _have_same_particles(a: System, b: System) -> bool:
     return np.array_equal(a.rest, b.rest) and np.array_equal(a.mass, b.mass) and a.flat == b.flat
 
@@ -140,5 +168,7 @@ def _place_list(
         law = shared.get(id(entry))
         if law is None:
             law = place(entry, system.rest, system.mass, flat=system.flat)
+        if entry.law.domain:
+            law.reject_outside_domain(system.pose)
         placed[name] = law
     return placed

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from taut.arrays import Float, Short
+from taut.arrays import Float, Int, Short
 from taut.binding.compiled_law import ForceName, HessianForm, choose_hessian_form
 from taut.errors import SingularState
 from taut.formula.source import SourceKind
@@ -23,6 +23,7 @@ from taut.jit.compile import kernels
 from taut.linalg.blocks import BlockMatrix, Pattern, dot, find_nonfinite_rows, project_elements
 from taut.linalg.low_rank import RankOne
 from taut.system.projector import ConstraintProjector
+from taut.system.relaxation import Incidence, find_incidence, relax_region
 from taut.system.terms import Inputs, Lists, Term, group_by_target, near_origin, to_int32
 
 
@@ -52,11 +53,12 @@ class Assembly:
     def adopt(self, other: Assembly) -> None:
         """Use the pattern and the lists of another assembly if its elements are the same."""
         same = len(self.terms) == len(other.terms) and all(
-            a.compiled is b.compiled and np.array_equal(a.elements, b.elements)
+            a.compiled is b.compiled
+            and (a.elements is b.elements or np.array_equal(a.elements, b.elements))
             for a, b in zip(self.terms, other.terms, strict=True)
         )
         if same:
-            for name in ("pattern", "_vector_lists", "_block_lists"):
+            for name in ("pattern", "_vector_lists", "_block_lists", "_incidences"):
                 if name in other.__dict__:
                     self.__dict__[name] = other.__dict__[name]
 
@@ -183,6 +185,19 @@ class Assembly:
         term.rank = RankOne(second, gradient)
         return term.rank
 
+    def relax(
+        self,
+        q: Float,
+        inputs: Sequence[Inputs],
+        region: Int,
+        gradient: Float,
+        weights: Float,
+        sweeps: int,
+    ) -> Float:
+        """Return positions (n, 3) [m] lowered in a region (see `taut.system.relaxation`)."""
+        terms, incidences = self.terms, self._incidences
+        return relax_region(q, terms, incidences, inputs, region, gradient, weights, sweeps)
+
     def sums(self) -> tuple[float, Float, Float]:
         """Return what `gradient` returns, at the last evaluation."""
         self._gather(self._one, self._total, gross=True)
@@ -294,6 +309,10 @@ class Assembly:
         if term.pair is None:
             return each
         return np.einsum("p,epi->ei", term.pair, each)[:, None, :]
+
+    @cached_property
+    def _incidences(self) -> list[Incidence]:
+        return [find_incidence(term, self.n) for term in self.terms]
 
     @cached_property
     def matrix(self) -> BlockMatrix:

@@ -1,17 +1,21 @@
 """Functions that help to build a System: masses of cells, prestressed rest lengths, joined bodies.
 
 A line of linear density ρ and length l gives the mass ρ l/2 to each end, a triangle of areal
-density ρ A/3, a tetrahedron ρ V/4; their sum is ρ times the length, area or volume.
+density ρ A/3, a tetrahedron ρ V/4; their sum is ρ times the length, area or volume. The consistent
+mass matrix of linear elements, ∫ρ N_i N_j, has the entries m (1 + δ_ij)/((d + 1)(d + 2)) for a
+cell of mass m and dimension d.
 
 Members of length l and stiffness k have the forces N with rest lengths l₀ = l - N/k.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taut.arrays import Float
+from taut.arrays import Float, Int, to_floats
 from taut.binding.law import Damping, Energy, Load
 from taut.constraints.constraint import Constraint
 from taut.errors import LawError, ModelError
@@ -30,7 +34,7 @@ def line_mass(mesh: Mesh, density: ArrayLike) -> Float:
     >>> line_mass(taut.mesh.rope(2), 0.5)
     array([0.125, 0.25 , 0.125])
     """
-    return _lumped(mesh, density, 1, "lines")
+    return _lumped(mesh, density, 1)
 
 
 def areal_mass(mesh: Mesh, density: ArrayLike) -> Float:
@@ -43,7 +47,7 @@ def areal_mass(mesh: Mesh, density: ArrayLike) -> Float:
     >>> areal_mass(taut.mesh.sheet(1, 1), 0.2).tolist()
     [0.05, 0.05, 0.05, 0.05]
     """
-    return _lumped(mesh, density, 2, "faces")
+    return _lumped(mesh, density, 2)
 
 
 def volume_mass(mesh: Mesh, density: ArrayLike) -> Float:
@@ -55,18 +59,62 @@ def volume_mass(mesh: Mesh, density: ArrayLike) -> Float:
     >>> volume_mass(taut.mesh.block(1, 1, 1, size=0.1), 1000.0).round(12).tolist()
     [0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125]
     """
-    return _lumped(mesh, density, 3, "solids")
+    return _lumped(mesh, density, 3)
 
 
-def _lumped(mesh: Mesh, density: ArrayLike, dimension: int, what: str) -> Float:
-    blocks = mesh.blocks(dimension)
+def consistent_mass(mesh: Mesh, density: ArrayLike) -> Any:
+    """Return the consistent mass matrix [kg], shape (n, n), of the lines, triangles or tets of a
+    mesh: a scipy.sparse CSC array, for `taut.modes(system, mass=…)`.
+
+    density : [kg/m], [kg/m²] or [kg/m³] of the cells of highest dimension in the mesh; one value or
+        one per cell
+
+    It multiplies each component of the displacements by itself. The frequencies of a body lie below
+    those with this matrix, and for simple bars above those with lumped masses. Time steps have
+    lumped masses (`line_mass`, `areal_mass`, `volume_mass`).
+
+    >>> import taut
+    >>> consistent_mass(taut.mesh.rope(2), 1.2).toarray().round(12).tolist()
+    [[0.2, 0.1, 0.0], [0.1, 0.4, 0.1], [0.0, 0.1, 0.2]]
+    """
+    from scipy.sparse import csc_array
+
+    dimension = max((kind.dimension for kind, _ in mesh.blocks()), default=1)
+    matrix = csc_array((mesh.n, mesh.n))
+    for kind, cells, mass in _weigh(mesh, density, dimension):
+        corners = dimension + 1
+        if cells.shape[1] != corners:
+            raise ModelError(
+                f"consistent_mass: cells must be lines, triangles or tets, got {kind}; "
+                "mesh.triangulated() cuts faces"
+            )
+        shares = mass[:, None, None] * (1.0 + np.eye(corners)) / ((corners) * (corners + 1))
+        rows = np.repeat(cells, corners, axis=1).ravel()
+        columns = np.tile(cells, (1, corners)).ravel()
+        matrix = matrix + csc_array((shares.ravel(), (rows, columns)), shape=matrix.shape)
+    return matrix.tocsc()
+
+
+_CELLS = {1: "lines", 2: "faces", 3: "solids"}
+
+
+def _lumped(mesh: Mesh, density: ArrayLike, dimension: int) -> Float:
+    mass = np.zeros(mesh.n)
+    for _, cells, amount in _weigh(mesh, density, dimension):
+        mass += share_among_corners(amount, cells, mesh.n)
+    return mass
+
+
+def _weigh(mesh: Mesh, density: ArrayLike, dimension: int) -> list[tuple[str, Int, Float]]:
+    """Return the kinds of cells of a dimension, the cells, and the mass of each [kg]."""
+    blocks, what = mesh.blocks(dimension), _CELLS[dimension]
     if not blocks:
         raise ModelError(
             f"the mesh has no {what} to weigh; it has {', '.join(mesh.cells) or 'no cells'}"
         )
     total = sum(len(c) for _, c in blocks)
     try:
-        given = np.asarray(density, dtype=np.float64)
+        given = to_floats(density)
     except (TypeError, ValueError) as error:
         raise ModelError(f"density is not a number or an array of numbers: {density!r}") from error
     if given.shape not in ((), (total,)):
@@ -76,7 +124,7 @@ def _lumped(mesh: Mesh, density: ArrayLike, dimension: int, what: str) -> Float:
     if not (np.isfinite(given) & (given >= 0)).all():
         raise ModelError("a density is negative or not finite")
     each = np.split(np.broadcast_to(given, total), np.cumsum([len(c) for _, c in blocks])[:-1])
-    mass = np.zeros(mesh.n)
+    weighed = []
     for (kind, cells), share in zip(blocks, each, strict=True):
         measure = mesh.measure(kind.name)
         inverted = np.flatnonzero(measure < 0)
@@ -86,8 +134,8 @@ def _lumped(mesh: Mesh, density: ArrayLike, dimension: int, what: str) -> Float:
                 f"{kind.name} {i} is inverted: its volume is {measure[i]:.3g} m³ "
                 "(taut.mesh.clean turns it over)"
             )
-        mass += share_among_corners(share * measure, cells, mesh.n)
-    return mass
+        weighed.append((kind.name, cells, share * measure))
+    return weighed
 
 
 def rest_length(points: ArrayLike, edges: ArrayLike, k: ArrayLike, force: ArrayLike) -> Float:
@@ -146,7 +194,7 @@ def rest_length(points: ArrayLike, edges: ArrayLike, k: ArrayLike, force: ArrayL
 
 def _per_member(value: ArrayLike, m: int, what: str) -> Float:
     try:
-        array = np.asarray(value, dtype=np.float64)
+        array = to_floats(value)
     except (TypeError, ValueError) as error:
         raise ModelError(f"rest_length: {what} is not made of numbers: {value!r}") from error
     if array.shape not in ((), (m,)):

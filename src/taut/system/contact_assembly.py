@@ -187,6 +187,23 @@ class ContactAssembly:
         assert self._matrix is not None
         return self._matrix
 
+    def relax(
+        self,
+        q: Float,
+        inputs: Sequence[Inputs],
+        region: Int,
+        gradient: Float,
+        weights: Float,
+        sweeps: int,
+    ) -> Float:
+        """Return positions (n, 3) [m] lowered in a region (see `taut.system.relaxation`).
+
+        Particles in contact stay where they are, and what pushes others counts as constant.
+        """
+        touching = np.concatenate([t.elements.ravel() for p in self._known_parts()[1:] for t in p.terms])
+        own = list(inputs[: len(self.laws.terms)])
+        return self.laws.relax(q, own, np.setdiff1d(region, touching), gradient, weights, sweeps)
+
     def projected_gross_force(self, projector: ConstraintProjector) -> Float:
         """Return Σ |S ∂V_e/∂x|₁ [N], (n,): the gross force in the free directions."""
         first, *others = (part.projected_gross_force(projector) for part in self._known_parts())

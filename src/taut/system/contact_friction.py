@@ -119,7 +119,7 @@ class Friction:
         """Return the terms of an assembly: as increments of an implicit step, or as rates."""
         terms = []
         for s, (elements, parameters, keys) in zip(_SIZES, self.groups, strict=True):
-            widths = {"force": None, "normal": 3, "weights": s, "speed": None}
-            compiled = contact_friction.compile(form, s, widths)
+            shapes = {"force": (), "normal": (3,), "weights": (s,), "speed": ()}
+            compiled = contact_friction.compile(form, s, shapes)
             terms.append(FrictionTerm(compiled, form, elements, parameters, keys))
         return terms

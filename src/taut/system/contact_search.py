@@ -248,8 +248,8 @@ class ContactSearch:
         self._pattern: tuple[int, Pattern] | None = None
         self._compiled = []
         for law, s in _LAWS:
-            widths = {name: 3 if name in law.vectors else None for name in law.parameters}
-            self._compiled.append(law.compile("energy", s, widths))
+            shapes = {name: (3,) if name in law.vectors else () for name in law.parameters}
+            self._compiled.append(law.compile("energy", s, shapes))
 
     def _thickness(self, candidates: Candidates) -> tuple[Float, Float]:
         """Return the distances at which pairs touch [m]: points and triangles; edges."""

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taut.arrays import Float, Int, Mask
 from taut.binding.placed_law import PlacedLaw
-from taut.errors import ModelError
-from taut.system.state import State
+from taut.system.state import State, require_state
 from taut.system.workspace import workspace_for
-from taut.tables import format_table, write_csv
+from taut.tables import Table, format_table, write_csv
 
 if TYPE_CHECKING:
     from taut.system.system import System
@@ -29,7 +28,7 @@ _SEPARATION = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Members:
+class Members(Table):
     """A table of members, one row each, as columns of shape (m,).
 
     law : name of the law; element : its number there; i, j : the two particles
@@ -38,6 +37,8 @@ class Members:
     force : [N], tension positive; nan where the ends meet and the member pushes them apart, in no
         direction
     slack : True where the member is shorter than its rest length and carries nothing
+
+    `pandas.DataFrame(members)` has these names as columns; a loop over the table yields its rows.
 
     >>> import taut
     >>> from taut import laws
@@ -60,6 +61,10 @@ class Members:
 
     def __len__(self) -> int:
         return len(self.law)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the columns by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def __str__(self) -> str:
         table = format_table(_HEADINGS, self._rows(_PRINTED_ROWS))
@@ -107,9 +112,9 @@ _UNITS = {"length": "m", "rest_length": "m", "force": "N"}
 
 def resolve_state(system: System, state: State | None, caller: str) -> State:
     """Return the state (default: the initial one) if it fits the system; errors name the caller."""
-    if state is not None and not isinstance(state, State):
-        raise ModelError(f"{caller}: {state!r} is not a State")
-    state = system.initial_state() if state is None else state
+    if state is None:
+        state = system.initial_state()
+    require_state(state, caller)
     workspace_for(system).assembly(
         "potential", state
     )  # refuses a state, or a mask of elements, of another system
@@ -185,9 +190,7 @@ def _tabulate_law(name: str, placed: PlacedLaw, state: State, rows: Int) -> Memb
     )
     force = np.einsum("ij,ij->i", direction, placed.gradients(np.array(state.q), state.t)[rows, 1])
     rest = np.full(len(rows), np.nan)
-    if (
-        placed.parameters.widths.get("l0", 1) is None
-    ):  # the law has a parameter l0, and it is a scalar
+    if placed.parameters.shapes.get("l0") == ():  # the law has an l0, and it is a scalar
         rest = placed.parameters.pack(state.t)[rows, placed.parameters.columns("l0")]
     coincident = np.flatnonzero((length == 0.0) & (rest > 0.0))
     force[

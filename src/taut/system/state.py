@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taut.arrays import Float, Mask
+from taut.arrays import Float, Mask, describe, to_floats
 from taut.errors import ModelError, did_you_mean
 from taut.system._arguments import to_positions
 
@@ -36,14 +37,12 @@ class State:
     history: Mapping[str, Float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not np.isfinite(self.t):
-            raise ModelError(f"the time of a state must be finite, got {self.t}")
+        if not isinstance(self.t, Real) or not np.isfinite(self.t):
+            raise ModelError(f"the time of a state must be a finite number, got {self.t!r}")
         q = to_positions(self.q, "positions q")
         v = to_positions(self.v, "velocities v", len(q))
         active = {name: _frozen(_to_mask(name, mask)) for name, mask in self.active.items()}
-        history = {
-            name: _frozen(np.array(value, dtype=np.float64)) for name, value in self.history.items()
-        }
+        history = {name: _frozen(_to_history(name, value)) for name, value in self.history.items()}
         for name, value in (("t", float(self.t)), ("q", _frozen(q)), ("v", _frozen(v))):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "active", MappingProxyType(active))
@@ -112,6 +111,27 @@ class State:
         return replace(self, **changes, **maps)  # type: ignore[arg-type]
 
 
+def require_state(value: object, caller: str = "") -> None:
+    """Raise ModelError unless a value is a State; the message says how to make one.
+
+    caller : what the message begins with
+
+    >>> require_state(np.zeros((2, 3)))
+    Traceback (most recent call last):
+    taut.errors.ModelError: a taut.State is needed, got an array of shape (2, 3); \
+of positions q, system.initial_state().with_(q=q) makes one
+    """
+    if isinstance(value, State):
+        return
+    hint = ""
+    if isinstance(value, (np.ndarray, list)):
+        hint = "; of positions q, system.initial_state().with_(q=q) makes one"
+    elif isinstance(value, tuple) and value and isinstance(value[0], State):
+        hint = "; a step returns two values: state, report = integrator.step(…)"
+    prefix = f"{caller}: " if caller else ""
+    raise ModelError(f"{prefix}a taut.State is needed, got {describe(value)}{hint}")
+
+
 def check_masks(laws: Mapping[str, Any], masks: Mapping[str, Mask]) -> dict[str, Mask]:
     """Return the masks of active elements if they fit the placed laws of these names."""
     for name, mask in masks.items():
@@ -136,6 +156,13 @@ def _to_mask(name: str, value: Any) -> Mask:
             f"active: '{name}' needs a mask, one True or False per element, got {value!r}"
         )
     return mask
+
+
+def _to_history(name: str, value: Any) -> Float:
+    try:
+        return to_floats(value)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"history: '{name}' must consist of numbers, got {value!r}") from error
 
 
 def _frozen(array: Any) -> Any:

@@ -16,13 +16,13 @@ from numpy.typing import ArrayLike
 from taut.arrays import Float, Mask
 from taut.binding.law import Damping, Energy, Load
 from taut.binding.placed_law import PlacedLaw, PlacedLoad
-from taut.constraints.constraint import Constraint, particle_indices
+from taut.constraints.constraint import Constraint, particle_indices, to_numbers
 from taut.constraints.prescribed import fixed as fix
 from taut.errors import ModelError, did_you_mean
 from taut.laws.force import force
 from taut.laws.gravity import gravity
 from taut.laws.rayleigh import Rayleigh
-from taut.system._arguments import place_laws, to_entries, to_masses, to_positions
+from taut.system._arguments import check_in_system, place_laws, to_entries, to_masses, to_positions
 from taut.system._notebook import system_html
 from taut.system.contact import Contact, resolve
 from taut.system.elements import (
@@ -34,9 +34,10 @@ from taut.system.elements import (
     particle_selection,
 )
 from taut.system.members import Members, members
+from taut.system.parameter_change import change_parameters
 from taut.system.projector import ConstraintProjector
-from taut.system.state import State, check_masks
-from taut.system.workspace import share_patterns, workspace_for
+from taut.system.state import State, check_masks, require_state
+from taut.system.workspace import share_patterns, share_workspace, workspace_for
 
 _STIFFNESS_PER_MASS = 1e4  # [1/s²] of contact where nothing weighs: inertia in steps of 10 ms
 _SCRIPT_START = 1e-3  # [s] of a script's path from which its initial velocity is computed
@@ -128,6 +129,7 @@ class System:
         self._placed_energies: Mapping[str, PlacedLaw] = MappingProxyType(placed["energies"])
         self._placed_damping: Mapping[str, PlacedLaw] = MappingProxyType(placed["damping"])
         self._placed_loads: Mapping[str, PlacedLoad] = MappingProxyType(placed["loads"])
+        check_in_system(self)
         self.contact = contact
         if contact is not None and (_known is None or _known.contact is not contact):
             self.contact = self._resolve_contact(contact)
@@ -175,9 +177,22 @@ class System:
     _repr_html_ = system_html
 
     def with_(self, **changes: Any) -> System:
-        """Return a system with some arguments changed; unchanged laws are not placed again."""
-        changed = self._copy(changes)
-        share_patterns(self, changed)
+        """Return a system with some arguments changed; unchanged laws are not placed again.
+
+        If laws have only other values of parameters, as `BoundLaw.with_` gives them, it costs less
+        than a step: nothing is analysed again, and solvers continue with what they know.
+
+        >>> import taut
+        >>> spring, weight = taut.laws.spring([[0, 1]], k=10.0), taut.laws.gravity()
+        >>> system = taut.System([[0, 0, 0], [0, -1, 0]], mass=1.0, energies=[spring, weight])
+        >>> stiffer = system.with_(energies=[spring.with_(k=20.0), weight])
+        """
+        changed = change_parameters(self, changes)
+        if changed is None:
+            changed = self._copy(changes)
+            share_patterns(self, changed)
+        else:
+            share_workspace(self, changed)
         return changed
 
     def _arguments(self) -> dict[str, Any]:
@@ -208,7 +223,8 @@ class System:
         return State(0.0, q, v)
 
     def _check(self, state: State) -> None:
-        """Raise ModelError if the state is one of another system."""
+        """Raise ModelError if this is no State, or one of another system."""
+        require_state(state)
         if state.q.shape != (self.n, 3):
             raise ModelError(
                 f"the state must have {self.n} particles as the system has, got {len(state.q)}"
@@ -265,6 +281,7 @@ class System:
         >>> sail.load_forces(sail.initial_state())["wind"].sum(axis=0).round(4)
         array([1.204, 0.   , 0.   ])
         """
+        self._check(state)
         if not self._placed_loads:
             return {}
         masks, q, v = self._active_masks(state), np.array(state.q), np.array(state.v)
@@ -382,7 +399,7 @@ class System:
     def angular_momentum(self, state: State, about: ArrayLike = (0.0, 0.0, 0.0)) -> Float:
         """Σ m (x - about) × v [kg m²/s], shape (3,)."""
         self._check(state)
-        arm = state.q - np.asarray(about, dtype=np.float64)
+        arm = state.q - to_numbers(about, "angular_momentum: `about`")
         return np.einsum("i,ij->j", self.mass, np.cross(arm, state.v))
 
 

@@ -28,9 +28,11 @@ from taut.linalg.blocks import BlockMatrix, Pattern, PatternUnion
 from taut.system.assembly import Assembly
 from taut.system.contact_assembly import ContactAssembly
 from taut.system.contact_search import ContactSearch
+from taut.system.parameter_change import change_parameters
 from taut.system.projector import AffectedBlocks
 from taut.system.state import State
 from taut.system.terms import AssemblyKind, Inputs, PackedParameters, Term, select_laws
+from taut.threads import raise_if_forked_from_openmp
 
 if TYPE_CHECKING:
     from taut.system.system import System
@@ -77,6 +79,16 @@ class Workspace:
         # Systems derived from this one, kept alive here, with their workspaces.
         self._derived: dict[Hashable, tuple[System, Workspace]] = {}
         self._memories: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+        # Of the workspace of a system that differs in values of parameters only.
+        self._earlier_memories: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+
+    def continue_from(self, earlier: Workspace) -> None:
+        """Go on from the workspace of a system that differs in values of parameters only."""
+        self._union, self._affected = earlier._union, earlier._affected
+        self._earlier_memories.update(earlier._earlier_memories)
+        self._earlier_memories.update(earlier._memories)
+        for key, (system, workspace) in earlier._derived.items():
+            self._add_derived(key, _change_derived(self.system, system), workspace)
 
     @property
     def system(self) -> System:
@@ -92,10 +104,10 @@ class Workspace:
         It is rebuilt only when other elements are active than before.
         """
         system = self.system
+        system._check(state)
         known = self._assemblies.get(kind)
         # The same mapping object has the same masks: a State is read-only, and steps pass it on.
         if known is not None and known[0] is state.active:
-            system._check(state)
             return known[2]
         masks = system._active_masks(state)
         key = tuple(sorted((name, mask.tobytes()) for name, mask in masks.items()))
@@ -156,6 +168,10 @@ class Workspace:
             self._affected = (matrix.pattern, projector.affected_blocks(matrix.pattern))
         projector.apply_to_matrix(matrix, self._affected[1])
 
+    def project(self, vectors: Float) -> Float:
+        """Return the part of vectors (n, 3) in the directions that constraints leave free."""
+        return self.system._projector.project(vectors)
+
     def without_ended_constraints(self, t: float, h: float) -> Workspace:
         """Return the workspace of the system as it is in the step of length h [s] from t [s].
 
@@ -182,12 +198,16 @@ class Workspace:
 
     def _derive(self, key: Hashable, build: Callable[[], System]) -> Workspace:
         if key not in self._derived:
-            system = build()
-            derived = Workspace(system, similar=self)
-            # So that methods of the derived System, such as V, use these buffers and held loads.
-            _WORKSPACES.by_system[system] = derived
-            self._derived[key] = (system, derived)
+            self._add_derived(key, build())
         return self._derived[key][1]
+
+    def _add_derived(self, key: Hashable, system: System, earlier: Workspace | None = None) -> None:
+        derived = Workspace(system, similar=self if earlier is None else earlier)
+        if earlier is not None:
+            derived.continue_from(earlier)
+        # So that methods of the derived System, such as V, use these buffers and held loads.
+        _WORKSPACES.by_system[system] = derived
+        self._derived[key] = (system, derived)
 
     def solver(self, owner: object, create: Callable[[], Kept]) -> Kept:
         """Return the linear solver of an integrator, created at its first step.
@@ -200,9 +220,14 @@ class Workspace:
         return solver
 
     def memory(self, owner: object, create: Callable[[], Kept]) -> Kept:
-        """Return what an integrator keeps between steps of this system; created at first use."""
+        """Return what an integrator keeps between steps of this system; created at first use.
+
+        After a change of parameters its method `carry_over`, if it has one, returns what is kept.
+        """
         if owner not in self._memories:
-            self._memories[owner] = create()
+            earlier = self._earlier_memories.get(owner)
+            carry_over = getattr(earlier, "carry_over", create)
+            self._memories[owner] = carry_over()
         memory: Kept = self._memories[owner]
         return memory
 
@@ -301,6 +326,7 @@ def workspace_for(system: System) -> Workspace:
     >>> workspace_for(system) is workspace_for(system)
     True
     """
+    raise_if_forked_from_openmp()
     workspace = _WORKSPACES.by_system.get(system)
     if workspace is None:
         workspace = _WORKSPACES.by_system[system] = Workspace(system)
@@ -312,3 +338,28 @@ def share_patterns(system: System, changed: System) -> None:
     known = _WORKSPACES.by_system.get(system)
     if known is not None and system.n == changed.n:
         _WORKSPACES.by_system[changed] = Workspace(changed, similar=known)
+
+
+def share_workspace(system: System, changed: System) -> None:
+    """Let a system that differs in values of parameters only go on from what this thread knows."""
+    known = _WORKSPACES.by_system.get(system)
+    if known is not None:
+        workspace = _WORKSPACES.by_system[changed] = Workspace(changed, similar=known)
+        workspace.continue_from(known)
+
+
+def _change_derived(changed: System, derived: System) -> System:
+    """Return a derived system with the values of parameters of a changed system.
+
+    derived : the one before with other constraints, or with held loads behind its energies
+    """
+    held = derived.energies[len(changed.energies) :]
+    changes: dict[str, Any] = {
+        "energies": (*changed.energies, *held),
+        "damping": changed.damping,
+    }
+    if derived.loads:
+        changes["loads"] = changed.loads
+    result = change_parameters(derived, changes)
+    assert result is not None, "only values of parameters differ"
+    return result

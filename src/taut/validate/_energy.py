@@ -66,7 +66,7 @@ def measure_energy_implicit_euler() -> Measurement:
         build_pinned_particle(), ImplicitEuler(tolerance=TIGHT), H, STEPS * H, ledger=ledger
     ):
         pass
-    got = np.cumsum([entry.numerical for entry in ledger])
+    got = np.cumsum([entry.numerical for entry in ledger.entries])
     return Measurement(got, Curve(N, got, START - LEFT, "step", "numerical dissipation [J]"))
 
 
@@ -92,8 +92,8 @@ def measure_energy_drag() -> Measurement:
     for _ in simulate(system, ImplicitMidpoint(tolerance=TIGHT), 0.05, 2.0, ledger=ledger):
         pass
     got, t = (
-        np.cumsum([entry.dissipated["drag"] for entry in ledger]),
-        np.array([entry.t for entry in ledger]),
+        np.cumsum([entry.dissipated["drag"] for entry in ledger.entries]),
+        np.array([entry.t for entry in ledger.entries]),
     )
     return Measurement(
         got[-1],
@@ -132,8 +132,8 @@ def measure_energy_scripted() -> Measurement:
     for _ in simulate(system, ImplicitMidpoint(tolerance=TIGHT), 0.05, 1.0, ledger=ledger):
         pass
     got, t = (
-        np.cumsum([entry.scripted for entry in ledger]),
-        np.array([entry.t for entry in ledger]),
+        np.cumsum([entry.scripted for entry in ledger.entries]),
+        np.array([entry.t for entry in ledger.entries]),
     )
     return Measurement(
         got[-1], Curve(PULL * t, got, STIFF * (PULL * t) ** 2 / 2, "u [m]", "work [J]")
@@ -185,15 +185,15 @@ def measure_ledger_closes() -> Measurement:
     )
     for _ in simulate(system, ImplicitEuler(), 0.02, 1.0, ledger=ledger):
         pass
-    kept = np.array([e.kinetic + sum(e.stored.values()) for e in ledger])
+    kept = np.array([e.kinetic + sum(e.stored.values()) for e in ledger.entries])
     flows = np.cumsum(
         [
             sum(e.dissipated.values()) + e.numerical + e.residual - sum(e.work.values())
-            for e in ledger
+            for e in ledger.entries
         ]
     )
-    t = np.array([e.t for e in ledger])
+    t = np.array([e.t for e in ledger.entries])
     return Measurement(
-        max(abs(e.gap) / e.scale for e in ledger),
+        max(abs(e.gap) / e.scale for e in ledger.entries),
         Curve(t, kept, ledger.entries[0].opening - flows, "t [s]", "energy [J]"),
     )

@@ -130,6 +130,46 @@ def measure_net_parabola() -> Measurement:
     )
 
 
+RING = 2 * np.pi / 3 * np.arange(3)
+PRISM = np.concatenate(
+    [
+        np.column_stack([np.cos(RING), np.sin(RING), np.zeros(3)]),
+        np.column_stack(
+            [np.cos(RING + 5 * np.pi / 6), np.sin(RING + 5 * np.pi / 6), np.full(3, 1.3)]
+        ),
+    ]
+)
+CABLES = [[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [5, 3]]
+STRUTS, BRACING = [[0, 3], [1, 4], [2, 5]], [[1, 3], [2, 4], [0, 5]]
+
+
+@case(
+    "net-tensegrity",
+    formula="densities 1/√3 : 1 : -1 of cables, bracing and struts: triangles turned by 150°",
+    source="Tibert and Pellegrino, Int. J. Space Structures 18 (2003) 209",
+    unit="m",
+    expected=PRISM,
+    scale=1.0,
+    tolerance=1e-13,
+    reason=BALANCED,
+)
+def measure_net_tensegrity() -> Measurement:
+    """All six points of a prism of three struts, four of them fixed.
+
+    The plot shows it from above.
+    """
+    start = np.array(PRISM)
+    start[4:] += [[0.3, -0.2, 0.1], [-0.1, 0.4, 0.2]]
+    found = form_finding(
+        start,
+        fixed=[0, 1, 2, 3],
+        edges=[*CABLES, *STRUTS, *BRACING],
+        density=[1 / np.sqrt(3)] * 6 + [-1.0] * 3 + [1.0] * 3,
+    ).points
+    path = [0, 1, 2, 0, 3, 4, 5, 3]
+    return Measurement(found, Curve.from_shapes(found[path, :2], PRISM[path, :2]))
+
+
 NECK = brentq(lambda a: a * np.cosh(0.5 / a) - 1, 0.56, 1.0, xtol=1e-15)
 
 

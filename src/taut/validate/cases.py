@@ -20,7 +20,8 @@ from taut.errors import ModelError, TautError, did_you_mean
 
 GROUPS = (
     "oscillators", "integrators", "chains", "waves", "pendulums", "cables", "rods", "beams",
-    "buckling", "lattices", "moduli", "shells", "pressure", "forms", "conservation", "energy",
+    "buckling", "paths", "trusses", "lattices", "moduli", "continua", "shells", "pressure",
+    "forms", "films", "conservation", "energy",
 )  # fmt: skip
 """The groups of cases, in the order of the report; the cases of a group are in `_GROUP.py`."""
 
@@ -202,7 +203,8 @@ def case(
 
     def register(measure: Callable[[], Measurement]) -> Callable[[], Measurement]:
         # The same function may come twice, when its module is reloaded.
-        if name in _REGISTERED and _REGISTERED[name].measure.__qualname__ != measure.__qualname__:
+        known = _REGISTERED[name].measure if name in _REGISTERED else measure
+        if (known.__module__, known.__qualname__) != (measure.__module__, measure.__qualname__):
             raise ModelError(f"the name of a case must be unique, got two cases '{name}'")
         words = " ".join((description or measure.__doc__ or "").split())
         group = measure.__module__.rpartition(".")[2].lstrip("_")

@@ -198,3 +198,27 @@ def test_plot_command(command, folder, tmp_path):
         "c.svg",
         "energy.svg",
     ]
+
+
+def test_path_shows_stability_and_critical_points():
+    """Stable pieces are solid, unstable ones dashed; each kind of critical point is marked."""
+    bars = taut.System(
+        [[-1, 0], [1, 0], [0, 0.2]],
+        mass=1.0,
+        fixed=[0, 1],
+        energies=[laws.spring([[0, 2], [1, 2]], k=1000.0), laws.force([2], f=(0, -1))],
+    )
+    found = taut.path(bars, until=6.0)
+    axes = taut.plot.path(found).axes[0]
+    styles = [line.get_linestyle() for line in axes.lines if line.get_linestyle() != "None"]
+    assert styles == ["-", "--", "-"]
+    marks = [line for line in axes.lines if line.get_marker() == "o"]
+    assert [mark.get_ydata()[0] for mark in marks] == pytest.approx([3.019147, -3.019147])
+    assert axes.get_ylabel() == "load factor"
+    other = taut.plot.path(found, particle=2, direction=(0, 2)).axes[0]
+    assert other.lines[0].get_xdata()[-1] == pytest.approx(-axes.lines[0].get_xdata()[-1])
+    for bad in ({"particle": 9}, {"direction": (0, 0)}):
+        with pytest.raises(taut.errors.ModelError, match="path:"):
+            taut.plot.path(found, **bad)
+    with pytest.raises(taut.errors.ModelError, match=r"results of taut\.path"):
+        taut.plot.path(bars)

@@ -46,7 +46,8 @@ def energy(source: Run | Ledger | Iterable[LedgerEntry]) -> Any:
         entries: Any = source.entries()
         count = source.step
     else:
-        entries = _check_items(LedgerEntry, source, "a run, a Ledger or its entries")
+        given = source.entries if isinstance(source, Ledger) else source
+        entries = _check_items(LedgerEntry, given, "a run, a Ledger or its entries")
         count = len(entries)
     if not count:
         raise ModelError("there is no energy to plot: no step was taken")
