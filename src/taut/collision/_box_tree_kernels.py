@@ -147,6 +147,4 @@ def write_meetings(low, high, within, order, level_start, tree_low, tree_high, s
     for c in prange((m + QUERIES_PER_CHUNK - 1) // QUERIES_PER_CHUNK):
         for i in range(c * QUERIES_PER_CHUNK, min(m, (c + 1) * QUERIES_PER_CHUNK)):
             after = i if within else -1
-            _query(
-                low, high, i, after, order, level_start, tree_low, tree_high, found, start[i]
-            )
+            _query(low, high, i, after, order, level_start, tree_low, tree_high, found, start[i])

@@ -239,6 +239,4 @@ def write_free_parts(x, move, quadruples, thickness, is_edges, parts):
     for chunk in prange((m + PAIRS_PER_CHUNK - 1) // PAIRS_PER_CHUNK):
         at, along = np.empty((4, 3)), np.empty((4, 3))
         for i in range(chunk * PAIRS_PER_CHUNK, min(m, (chunk + 1) * PAIRS_PER_CHUNK)):
-            parts[i] = _free_part(
-                x, move, quadruples[i], thickness[i], is_edges, at, along
-            )
+            parts[i] = _free_part(x, move, quadruples[i], thickness[i], is_edges, at, along)

@@ -7,7 +7,6 @@ along the axes: if one of their shadows is separated by a side of the triangle o
 they do not meet. What remains is left UNDECIDED, for exact numbers.
 """
 
-import numpy as np
 from numba import njit, prange
 
 NO, YES, UNDECIDED = 0, 1, 2

@@ -18,7 +18,7 @@ def contact_friction(x, force, normal: Vector, weights, speed):
     u is the part of Σ wᵢvᵢ along the surface. φ = u²/ε - u³/(3ε²) below ε and u - ε/3 above, so
     that the force grows as F(2u/ε - u²/ε²) and then is F: what sticks creeps with less than ε
     (Li et al. 2020). `taut.contact(friction=…)` supplies elements and normal forces. Derived in
-    docs/theory/09-contact.md.
+    docs/theory/10-contact.md.
     """
     if len(weights) != len(x):
         raise LawError(

@@ -21,7 +21,7 @@ def edge_edge_contact(x, k, thickness, range, smoothing):
     Closest points of parallel edges are not unique, and their distance has a kink; F has none. It
     exceeds the squared distance by ε²/2 at most: with r larger by ε/√2 edges never come nearer than
     they should. `taut.contact` supplies the elements as bodies move, where the closest points are
-    inside of both edges. Derived in docs/theory/09-contact.md.
+    inside of both edges. Derived in docs/theory/10-contact.md.
     """
     e, f, r = x[1] - x[0], x[3] - x[2], x[0] - x[2]
     a, b, c = dot(e, e) + smoothing, dot(f, f) + smoothing, dot(e, f)

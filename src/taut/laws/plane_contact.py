@@ -16,6 +16,6 @@ def plane_contact(x, k, thickness, range, point: Vector, normal: Vector):
     normal : of length 1, towards the side that is free [1]
 
     g = n·(x₀ - p) - r. `taut.contact` supplies the elements as bodies move. Derived in
-    docs/theory/09-contact.md.
+    docs/theory/10-contact.md.
     """
     return barrier(dot(normal, x[0] - point), k, thickness, range)

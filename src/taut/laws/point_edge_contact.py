@@ -16,7 +16,7 @@ def point_edge_contact(x, k, thickness, range, smoothing=0.0, offset=0.0):
 
     Elements are (point, end, end). g = √F - r, F = min over t of
     |x₀ - x₁ - t(x₂ - x₁)|² + ε²(t - ½)² + c: with ε = c = 0 the squared distance from the line.
-    `taut.contact` supplies the elements as bodies move. Derived in docs/theory/09-contact.md.
+    `taut.contact` supplies the elements as bodies move. Derived in docs/theory/10-contact.md.
     """
     e, r = x[2] - x[1], x[0] - x[1]
     t = (dot(r, e) + smoothing / 2) / (dot(e, e) + smoothing)

@@ -15,7 +15,7 @@ def point_triangle_contact(x, k, thickness, range):
 
     Elements are (point, corner, corner, corner); g is the distance from the plane less r.
     `taut.contact` supplies the elements as bodies move, where the point is above the triangle.
-    Derived in docs/theory/09-contact.md.
+    Derived in docs/theory/10-contact.md.
     """
     normal = cross(x[2] - x[1], x[3] - x[1])
     height = dot(normal, x[0] - x[1])

@@ -29,9 +29,7 @@ _MIN_PUSH = 1e-9
 Minimise = Callable[[ImplicitObjective, Point], Descent]
 
 
-def push_bodies(
-    workspace: Workspace, state: State, start: StageStart, minimise: Minimise
-) -> Float:
+def push_bodies(workspace: Workspace, state: State, start: StageStart, minimise: Minimise) -> Float:
     """Move scripted particles to where they end, and let what is in their way give way.
 
     They go as far as contact leaves free, the objective is minimised there, and so on. Returns y

@@ -103,7 +103,11 @@ class ContactAssembly:
         count = len(self.laws.terms)
         parts = [(self.laws, list(inputs[:count]))]
         for total, own in zip(self._sums, inputs[count:], strict=True):
-            part = self._find_contacts(own.x) if total.name == CONTACT_NAME else self._friction_assembly()
+            part = (
+                self._find_contacts(own.x)
+                if total.name == CONTACT_NAME
+                else self._friction_assembly()
+            )
             parts.append((part, [own] * len(part.terms)))
         return parts
 
@@ -200,7 +204,9 @@ class ContactAssembly:
 
         Particles in contact stay where they are, and what pushes others counts as constant.
         """
-        touching = np.concatenate([t.elements.ravel() for p in self._known_parts()[1:] for t in p.terms])
+        touching = np.concatenate(
+            [t.elements.ravel() for p in self._known_parts()[1:] for t in p.terms]
+        )
         own = list(inputs[: len(self.laws.terms)])
         return self.laws.relax(q, own, np.setdiff1d(region, touching), gradient, weights, sweeps)
 

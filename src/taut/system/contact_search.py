@@ -310,9 +310,7 @@ class ContactSearch:
             # Keys of planes are negative, those of pairs are not.
             keys = -1 - near * len(self.contact.planes) - i
             vectors = [*plane.point.tolist(), *plane.normal.tolist()]
-            builder.add_elements(
-                _PLANE, near[:, None], (0,), 1, keys, self._radius[near], vectors
-            )
+            builder.add_elements(_PLANE, near[:, None], (0,), 1, keys, self._radius[near], vectors)
 
     def pattern(self, n: int) -> Pattern:
         """Return the sparsity pattern of contact among n particles, until the list changes."""
@@ -346,5 +344,7 @@ class ContactSearch:
             if (gaps <= 0.0).any():
                 return 0.0
             closing = approach * part > _PLANE_PART * gaps
-            part = min(part, float((_PLANE_PART * gaps[closing] / approach[closing]).min(initial=1.0)))
+            part = min(
+                part, float((_PLANE_PART * gaps[closing] / approach[closing]).min(initial=1.0))
+            )
         return part

@@ -142,7 +142,8 @@ class System:
 
     def _resolve_contact(self, contact: Contact) -> Contact:
         mean_mass = float(self.mass[contact.primitives.points].mean()) if self.n else 0.0
-        g = [p.parameters.values(0.0)["g"] for p in self._placed_energies.values() if p.law is gravity]
+        placed = [p for p in self._placed_energies.values() if p.law is gravity]
+        g = [p.parameters.values(0.0)["g"] for p in placed]
         weight = mean_mass * float(np.linalg.norm(np.sum(g, axis=0))) if g else 0.0
         return resolve(contact, self.pose, weight, _STIFFNESS_PER_MASS * mean_mass)
 
@@ -197,7 +198,8 @@ class System:
 
     def _arguments(self) -> dict[str, Any]:
         """Return the arguments from which an equal system can be built."""
-        names = ("mass", "energies", "damping", "loads", "fixed", "constraints", "pose", "velocity", "contact")
+        laws = ("energies", "damping", "loads", "contact")
+        names = ("mass", *laws, "fixed", "constraints", "pose", "velocity")
         points = self.rest[:, :2] if self.flat else self.rest
         return {"points": points, **{name: getattr(self, name) for name in names}}
 
