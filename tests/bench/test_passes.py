@@ -166,4 +166,5 @@ def test_row_is_the_median_of_the_steps():
         "relaxation",
         "assembly",
         "evaluation",
+        "visits",
     }
