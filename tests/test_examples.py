@@ -249,7 +249,7 @@ def check_buckling(module, result):
 def check_cable_net(module, result):
     assert result["off_saddle"] <= 1e-9
     assert result["moved"] <= 1e-8
-    assert result["held"] == pytest.approx(result["snow"], rel=1e-9)
+    assert result["held"] == pytest.approx(result["snow"], rel=1e-8)  # as the tolerance
     assert result["snow"] == pytest.approx(750.0 * 20.0**2)
     assert result["loaded"].stability.stable
     assert not result["loaded"].members.slack.any()

@@ -168,7 +168,7 @@ def test_constraints_keep_their_motion():
     for again in copies(system):
         assert [c.until for c in again.constraints] == [3.0, None, None, None, None]
         expected = system._projector.anchors(0.7)
-        assert again.projector.anchors(0.7).tobytes() == expected.tobytes()
+        assert again._projector.anchors(0.7).tobytes() == expected.tobytes()
 
 
 def test_results():

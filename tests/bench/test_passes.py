@@ -136,6 +136,7 @@ def test_passes_of_a_step():
         relaxation=30,
         assembly=40,
         evaluation=7,
+        visits=4,
     )
     report = Report(
         "implicit euler",
@@ -147,10 +148,10 @@ def test_passes_of_a_step():
         linear_iterations=50,
     )
     assert count_factorings(report) == 3
-    expected = (50 * 20 + 3 * (5 + 100 + 2 * 40) + 30 + 6 * 7) / 10
+    expected = (50 * 20 + 3 * (5 + 100 + 2 * 40) + 30 + 6 * (7 + 2)) / 10
     assert traffic.count_step(report) == expected
     idle = Report("implicit euler", 0.0, 0.01, "converged", evaluations=1)
-    assert traffic.count_step(idle) == pytest.approx(0.7)
+    assert traffic.count_step(idle) == pytest.approx(0.9)
 
 
 def test_row_is_the_median_of_the_steps():
@@ -165,4 +166,5 @@ def test_row_is_the_median_of_the_steps():
         "relaxation",
         "assembly",
         "evaluation",
+        "visits",
     }

@@ -170,7 +170,7 @@ def test_the_scene_is_valid_before_it_is_changed():
             "on = [[0, 99]]",
             ["body[0].law[0], line 13: point indices must be from 0 to 8, got 99 in an element"],
         ),
-        ('on = "edges"\n', "", ["body[0].law[0], line 13: the formula of 'spring' at rest"]),
+        ('on = "edges"\n', "", ["body[0].law[0], line 13: the formula of 'spring', 'l0 at rest'"]),
         (
             'on = "edges"',
             'on = "tet"',

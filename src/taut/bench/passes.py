@@ -8,6 +8,7 @@ on or right of the diagonal, with its column. A step is counted from its report,
     + factorings × (coarse matrices of all levels) + steps × (relaxation factors)
     + assemblies × (element blocks, lists, matrix)
     + evaluations × (element vectors, lists, particles)
+    + evaluations/2 × (visits of a relaxation)
 
 and the bytes of each term from the arrays that the solver and the assembly have stored for the
 cloth, as their kernels read and write them:
@@ -21,6 +22,8 @@ cloth, as their kernels read and write them:
   correction, in every second visit from zero, which does not read A, then takes the residual, and
   smooths twice after it: 4½ times A on average. The finest level is smoothed from zero, and once
   after the correction: 2 times A. The coarsest is solved by a dense factor.
+- Every second evaluation is of a point that was relaxed, with two visits to each particle, the most
+  that it may have. A visit reads the elements of the particle and both of their ends.
 - The relaxation factors are estimated once in a step, by Lanczos' method on each level.
 
 Time that is not memory traffic, such as that of levels small enough for a cache, is not counted;
@@ -65,6 +68,7 @@ class Traffic:
     relaxation: int
     assembly: int
     evaluation: int
+    visits: int
 
     @staticmethod
     def of(system: System) -> Traffic:
@@ -82,6 +86,7 @@ class Traffic:
             relaxation=_count_relaxation(levels),
             assembly=_count_assembly(assembly),
             evaluation=_count_evaluation(assembly),
+            visits=_count_visits(assembly),
         )
 
     def count_step(self, report: Report) -> float:
@@ -91,13 +96,16 @@ class Traffic:
             report.linear_iterations * self.iteration
             + factorings * (self.solve + self.factoring + 2 * self.assembly)
             + (factorings > 0) * self.relaxation
-            + report.evaluations * self.evaluation
+            + report.evaluations * (self.evaluation + 0.5 * self.visits)
         )
         return moved / self.matrix
 
     def describe(self) -> dict[str, float]:
         """Return the passes of each part."""
-        names = ("iteration", "solve", "factoring", "relaxation", "assembly", "evaluation")
+        names = (
+            *("iteration", "solve", "factoring", "relaxation"),
+            *("assembly", "evaluation", "visits"),
+        )
         return {name: getattr(self, name) / self.matrix for name in names}
 
 
@@ -301,6 +309,17 @@ def _count_assembly(assembly: Assembly) -> int:
     stored = assembly._vectors.nbytes + 2 * assembly._blocks.nbytes
     matrix = 72 * len(assembly.pattern.indices)
     return _count_elements(assembly) + positions_and_shift + stored + read + matrix
+
+
+def _count_visits(assembly: Assembly) -> int:
+    """Count two visits to each particle: an element is read with each of its particles."""
+    moved = 0
+    for term in assembly.terms:
+        m, s = term.elements.shape
+        if term.blocks:
+            width = term.compiled.width
+            moved += 2 * s * m * (8 * s + 8 * width + VECTOR * s)
+    return moved
 
 
 def _count_evaluation(assembly: Assembly) -> int:

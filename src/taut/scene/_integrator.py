@@ -134,7 +134,9 @@ def _list_options(method: type[Integrator]) -> dict[str, Any]:
     >>> _list_options(ImplicitEuler)
     {'tolerance': None, 'solver': 'auto', 'minimiser': 'newton'}
     """
-    return {p.name: p.default for p in inspect.signature(method).parameters.values()}
+    # Of the class itself, `inspect` may return the signature of Integrator.__new__.
+    _, *options = inspect.signature(method.__init__).parameters.values()
+    return {option.name: option.default for option in options}
 
 
 def build_integrator(table: IntegratorTable) -> Integrator:

@@ -18,6 +18,7 @@ _parametrised_forces : unbalanced forces as functions of a load factor, or of ti
 _path_search : one step of a path: tangent, Newton's method with a border
 _path_follower : how long steps are, and where a path ends
 _critical_points : limit points and bifurcations on a step
+_slack_chains : load factors that lead to the equilibrium of a slack chain
 _form_search : from any start to the form, with good triangles along it
 _form_accuracy : how far a form can be from the one sought, by solver and by mesh
 _membrane : areas, normals, qualities and forces of triangles

@@ -58,6 +58,11 @@ class StaticObjective:
         self._proximal_weights[:] = weights
         self._centre = centre
 
+    def find_loads(self, q: Float) -> Float:
+        """Return the forces of the loads on all particles at factor 1 [N], (n, 3)."""
+        inputs = [Inputs(q, q, 0.0, self.t)] * len(self.load.terms)
+        return -self.load.gradient(inputs)[1]
+
     def potential(self, q: Float) -> Potential:
         """Return V_int + λ V_load and its derivative, without the proximal term."""
         value, gradient, gross, magnitude = 0.0, np.zeros_like(q), np.zeros(len(q)), 0.0

@@ -20,6 +20,7 @@ from taut.optimise.descent import Descent
 from taut.optimise.tolerance import Tolerance, find_worst_particle
 from taut.statics._certificate import StaticCertificate
 from taut.statics._equilibrium_search import EquilibriumSearch
+from taut.statics._slack_chains import choose_load_factors
 from taut.statics._static_objective import check_static, check_tolerance
 from taut.statics.stability import Stability
 from taut.system.members import Members
@@ -101,7 +102,8 @@ def equilibrium(
 
     state : where to start (default: the initial state)
     loads : load factors, reached one after the other: the laws that are linear in the positions
-        (gravity, given forces) are multiplied by them. A load step that does not converge is halved
+        (gravity, given forces) are multiplied by them. A load step that does not converge is
+        halved. The default is 1, which slack chains approach from larger factors
     tolerance : on the unbalanced force of each particle (default: `Tolerance(relative=1e-8)`, a
         part of its gross force)
     solver : "auto", "direct" or "cg", as in a time step. Stability is decided by the signs of
@@ -129,6 +131,10 @@ def equilibrium(
     search = EquilibriumSearch(system, start, chosen, tolerance)
     path: list[LoadStep] = []
     reached = 0.0
+    if factors == [1.0]:
+        for factor in choose_load_factors(system, start, search.objective.find_loads(start.q)):
+            search.advance(reached, factor)
+            reached = factor
     for factor in factors:
         before = search.left_saddles
         descent = search.advance(reached, factor)

@@ -265,13 +265,18 @@ def estimate_stiffness_rounding(stiffness: BlockMatrix, q: Float, weight: Float)
     """
     pattern = stiffness.pattern
     rows, columns = pattern.rows, pattern.indices
-    block_norms = np.sqrt(np.einsum("bij,bij->b", stiffness.data, stiffness.data))
-    block_norms = block_norms * weight[rows] * weight[columns]
+    data = stiffness.data
+    scale = weight[rows] * weight[columns]
+    block_norms = np.sqrt(np.einsum("bij,bij->b", data, data)) * scale
+    # A pair that turns changes only what its stiffness has besides a multiple of I: stitches, which
+    # have nothing else, join particles that may be apart by rounding alone.
+    turning = data - np.trace(data, axis1=1, axis2=2)[:, None, None] / 3.0 * np.eye(3)
+    turning_norms = np.sqrt(np.einsum("bij,bij->b", turning, turning)) * scale
     offset = q[rows] - q[columns]
     distance = np.sqrt(np.einsum("bi,bi->b", offset, offset))
     largest = float(np.abs(q).max())
     ratio = np.divide(largest, distance, out=np.zeros_like(distance), where=distance > 0.0)
-    sums = np.add.reduceat(block_norms * (1.0 + ratio), pattern.indptr[:-1])
+    sums = np.add.reduceat(block_norms + turning_norms * ratio, pattern.indptr[:-1])
     for term in stiffness.low_rank:
         slope = weight * row_norms(term.vector)
         far = largest / (float(np.ptp(q, axis=0).max()) or 1.0)

@@ -18,7 +18,7 @@ from taut.system._arguments import to_entries
 if TYPE_CHECKING:
     from taut.system.system import System
 
-_GROUPS = {"energies": "placed_energies", "damping": "placed_damping", "loads": "placed_loads"}
+_GROUPS = {"energies": "_placed_energies", "damping": "_placed_damping", "loads": "_placed_loads"}
 
 
 def change_parameters(system: System, changes: Mapping[str, Any]) -> System | None:
@@ -71,6 +71,8 @@ def _place_again(
 def _differ_in_values_only(old: BoundLaw, new: Any) -> bool:
     if not isinstance(new, BoundLaw) or (new.law, new.name) != (old.law, old.name):
         return False
+    if new.law.check_in_system is not None:
+        return False  # its parameters must be checked against the particles
     same_strain = new.breaking_strain is old.breaking_strain or np.array_equal(
         new.breaking_strain, old.breaking_strain
     )
