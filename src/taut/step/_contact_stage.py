@@ -1,9 +1,9 @@
-"""What contact adds to a stage: obstacles that push bodies, and friction that settles."""
+"""What contact adds to a step: obstacles push bodies, friction settles, and the end is free."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +13,8 @@ from taut.errors import NotConverged
 from taut.optimise.descent import Descent, Point
 from taut.optimise.tolerance import Tolerance, all_within, relative_residuals
 from taut.step._objective import ImplicitObjective, StageStart
+from taut.step.step_result import StepResult
+from taut.system.contact_friction import Friction
 from taut.system.state import State
 from taut.system.workspace import Workspace
 
@@ -84,10 +86,39 @@ def settle_friction(
         last = worst
         objective.friction = held.blend(newer, part)
         again = minimise(objective, objective.evaluate(y))
-        again.add_cost_of(descent)
+        again.add_work(descent)
         descent = again
     descent.outcome = "not converged"
     descent.reason = (
         f"friction did not settle in {_MAX_FRICTION_UPDATES} updates of its normal forces"
     )
     return descent
+
+
+def book_contact(
+    workspace: Workspace, last: Float, result: StepResult, frictions: Sequence[Friction]
+) -> StepResult:
+    """Return the result of a step with the friction of its stages.
+
+    last : positions of the last stage [m], (n, 3)
+
+    Raises NotConverged if something is in the way from there to the end of the step: most methods
+    end with their last stage, but the implicit midpoint rule ends as far beyond it as it began
+    before.
+    """
+    search, end = workspace.contact_search, result.state.q
+    if not np.array_equal(last, end) and search.find_free_part(last, end - last) < 1.0:
+        raise NotConverged(
+            f"t = {result.state.t:g} s: a contact is in the way between the last stage and the end "
+            "of the step; shorten h, or use ImplicitEuler, BDF2 or TRBDF2, which end with a stage",
+            None,
+            result.start,
+        )
+    search.end_step(end)
+    if not workspace.system._has_friction:
+        return result
+    stages = [
+        replace(stage, friction=friction)
+        for stage, friction in zip(result.stages, frictions, strict=True)
+    ]
+    return replace(result, stages=tuple(stages))

@@ -18,7 +18,7 @@ from taut.system._arguments import to_entries
 if TYPE_CHECKING:
     from taut.system.system import System
 
-_GROUPS = {"energies": "placed_energies", "damping": "placed_damping", "loads": "placed_loads"}
+_GROUPS = {"energies": "_placed_energies", "damping": "_placed_damping", "loads": "_placed_loads"}
 
 
 def change_parameters(system: System, changes: Mapping[str, Any]) -> System | None:
