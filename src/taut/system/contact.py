@@ -80,9 +80,9 @@ def contact(
 ) -> Contact:
     """Let bodies touch, and never pass through each other or themselves.
 
-    surfaces : what can touch: Meshes whose points are the particles of the System in order, or
-        arrays of triangles (m, 3), edges (m, 2) or particles (m,) in its numbers. Obstacles are
-        surfaces whose particles are held
+    surfaces : what can touch: Meshes whose points are the particles of the System in order (of
+        solids the boundary), or arrays of triangles (m, 3), edges (m, 2) or particles (m,) in its
+        numbers. Obstacles are surfaces whose particles are held
     range : gap below which two surfaces repel each other [m] (default: 0.2% of the size of all
         bodies, but at most a quarter of the shortest edge)
     k : stiffness [N/m]: at a gap of half the range a pair is pushed apart by 1.19·k·range
@@ -160,13 +160,25 @@ def _make_exempt(given: Any) -> tuple[Int, Int]:
     return one.astype(np.int64), other.astype(np.int64)
 
 
+def find_surface(mesh: Mesh) -> tuple[Int, Int, Int]:
+    """Return the points (p,), edges (m, 2) and triangles (l, 3) with which a mesh touches others.
+
+    Of a solid they are those of its boundary: what is inside touches nothing.
+    """
+    if not mesh.blocks(3):
+        return np.arange(mesh.n), np.asarray(mesh.edges), np.asarray(mesh.triangles)
+    triangles = np.asarray(mesh.boundary_triangles)
+    return np.unique(triangles), np.empty((0, 2), dtype=np.int64), triangles
+
+
 def _gather_primitives(surfaces: Sequence[Mesh | ArrayLike]) -> Primitives:
     points, edges, triangles = [], [], []
     for surface in surfaces:
         if isinstance(surface, Mesh):
-            edges.append(np.asarray(surface.edges))
-            triangles.append(np.asarray(surface.triangles))
-            points.append(np.arange(len(surface.points)))
+            own = find_surface(surface)
+            points.append(own[0])
+            edges.append(own[1])
+            triangles.append(own[2])
             continue
         array = np.array(surface)
         if array.dtype.kind not in "iu" or array.ndim not in (1, 2):

@@ -211,6 +211,17 @@ class ContactSearch:
         self._add_planes(x, builder)
         return builder.build(self._compiled)
 
+    def has_energy(self, x: Float) -> bool:
+        """Whether the barriers of all pairs have a value at positions x [m], (n, 3).
+
+        Of edges they have none already where these come nearer than ε/√2 to touching.
+        """
+        try:
+            self.find_terms(x)
+        except SingularState:
+            return False
+        return True
+
     def _add_planes(self, x: Float, builder: TermBuilder) -> None:
         points = self.contact.primitives.points
         for i, plane in enumerate(self.contact.planes):
