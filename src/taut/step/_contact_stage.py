@@ -130,8 +130,13 @@ def book_contact(
     search.end_step(end)
     if not workspace.system._has_friction:
         return result
-    stages = [
-        replace(stage, friction=friction)
-        for stage, friction in zip(result.stages, frictions, strict=True)
-    ]
+    # Methods that count forces at the start of the step book them as stages before the solved ones.
+    at_start = len(result.stages) - len(frictions)
+    stages = []
+    for i, stage in enumerate(result.stages):
+        if i < at_start:
+            friction = workspace.find_friction(result.start.with_(q=stage.q))
+        else:
+            friction = frictions[i - at_start]
+        stages.append(replace(stage, friction=friction))
     return replace(result, stages=tuple(stages))

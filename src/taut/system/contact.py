@@ -167,7 +167,7 @@ def find_surface(mesh: Mesh) -> tuple[Int, Int, Int]:
     """
     if not mesh.blocks(3):
         return np.arange(mesh.n), np.asarray(mesh.edges), np.asarray(mesh.triangles)
-    triangles = np.asarray(mesh.boundary_triangles)
+    triangles = np.asarray(Mesh(mesh.positions, mesh.boundary_faces).triangles)
     return np.unique(triangles), np.empty((0, 2), dtype=np.int64), triangles
 
 

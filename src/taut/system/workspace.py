@@ -28,6 +28,7 @@ from taut.linalg.blocks import BlockMatrix, Pattern, PatternUnion
 from taut.system.any_assembly import AnyAssembly
 from taut.system.assembly import Assembly
 from taut.system.contact_assembly import ContactAssembly
+from taut.system.contact_friction import Friction
 from taut.system.contact_search import ContactSearch
 from taut.system.parameter_change import change_parameters
 from taut.system.projector import AffectedBlocks
@@ -262,10 +263,15 @@ class Workspace:
     def _rates(self, state: State) -> AnyAssembly:
         """Return the assembly of the damping laws, with friction from the contacts of a state."""
         assembly = self.assembly("damping", state)
-        if self.system._has_friction:
-            assert isinstance(assembly, ContactAssembly)
+        if isinstance(assembly, ContactAssembly) and self.system._has_friction:
             assembly.friction = assembly.find_friction(np.array(state.q))
         return assembly
+
+    def find_friction(self, state: State) -> Friction:
+        """Return the friction of the contacts at a state, with their normal forces there."""
+        assembly = self.assembly("damping", state)
+        assert isinstance(assembly, ContactAssembly)
+        return assembly.find_friction(np.array(state.q))
 
     def damping_matrix(self, state: State) -> BlockMatrix:
         """Return ∂²Ψ/∂v² [N s/m] of the damping laws, without Rayleigh's, in a buffer."""
