@@ -1,4 +1,4 @@
-"""Steps with contact: the same bits on any number of threads and after a resume; the books close."""
+"""Steps with contact: same bits on one thread and two and after a resume; the books close."""
 
 import numba
 import numpy as np
@@ -100,7 +100,7 @@ def test_plate_that_moves_pushes_what_is_in_its_way():
     ball = [[0.0, 0.05, 0.0]]
 
     def path(t):
-        return plate + [0.5 * t, 0.0, 0.0]
+        return plate + np.array([0.5 * t, 0.0, 0.0])
 
     system = taut.System(
         [*plate, *ball],

@@ -134,7 +134,9 @@ def _list_options(method: type[Integrator]) -> dict[str, Any]:
     >>> _list_options(ImplicitEuler)
     {'tolerance': None, 'solver': 'auto', 'minimiser': 'newton'}
     """
-    return {p.name: p.default for p in inspect.signature(method).parameters.values()}
+    # Of `__init__`: the base class has a `__new__` that accepts anything.
+    parameters = inspect.signature(method.__init__).parameters.values()
+    return {p.name: p.default for p in parameters if p.name != "self"}
 
 
 def build_integrator(table: IntegratorTable) -> Integrator:
