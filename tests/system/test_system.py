@@ -396,7 +396,9 @@ METHODS = [
     *("initial_state", "load_forces", "members", "momentum", "particle", "selection", "with_"),
 ]
 ATTRIBUTES = [
-    *("constraints", "damping", "energies", "fixed", "flat", "loads", "mass", "n", "pose", "rest"),
+    *("constraints", "contact", "damping", "energies", "fixed", "flat", "loads", "mass", "n"),
+    "pose",
+    "rest",
     "velocity",
 ]
 

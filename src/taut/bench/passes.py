@@ -74,6 +74,7 @@ class Traffic:
     def of(system: System) -> Traffic:
         """Count the bytes on the arrays of a system that multigrid solves."""
         assembly = workspace_for(system).assembly("potential", system.initial_state())
+        assert isinstance(assembly, Assembly), "no system of the bench has contact"
         solver = Multigrid()
         solver.analyse(assembly.pattern)
         # The arrays are private to the solver; these lines are the only ones that know them.

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class Point:
     magnitude: float
     size: Float
     scale: Float | None = None
-    energies: tuple[Float, ...] = ()
+    energies: tuple[Any, ...] = ()
 
     @property
     def at_work(self) -> Float:
@@ -213,14 +213,6 @@ class Descent:
         first ones, as that of a hinge near its rest angle is.
         """
         return max(start.noise_against(end), _FORMULA_NOISE * self.largest_magnitude)
-
-    def add_cost_of(self, earlier: Descent) -> None:
-        """Add what an earlier descent of the same step has cost."""
-        self.iterations += earlier.iterations
-        self.evaluations += earlier.evaluations
-        self.linear_iterations += earlier.linear_iterations
-        self.assembling += earlier.assembling
-        self.solving += earlier.solving
 
     def meets(self, tolerance: Tolerance) -> bool:
         """Whether each particle's residual is within the tolerance at the present point."""

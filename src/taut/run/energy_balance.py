@@ -29,7 +29,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -38,6 +37,8 @@ from taut.errors import NotConverged, SingularState
 from taut.linalg.blocks import dot
 from taut.run.ledger_entry import LedgerEntry, add_by_name
 from taut.step.step_result import Stage, StepResult
+from taut.system.any_assembly import AnyAssembly
+from taut.system.contact_assembly import ContactAssembly
 from taut.system.state import State
 from taut.system.system import System
 from taut.system.terms import Inputs
@@ -165,9 +166,9 @@ def _balance_substep(system: System, step: StepResult) -> LedgerEntry:
     )
 
 
-def _hold_friction(assembly: Any, stage: Stage) -> None:
+def _hold_friction(assembly: AnyAssembly, stage: Stage) -> None:
     """Let contacts have the friction that they had in a stage."""
-    if stage.friction is not None:
+    if stage.friction is not None and isinstance(assembly, ContactAssembly):
         assembly.friction = stage.friction
 
 
@@ -176,7 +177,7 @@ def _sum_stages(workspace: Workspace, step: StepResult) -> _StageSums:
     sums = _StageSums(total=np.zeros((system.n, 3)))
     for stage in step.stages:
         _add_potential(workspace, step, stage, sums)
-        if (system._placed_damping or system.has_friction) and stage.span is None:
+        if (system._placed_damping or system._has_friction) and stage.span is None:
             _add_damping_rates(workspace, step, stage, sums)
         if system._rayleigh is not None:
             _add_rayleigh(workspace, step, stage, sums)
@@ -228,7 +229,7 @@ def _add_potential(workspace: Workspace, step: StepResult, stage: Stage, sums: _
             sums.stored += stage.weight * moving
         elif stage.linear is not None:
             sums.add_load(term.name, stage, moving, moving)
-        elif term.has_hessian or term.placed.parameters.time_dependent:
+        elif term.has_hessian or term.is_time_dependent:
             sums.add_load(term.name, stage, step.h * power, moving)
         else:  # a constant force does the work f·Δ, whatever the velocities of the stages
             sums.add_load(term.name, stage, moving, moving)

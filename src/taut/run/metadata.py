@@ -40,6 +40,7 @@ from taut.binding.placed_law import PlacedLaw
 from taut.errors import RunError
 from taut.run.simulate import MAX_STEPS, TimeSteps
 from taut.step.integrator import Integrator
+from taut.system.contact import Contact
 from taut.system.system import System
 
 log = logging.getLogger("taut")
@@ -188,7 +189,25 @@ def fingerprint(system: System, begin: float, end: float) -> dict[str, str]:
             )
     if system._rayleigh is not None:
         digests["rayleigh"] = _digest(text=repr(system._rayleigh))
+    if system.contact is not None:
+        digests["contact"] = _digest_contact(system.contact)
     return digests
+
+
+def _digest_contact(contact: Contact) -> str:
+    primitives = contact.primitives
+    planes = [array for plane in contact.planes for array in (plane.point, plane.normal)]
+    exempt = [group for pair in contact.exempt for group in pair]
+    return _digest(
+        primitives.points,
+        primitives.edges,
+        primitives.loose,
+        primitives.triangles,
+        contact.thickness,
+        *planes,
+        *exempt,
+        text=repr((contact.range, contact.k, contact.friction, contact.slip_speed)),
+    )
 
 
 def _digest(*arrays: NDArray[Any], text: str = "") -> str:

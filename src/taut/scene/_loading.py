@@ -36,6 +36,8 @@ _ORDER = (  # the simplest first
     "balloon",
     "tear",
     "snap",
+    "drape",
+    "ropes",
 )
 
 

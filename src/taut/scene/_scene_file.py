@@ -16,6 +16,7 @@ from taut.constraints.constraint import Constraint
 from taut.errors import LawError, SceneError, TautError
 from taut.mesh.mesh import Mesh
 from taut.scene._body import Body, Part, StartValues, build_parts, build_start_values
+from taut.scene._contact import ContactTable, build_contact
 from taut.scene._elements import MissingElements
 from taut.scene._errors import ErrorCollector
 from taut.scene._files import SceneFolder
@@ -62,6 +63,9 @@ class SceneFile(SceneTable):
     )
     attach: Annotated[list[Attach], Field(max_length=MAX_TABLES)] = Field(
         [], description="points attached to cells of another body"
+    )
+    contact: ContactTable | None = Field(
+        None, description="bodies that touch; default: they pass through each other"
     )
     law: Annotated[list[AnyLawTable], Field(max_length=MAX_TABLES)] = Field(
         [], description="laws on the particles or elements of all bodies"
@@ -117,6 +121,8 @@ def build(
             integrator = build_integrator(file.integrator)
         system, state = builder.build_system()
         builder.check_over_time(system)
+        with errors.collect("integrator"):
+            integrator.check_contact(system)
         errors.raise_errors()
     time, every = file.time, file.output.every
     bodies, notes = tuple(parts.values()), tuple(builder.notes)
@@ -262,11 +268,24 @@ class _SceneBuilder:
             self.errors.raise_errors()
         try:
             system = System(**arguments, **entries)
+            system = self._add_contact(system)
             return system, system.initial_state()
         except TautError as error:
             self._check_each_alone(arguments, entries)
             self.errors.raise_errors()
             raise SceneError([str(error)], path=self.errors.path) from error
+
+    def _add_contact(self, system: System) -> System:
+        """Return the system with contact, if the scene has any; collect its errors."""
+        table = self.file.contact
+        if table is None:
+            return system
+        names = [body.name for body in self.file.body]
+        with self.errors.collect("contact"):
+            contact = build_contact(table, self.parts.values(), names, self.errors)
+            if contact is not None:
+                system = system.with_(contact=contact)
+        return system
 
     def _check_each_alone(self, arguments: dict[str, Any], entries: dict[str, Any]) -> None:
         """Collect the errors of all laws and constraints: a System stops at the first one."""

@@ -86,7 +86,7 @@ class VisualModel:
     title : of the scene
     pieces : the bodies, in the order of their particles
     n : number of particles
-    held : constrained particles, (h,)
+    held : constrained particles, (h,), without those of bodies that are held altogether
     until : when each of them is released [s], (h,), infinite for never; None: never for all
     make : returns the System, which colours by law or force need, or None
 
@@ -177,6 +177,9 @@ def model_from_scene(scene: Scene, built: Built | None = None) -> VisualModel:
         for hold in body.hold:
             some = hold.select_points(part.mesh) + part.start
             until[some] = np.maximum(until[some], np.inf if hold.until is None else hold.until)
+        own = until[part.start : part.stop]
+        if (own == np.inf).all():
+            own[:] = -np.inf  # an obstacle: marks on all of it would hide what it touches
     held = np.flatnonzero(until > -np.inf)
 
     def make() -> System:

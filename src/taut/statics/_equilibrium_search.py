@@ -156,6 +156,10 @@ class EquilibriumSearch:
         shape = find_negative_curvature(self._system._projector, stiffness, zero)
         return None if shape is None else shape / row_norms(shape).max()
 
+    def _touches(self, move: Float) -> bool:
+        """Whether a contact is in the way of a move (n, 3) [m]."""
+        return self.objective.free_part(self.q, move) < 1.0
+
     def _find_point_near_tip(self, extent: float) -> Float | None:
         """Return positions (n, 3) near the present ones if these are the tip of a cone, or None.
 
@@ -174,6 +178,8 @@ class EquilibriumSearch:
         nearby = None
         for part in _TIP_DISTANCES:
             distance = extent * part
+            if self._touches(distance * probe) or self._touches(-distance * probe):
+                break
             try:
                 ahead = self.objective.evaluate(self.q + distance * probe)
                 behind = self.objective.evaluate(self.q - distance * probe)
@@ -203,6 +209,8 @@ class EquilibriumSearch:
         for sign in (1.0, -1.0):
             driven = False
             for length in extent * 2.0 ** np.arange(np.log2(_MIN_SADDLE_STEP), 0.0):
+                if self._touches(sign * length * direction):
+                    break
                 try:
                     trial = self.objective.evaluate(self.q + sign * length * direction)
                 except SingularState:

@@ -52,7 +52,9 @@ class ParametrisedForces:
     def __init__(
         self, system: System, state: State, along: Along, scaled: Iterable[str] | None, caller: str
     ) -> None:
-        terms = workspace_for(system).assembly("potential", state).terms
+        assembly = workspace_for(system).assembly("potential", state)
+        assert isinstance(assembly, Assembly), "`check_static` refuses contact"
+        terms = assembly.terms
         if along not in ("load", "time"):
             raise ModelError(f"{caller}: along must be 'load' or 'time', got {along!r}")
         if along == "time" and scaled is not None:

@@ -9,7 +9,7 @@ and not when it is certified (σ = 0). The unknowns are the positions themselves
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from taut.system.assembly import Assembly
 from taut.system.members import resolve_state
 from taut.system.state import State
 from taut.system.system import System
-from taut.system.terms import Inputs
+from taut.system.terms import Inputs, Term
 from taut.system.workspace import workspace_for
 
 
@@ -33,7 +33,7 @@ class Potential(NamedTuple):
     gradient: Float  # ∂V/∂q in all directions [N], (n, 3)
     gross: Float  # gross forces in the free directions [N], (n,)
     magnitude: float  # Σ|V_e| over all elements [J]
-    energies: tuple[Float, ...]  # of the elements of each law, before the load factor [J]
+    energies: tuple[Any, ...]  # of the elements of each law, before the load factor [J]
 
 
 class StaticObjective:
@@ -45,9 +45,15 @@ class StaticObjective:
     def __init__(self, system: System, state: State) -> None:
         self._system = system  # a workspace does not keep its system alive
         self._workspace = workspace_for(system)
-        terms = self._workspace.assembly("potential", state).terms
+        # Contact is the last of them, and added below.
+        terms = [
+            term
+            for term in self._workspace.assembly("potential", state).terms
+            if isinstance(term, Term)
+        ]
         self.projector, self.t = system._projector, state.t
-        self.internal = Assembly(system.n, [term for term in terms if term.has_hessian])
+        internal = Assembly(system.n, [term for term in terms if term.has_hessian])
+        self.internal = self._workspace.add_contact(internal, "potential")
         self.load = Assembly(system.n, [term for term in terms if not term.has_hessian])
         self.load_factor = 1.0
         self._proximal_weights = np.zeros(system.n)  # σ w [N/m]
@@ -115,6 +121,13 @@ class StaticObjective:
             change += factor * float((after - before).sum())
         return change
 
+    def free_part(self, y: Float, move: Float) -> float:
+        """Return the part of a move from y [m], (n, 3), that contact leaves free, at most 1."""
+        if self._system.contact is None:
+            return 1.0
+        move = self.projector.project(move)
+        return self._workspace.contact_search.find_free_part(y, move)
+
     def relax(self, point: Point, region: Int, sweeps: int) -> Float:
         free = region[~self.projector.is_constrained[region]]
         inputs = [Inputs(point.y, point.y, 0.0, self.t)] * len(self.internal.terms)
@@ -151,10 +164,12 @@ class StaticObjective:
         return estimate_rounding_floors(gross + point.gross, self.stiffness(point.y), point.y)
 
 
-def check_static(system: System, state: State | None, caller: str) -> State:
+def check_static(
+    system: System, state: State | None, caller: str, *, contact: bool = True
+) -> State:
     """Return the state (default: the initial one) of a system that has an energy.
 
-    caller : the name that errors begin with
+    caller : the name that errors begin with; contact : whether bodies may touch
 
     >>> import taut
     >>> check_static(taut.System([[0, 0, 0]], mass=1.0), None, "modes").t
@@ -167,7 +182,17 @@ def check_static(system: System, state: State | None, caller: str) -> State:
             f"{caller}: the load '{system.loads[0].name}' has no energy; "
             "simulate with damping until the system rests"
         )
-    return resolve_state(system, state, caller)
+    if system._has_friction:
+        raise ModelError(
+            f"{caller}: friction of contacts depends on the way, so it has no equilibrium of its "
+            "own; simulate until the system rests, or use contact without friction"
+        )
+    if system.contact is not None and not contact:
+        raise ModelError(f"{caller} does not follow contacts; use with_(contact=None)")
+    start = resolve_state(system, state, caller)
+    if system.contact is not None:
+        workspace_for(system).contact_search.begin_step(start.q)
+    return start
 
 
 def check_tolerance(tolerance: Tolerance | None, caller: str) -> Tolerance:

@@ -87,7 +87,7 @@ def buckling(
     array([ 9.849, 39.155])
     """
     n = check_count(n, "buckling")
-    start = check_static(system, state, "buckling")
+    start = check_static(system, state, "buckling", contact=False)
     forces = ParametrisedForces(system, start, "load", scaled, "buckling")
     q = forces.place(np.array(start.q), 0.0)
     _require_equilibrium(forces, q)

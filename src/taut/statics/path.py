@@ -168,7 +168,7 @@ def path(
     >>> found.states[-1].q[2].round(4)
     array([ 0.    , -0.2548,  0.    ])
     """
-    first = check_static(system, state, "path")
+    first = check_static(system, state, "path", contact=False)
     tolerance = check_tolerance(tolerance, "path")
     points = check_count(points, "path")
     _check_numbers(until=until, start=start, step=step)

@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from taut.arrays import Float
-from taut.system.assembly import Assembly
+from taut.system.any_assembly import AnyAssembly
 from taut.system.system import System
 
 
@@ -30,7 +30,7 @@ class Accelerations:
     h : γ [s], see `taut.step._objective`
     """
 
-    def __init__(self, system: System, assembly: Assembly, h: float) -> None:
+    def __init__(self, system: System, assembly: AnyAssembly, h: float) -> None:
         self._mass, self._projector, self._h = system.mass, system._projector, h
         self._assembly = assembly
 

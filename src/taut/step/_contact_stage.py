@@ -1,18 +1,21 @@
-"""What contact adds to a stage: obstacles that push bodies, and friction that settles."""
+"""What contact adds to a step: obstacles push bodies, friction settles, and the end is free."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 
 from taut.arrays import Float
-from taut.errors import NotConverged
+from taut.errors import NotConverged, SingularState
 from taut.optimise.descent import Descent, Point
 from taut.optimise.tolerance import Tolerance, all_within, relative_residuals
 from taut.step._objective import ImplicitObjective, StageStart
+from taut.step.step_result import StepResult
+from taut.system.contact_friction import Friction
 from taut.system.state import State
 from taut.system.workspace import Workspace
 
@@ -25,6 +28,8 @@ _SHRINKAGE, _GROWTH, _MIN_PART = 0.4, 1.5, 0.01
 # Into how many parts the way of an obstacle is divided at most, and the least of them
 _MAX_PUSHES = 1000
 _MIN_PUSH = 1e-9
+# How much of the free way an obstacle goes at once: gaps that it closes keep more than half
+_PUSH_PART = 0.5
 
 Minimise = Callable[[ImplicitObjective, Point], Descent]
 
@@ -37,21 +42,31 @@ def push_bodies(workspace: Workspace, state: State, start: StageStart, minimise:
     """
     search, prediction, y = workspace.contact_search, start.prediction, start.old
     here = np.array(state.q)
-    for _ in range(_MAX_PUSHES):
+    for attempt in range(_MAX_PUSHES):
         move = prediction.positions(y) - here
         part = search.find_free_part(here, move)
-        if part == 1.0:
+        if part == 1.0 and search.has_energy(here + move):
             return y
-        if part < _MIN_PUSH:
-            break
-        # Only scripted particles are not yet where `y` has them.
-        between = replace(prediction, q=here + part * move - y)
-        objective = ImplicitObjective(
-            workspace, between, start.frozen, start.old, increments=start.increments
-        )
-        objective.friction = objective.find_friction(y)
-        descent = minimise(objective, objective.evaluate(y))
-        if descent.outcome == "not converged":
+        target = y
+        if attempt == 0:
+            # What an obstacle carries along moves as fast as it does: both go at once.
+            carried = prediction.positions(np.zeros_like(y)) - here
+            carried_part = search.find_free_part(here, carried)
+            if carried_part > part:
+                move, part, target = carried, carried_part, np.zeros_like(y)
+        descent = None
+        while descent is None and part > _MIN_PUSH:
+            part *= _PUSH_PART
+            between_y = y + part * (target - y)
+            # Only scripted particles are not yet where `y` has them.
+            between = replace(prediction, q=here + part * move - between_y)
+            objective = ImplicitObjective(
+                workspace, between, start.frozen, start.old, increments=start.increments
+            )
+            with suppress(SingularState):  # smoothed distances of edges are a little shorter
+                objective.friction = objective.find_friction(between_y)
+                descent = minimise(objective, objective.evaluate(between_y))
+        if descent is None or descent.outcome == "not converged":
             break
         y = descent.point.y
         here = between.positions(y)
@@ -84,10 +99,44 @@ def settle_friction(
         last = worst
         objective.friction = held.blend(newer, part)
         again = minimise(objective, objective.evaluate(y))
-        again.add_cost_of(descent)
+        again.add_work(descent)
         descent = again
     descent.outcome = "not converged"
     descent.reason = (
         f"friction did not settle in {_MAX_FRICTION_UPDATES} updates of its normal forces"
     )
     return descent
+
+
+def book_contact(
+    workspace: Workspace, last: Float, result: StepResult, frictions: Sequence[Friction]
+) -> StepResult:
+    """Return the result of a step with the friction of its stages.
+
+    last : positions of the last stage [m], (n, 3)
+
+    Raises NotConverged if something is in the way from there to the end of the step: most methods
+    end with their last stage, but the implicit midpoint rule ends as far beyond it as it began
+    before.
+    """
+    search, end = workspace.contact_search, result.state.q
+    if not np.array_equal(last, end) and search.find_free_part(last, end - last) < 1.0:
+        raise NotConverged(
+            f"t = {result.state.t:g} s: a contact is in the way between the last stage and the end "
+            "of the step; shorten h, or use ImplicitEuler, BDF2 or TRBDF2, which end with a stage",
+            None,
+            result.start,
+        )
+    search.end_step(end)
+    if not workspace.system._has_friction:
+        return result
+    # Methods that count forces at the start of the step book them as stages before the solved ones.
+    at_start = len(result.stages) - len(frictions)
+    stages = []
+    for i, stage in enumerate(result.stages):
+        if i < at_start:
+            friction = workspace.find_friction(result.start.with_(q=stage.q))
+        else:
+            friction = frictions[i - at_start]
+        stages.append(replace(stage, friction=friction))
+    return replace(result, stages=tuple(stages))

@@ -43,7 +43,7 @@ from taut.linalg.blocks import (
 from taut.optimise.descent import Point
 from taut.optimise.tolerance import estimate_rounding_floors
 from taut.step._accelerations import Accelerations
-from taut.system.assembly import Assembly
+from taut.system.any_assembly import AnyAssembly
 from taut.system.contact_assembly import ContactAssembly
 from taut.system.contact_friction import Friction
 from taut.system.state import State
@@ -163,8 +163,8 @@ class ImplicitObjective:
         if system._rayleigh is not None:
             self.rayleigh = workspace.rayleigh_matrix(frozen)
         self.assembly = workspace.assembly("increments" if increments else "potential", frozen)
-        self.rates: Assembly | None = None
-        if (system._placed_damping or system.has_friction) and not increments:
+        self.rates: AnyAssembly | None = None
+        if (system._placed_damping or system._has_friction) and not increments:
             self.rates = workspace.assembly("damping", frozen)
         self.accelerations = Accelerations(system, self.assembly, self.h)
 
@@ -222,7 +222,7 @@ class ImplicitObjective:
     @property
     def _sliding(self) -> ContactAssembly | None:
         """The assembly with friction, if there is any."""
-        if not self.system.has_friction:
+        if not self.system._has_friction:
             return None
         assembly = self.assembly if self.rates is None else self.rates
         assert isinstance(assembly, ContactAssembly)

@@ -208,6 +208,13 @@ class Adaptive(Integrator):
         return _ErrorControl(h, length, self.halvings, bound=self.error, order=order, growth=growth)
 
     @property
+    def _tests_way(self) -> bool:
+        return self.integrator._tests_way
+
+    def _describe_method(self) -> str:
+        return self.integrator._describe_method()
+
+    @property
     def _name(self) -> str:
         return f"Adaptive {type(self.integrator).__name__}"
 

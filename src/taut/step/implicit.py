@@ -22,7 +22,7 @@ from taut.optimise.descent import Descent, Point
 from taut.optimise.lbfgs import minimise_lbfgs
 from taut.optimise.newton import minimise
 from taut.optimise.tolerance import Tolerance
-from taut.step._contact_stage import push_bodies, settle_friction
+from taut.step._contact_stage import book_contact, push_bodies, settle_friction
 from taut.step._objective import ImplicitObjective, StageStart, constant_stiffness
 from taut.step.integrator import Integrator, break_elements, raise_unless_converged
 from taut.step.report import Report, combine_reports, report_descent
@@ -144,6 +144,13 @@ class Implicit(LinearImplicit):
             raise ModelError(f"minimiser must be 'newton' or 'lbfgs', got {minimiser!r}{hint}")
         self.minimiser = minimiser
 
+    @property
+    def _tests_way(self) -> bool:
+        return self.minimiser == "newton"
+
+    def _describe_method(self) -> str:
+        return f'{type(self).__name__}(minimiser="{self.minimiser}")'
+
     def advance(self, system: System, state: State, h: float) -> StepResult:
         """Take a step of h seconds; raise NotConverged if the tolerance is missed."""
         started = time.perf_counter()
@@ -154,6 +161,8 @@ class Implicit(LinearImplicit):
         # step, evaluated at its start.
         loads = workspace.system.load_forces(state)
         loaded = workspace.with_held_loads(loads)
+        if system.contact is not None:
+            loaded.contact_search.begin_step(state.q)
         solved: list[SolvedStage] = []
         for _ in range(self.stages):
             # Predict: where the stage would end if no force acted.
@@ -172,11 +181,8 @@ class Implicit(LinearImplicit):
         result = self.book(loaded.system, state, h, solved, report)
         if loads:
             result = replace(result, loads=loads)
-        if system.has_friction:
-            held = zip(result.stages, solved, strict=True)
-            result = replace(
-                result, stages=tuple(replace(s, friction=own.friction) for s, own in held)
-            )
+        if system.contact is not None:
+            result = book_contact(loaded, solved[-1].q, result, [own.friction for own in solved])
         # Break: elements strained beyond their breaking strain leave.
         return break_elements(workspace, result)
 
@@ -220,7 +226,7 @@ class Implicit(LinearImplicit):
         lowest, evaluations = _find_start(objective, at_old)
         assembling += time.perf_counter() - clock
         descent = descend(objective, lowest)
-        if workspace.system.has_friction:
+        if workspace.system._has_friction:
             descent = settle_friction(objective, descent, self.tolerance, descend)
         descent.evaluations += evaluations
         descent.assembling += assembling

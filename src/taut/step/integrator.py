@@ -118,6 +118,24 @@ class Integrator(ABC):
             )
         system._check(state)
         system._projector.check(state.q, state.t)
+        self.check_contact(system)
+
+    def check_contact(self, system: System) -> None:
+        """Raise ModelError if the system has contact and steps do not test their way for it."""
+        if system.contact is not None and not self._tests_way:
+            raise ModelError(
+                f"{self._describe_method()} cannot step a system with contact; use an implicit "
+                "integrator with Newton's method, such as ImplicitEuler(), which tests the way "
+                "of every iteration for collisions"
+            )
+
+    @property
+    def _tests_way(self) -> bool:
+        """Whether steps test the way that particles take for collisions."""
+        return False
+
+    def _describe_method(self) -> str:
+        return type(self).__name__
 
 
 def raise_unless_converged(report: Report, state: State, reason: str) -> None:

@@ -4,6 +4,10 @@ system : particles, laws and constraints; never changes after it is built
 state : t, q, v, active elements, and an integrator's history
 workspace : every buffer and cache, one for each thread and system
 assembly : sums of laws into energies, forces and stiffness; terms : one law on active elements
+any_assembly : what all assemblies offer
+contact : what can touch; contact_search : which pairs are near, and how far bodies can move
+contact_terms : the laws of near pairs; contact_friction : their friction, held in a step
+contact_assembly : sums of laws, contact and friction
 projector : all constraints of a system by projection; reduction : its free coordinates
 parameter_change : a system with other values of parameters, cheaply
 tearing : which elements a state breaks

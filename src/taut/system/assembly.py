@@ -11,7 +11,6 @@ import math
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import combinations_with_replacement
-from typing import Any
 
 import numpy as np
 
@@ -22,15 +21,18 @@ from taut.formula.source import SourceKind
 from taut.jit.compile import kernels
 from taut.linalg.blocks import BlockMatrix, Pattern, dot, find_nonfinite_rows, project_elements
 from taut.linalg.low_rank import RankOne
+from taut.system.any_assembly import AnyAssembly
 from taut.system.projector import ConstraintProjector
 from taut.system.relaxation import Incidence, find_incidence, relax_region
-from taut.system.terms import Inputs, Lists, Term, group_by_target, near_origin, to_int32
+from taut.system.terms import ElementTerm, Inputs, Lists, group_by_target, near_origin, to_int32
 
 
 class Assembly:
     """Sums over several laws; results are views of buffers that the next evaluation overwrites."""
 
-    def __init__(self, n: int, terms: Sequence[Any], pattern: Pattern | None = None) -> None:
+    def __init__(
+        self, n: int, terms: Sequence[ElementTerm], pattern: Pattern | None = None
+    ) -> None:
         """Create the buffers.
 
         pattern : a larger one than the terms need; blocks that are not in it are left out
@@ -50,8 +52,10 @@ class Assembly:
         block_counts = [len(t.elements) * t.blocks for t in self.terms]
         self._block_at = np.concatenate([[0], np.cumsum(block_counts)]).astype(np.int64)
 
-    def adopt(self, other: Assembly) -> None:
+    def adopt(self, other: AnyAssembly) -> None:
         """Use the pattern and the lists of another assembly if its elements are the same."""
+        if not isinstance(other, Assembly):
+            return
         same = len(self.terms) == len(other.terms) and all(
             a.compiled is b.compiled
             and (a.elements is b.elements or np.array_equal(a.elements, b.elements))
@@ -300,7 +304,7 @@ class Assembly:
         return sums
 
     @staticmethod
-    def _gather_to_elements(term: Term, vectors: Float) -> Float:
+    def _gather_to_elements(term: ElementTerm, vectors: Float) -> Float:
         """Return what a term's stored vectors multiply: a vector for each particle of an element.
 
         Of a pair law, which stores one vector per element, their sum with the pair's coefficients.

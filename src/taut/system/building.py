@@ -22,6 +22,7 @@ from taut.errors import LawError, ModelError
 from taut.mesh.measure import share_among_corners
 from taut.mesh.mesh import Mesh
 from taut.system._arguments import to_positions
+from taut.system.contact import join_contacts
 from taut.system.system import System
 
 
@@ -210,6 +211,9 @@ def _per_member(value: ArrayLike, m: int, what: str) -> Float:
 def join(*systems: System) -> System:
     """Join several bodies in one system; their particles follow each other, in order.
 
+    Contacts become one, in which the bodies touch each other too; their ranges, stiffnesses and
+    friction must be the same.
+
     >>> import taut
     >>> from taut import laws
     >>> one = taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0, energies=[laws.spring([[0, 1]], k=1.0)])
@@ -250,4 +254,5 @@ def join(*systems: System) -> System:
         constraints=constraints,
         pose=np.concatenate([s.pose for s in systems]),
         velocity=np.concatenate([s.velocity for s in systems]),
+        contact=join_contacts([s.contact for s in systems], [s.n for s in systems]),
     )

@@ -10,12 +10,13 @@ import numpy as np
 from taut.arrays import Float, Int
 from taut.binding.compiled_law import ForceName, FormName
 from taut.linalg.blocks import BlockMatrix, Pattern, PatternUnion
+from taut.system.any_assembly import AnyAssembly, AnyTerm
 from taut.system.assembly import Assembly
 from taut.system.contact import CONTACT_NAME
 from taut.system.contact_friction import FRICTION_NAME, Friction
 from taut.system.contact_search import ContactSearch
 from taut.system.projector import ConstraintProjector
-from taut.system.terms import AssemblyKind, Inputs
+from taut.system.terms import AssemblyKind, ConstantTerm, Inputs
 
 
 class PairEnergies:
@@ -36,7 +37,7 @@ class PairEnergies:
 class _Sum:
     """Contact or friction as one term of an assembly: its energies, under one name."""
 
-    has_constant_gradient, has_hessian, is_load = False, True, False
+    has_hessian, is_load, is_time_dependent = True, False, False
 
     def __init__(self, name: str, form: FormName) -> None:
         self.name, self.form = name, form
@@ -55,22 +56,22 @@ class ContactAssembly:
         self._friction_form: FormName | None = None
         if search.contact.friction > 0.0 and kind != "potential":
             self._friction_form = "rate" if kind == "damping" else "increment"
-        sums = []
+        sums: list[AnyTerm] = []
         if self._has_contact:
             sums.append(_Sum(CONTACT_NAME, "energy"))
         if self._friction_form is not None:
             sums.append(_Sum(FRICTION_NAME, self._friction_form))
         self._sums = sums
-        self.terms = [*laws.terms, *sums]
+        self.terms: list[AnyTerm] = [*laws.terms, *sums]
         self._zero = np.zeros(self.n)
         self._contacts: Assembly | None = None
         self._contacts_at = np.zeros((0, 3))
         self._friction: tuple[Friction, Assembly] | None = None
-        self._union_of: tuple[Any, PatternUnion] | None = None
+        self._union: PatternUnion | None = None
         self._matrix: BlockMatrix | None = None
         self.friction = Friction.none()
 
-    def adopt(self, other: Any) -> None:
+    def adopt(self, other: AnyAssembly) -> None:
         """Use the pattern and the lists of another assembly if its elements are the same."""
         if isinstance(other, ContactAssembly):
             self.laws.adopt(other.laws)
@@ -94,9 +95,10 @@ class ContactAssembly:
 
     def find_friction(self, x: Float) -> Friction:
         """Return the friction of the contacts at positions x [m], (n, 3)."""
-        contacts = Assembly(self.n, self.search.find_terms(np.array(x)))
+        terms = self.search.find_terms(np.array(x))
+        contacts = Assembly(self.n, terms)
         contacts.gradient([Inputs(x, x, 0.0, 0.0)] * len(contacts.terms))
-        return Friction.at(self.search.contact, x, contacts.terms, contacts.element_gradients())
+        return Friction.at(self.search.contact, x, terms, contacts.element_gradients())
 
     def _parts(self, inputs: Sequence[Inputs]) -> list[tuple[Assembly, list[Inputs]]]:
         """Return the assemblies that are added up, with what their kernels read."""
@@ -134,9 +136,9 @@ class ContactAssembly:
         return patterns
 
     def _unite(self, patterns: list[Pattern]) -> PatternUnion:
-        if self._union_of is None or not self._union_of[1].is_union_of(patterns):
-            self._union_of = (None, PatternUnion(patterns))
-        return self._union_of[1]
+        if self._union is None or not self._union.is_union_of(patterns):
+            self._union = PatternUnion(patterns)
+        return self._union
 
     def gradient(self, inputs: Sequence[Inputs]) -> tuple[float, Float, Float]:
         """Return V [J], ∂V/∂x [N] and the gross force [N], both (n, 3)."""
@@ -224,7 +226,7 @@ class ContactAssembly:
         laws, *others = self._known_parts()
         pairs = []
         for part in others:
-            keys = np.concatenate([t.keys for t in part.terms])
+            keys = np.concatenate([t.keys for t in part.terms if isinstance(t, ConstantTerm)])
             values = np.concatenate([t.energy for t in part.terms])
             pairs.append(PairEnergies(keys, values))
         return (*laws.energies(), *pairs)

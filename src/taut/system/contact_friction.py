@@ -11,39 +11,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from taut.arrays import Float, Int
-from taut.binding.compiled_law import CompiledLaw, FormName
-from taut.binding.placed_law import raise_if_not_finite
+from taut.binding.compiled_law import FormName
 from taut.laws.contact_friction import contact_friction
 from taut.system.contact import Contact
-from taut.system.contact_search import ContactTerm
+from taut.system.contact_terms import ContactTerm
+from taut.system.terms import ConstantTerm
 
 FRICTION_NAME = "friction"
 _SIZES = (1, 4)  # particles of a contact with a plane, and of a pair
-
-
-class FrictionTerm:
-    """Friction on contacts of as many particles each: what an `Assembly` needs of a `Term`."""
-
-    name = FRICTION_NAME
-    outer = active = rank = total = None
-    has_constant_gradient, has_hessian, is_load = False, True, False
-
-    def __init__(
-        self, compiled: CompiledLaw, form: FormName, elements: Int, parameters: Float, keys: Int
-    ) -> None:
-        self.compiled, self.form, self.elements, self.keys = compiled, form, elements, keys
-        self._parameters = parameters
-        self.pair = None if compiled.pair is None else np.array(compiled.pair)
-        self.vectors, self.blocks = compiled.vectors, compiled.blocks
-        self.energy = np.zeros(len(elements))
-
-    def parameters(self, t: float) -> Float:
-        """Return the parameters of its elements, (m, width); they do not depend on time."""
-        return self._parameters
-
-    def raise_if_bad(self, bad: Int) -> None:
-        """Raise SingularState for the first element whose results are not finite."""
-        raise_if_not_finite(self.name, self.elements, bad)
 
 
 class Friction:
@@ -115,11 +90,11 @@ class Friction:
             groups.append((np.concatenate([new_pairs, pairs])[first], mixed, every))
         return Friction(groups)
 
-    def terms(self, form: FormName) -> list[FrictionTerm]:
+    def terms(self, form: FormName) -> list[ConstantTerm]:
         """Return the terms of an assembly: as increments of an implicit step, or as rates."""
         terms = []
         for s, (elements, parameters, keys) in zip(_SIZES, self.groups, strict=True):
             shapes = {"force": (), "normal": (3,), "weights": (s,), "speed": ()}
             compiled = contact_friction.compile(form, s, shapes)
-            terms.append(FrictionTerm(compiled, form, elements, parameters, keys))
+            terms.append(ConstantTerm(FRICTION_NAME, form, compiled, elements, parameters, keys))
         return terms

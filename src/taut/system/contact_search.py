@@ -1,233 +1,40 @@
-"""Which pairs are near just now, as terms of an assembly, and how far bodies can move.
-
-A pair of a point and a triangle, or of two edges, contributes the barrier of its distance. The
-distance is that of the closest features, and each kind of them has a law: two points, a point and
-an edge, a point and a triangle, two edges. One formula with branches for all features of a pair
-lost: its Hessian took minutes to compile.
-"""
+"""Which pairs are near just now, as terms of an assembly, and how far bodies can move."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from taut.arrays import Float, Int
+from taut.arrays import Float, Int, Mask
 from taut.binding.compiled_law import CompiledLaw
-from taut.binding.placed_law import raise_if_not_finite
+from taut.collision.intersections import find_intersections
 from taut.collision.proximity import Candidates, ProximityList, find_free_part
-from taut.errors import SingularState
+from taut.errors import ModelError, SingularState
 from taut.jit.compile import kernels
-from taut.laws.edge_edge_contact import edge_edge_contact
-from taut.laws.plane_contact import plane_contact
-from taut.laws.point_edge_contact import point_edge_contact
-from taut.laws.point_point_contact import point_point_contact
-from taut.laws.point_triangle_contact import point_triangle_contact
 from taut.linalg.blocks import Pattern
-from taut.system.contact import CONTACT_NAME, Contact
+from taut.system.contact import Contact
+from taut.system.contact_terms import (
+    OF_EDGE_AND_POINT,
+    OF_EDGES,
+    OF_POINT_AND_TRIANGLE,
+    OF_POINTS,
+    PLANE,
+    ContactTerm,
+    TermBuilder,
+    compile_laws,
+)
 
 # ε in units of the range (see `edge_edge_contact`): edges keep ε/√2 more than they must.
 _SMOOTHING = 0.1
 # Part of the gap to a plane that a move may use up
 _PLANE_PART = 0.9
-_POINT_POINT, _POINT_EDGE, _POINT_TRIANGLE, _EDGE_EDGE, _PLANE = range(5)
-_LAWS = (
-    (point_point_contact, 2),
-    (point_edge_contact, 3),
-    (point_triangle_contact, 4),
-    (edge_edge_contact, 4),
-    (plane_contact, 1),
-)
-# For each closest feature of a pair (see `_distance_kernels`): the law, the columns of the
-# quadruple that are its particles, and the offset in units of ε².
-_Feature = tuple[int, tuple[int, ...], float]
-_OF_POINT_AND_TRIANGLE: tuple[_Feature, ...] = (
-    (_POINT_POINT, (0, 1), 0.0),
-    (_POINT_POINT, (0, 2), 0.0),
-    (_POINT_POINT, (0, 3), 0.0),
-    (_POINT_EDGE, (0, 1, 2), 0.0),
-    (_POINT_EDGE, (0, 2, 3), 0.0),
-    (_POINT_EDGE, (0, 1, 3), 0.0),
-    (_POINT_TRIANGLE, (0, 1, 2, 3), 0.0),
-)
-_OF_EDGES: tuple[_Feature, ...] = (
-    (_EDGE_EDGE, (0, 1, 2, 3), 0.0),
-    (_POINT_EDGE, (0, 2, 3), 0.25),
-    (_POINT_EDGE, (1, 2, 3), 0.25),
-    (_POINT_EDGE, (2, 0, 1), 0.25),
-    (_POINT_EDGE, (3, 0, 1), 0.25),
-    (_POINT_POINT, (0, 2), 0.5),
-    (_POINT_POINT, (1, 2), 0.5),
-    (_POINT_POINT, (0, 3), 0.5),
-    (_POINT_POINT, (1, 3), 0.5),
-)
-# The second edge is a point, whose parameter is ½.
-_OF_EDGE_AND_POINT: tuple[_Feature, ...] = (
-    (_POINT_EDGE, (2, 0, 1), 0.0),
-    (_POINT_POINT, (0, 2), 0.25),
-    (_POINT_POINT, (1, 2), 0.25),
-)
-_OF_POINTS: tuple[_Feature, ...] = ((_POINT_POINT, (0, 2), 0.0),)
+_MAX_NAMED_PAIRS = 5  # in an error
 
-
-class ContactTerm:
-    """One law of contact on the pairs that are near: what an `Assembly` needs of a `Term`.
-
-    law : which, by its place in `_LAWS`; keys : one number for each pair, (m,)
-    pairs, places : the four particles of each pair, (m, 4), and which of them are the elements'
-        particles, (m, s); of a plane one particle and itself
-    split : how many of the four are on the first side, (m,)
-    """
-
-    name, form = CONTACT_NAME, "energy"
-    outer = active = rank = total = None
-    has_constant_gradient, has_hessian, is_load = False, True, False
-
-    def __init__(self, law: int, compiled: CompiledLaw, found: Sequence[_Found]) -> None:
-        s = _LAWS[law][1]
-        self.law, self.compiled = law, compiled
-        pairs = [np.empty((0, 1 if law == _PLANE else 4), np.int64), *(f.pairs for f in found)]
-        self.pairs = np.concatenate(pairs)
-        self.places = np.concatenate([np.empty((0, s), np.int64), *(f.places for f in found)])
-        self.split = np.concatenate([np.empty(0, np.int64), *(f.split for f in found)])
-        self.keys = np.concatenate([np.empty(0, np.int64), *(f.keys for f in found)])
-        self.elements = np.take_along_axis(self.pairs, self.places, axis=1)
-        parameters = [np.empty((0, compiled.width)), *(f.parameters for f in found)]
-        self._parameters = np.concatenate(parameters)
-        self.pair = None if compiled.pair is None else np.array(compiled.pair)
-        self.vectors, self.blocks = compiled.vectors, compiled.blocks
-        self.energy = np.zeros(len(self.elements))
-
-    def parameters(self, t: float) -> Float:
-        """Return the parameters of its elements, (m, width); they do not depend on time."""
-        return self._parameters
-
-    def raise_if_bad(self, bad: Int) -> None:
-        """Raise SingularState for the first element whose results are not finite."""
-        raise_if_not_finite(self.name, self.elements, bad)
-
-    def find_weights(self, x: Float) -> Float:
-        """Return w of the particles of each pair, (m, 4), or (m, 1) of a plane.
-
-        Σ wᵢxᵢ joins the closest points, from the second side to the first, whose weights are
-        positive.
-        """
-        weights = np.zeros(self.pairs.shape)
-        np.put_along_axis(weights, self.places, self._find_own_weights(x), axis=1)
-        if self.law == _PLANE:
-            return weights
-        is_first = np.arange(4) < self.split[:, None]
-        return weights * np.sign(np.where(is_first, weights, 0.0).sum(axis=1))[:, None]
-
-    def _find_own_weights(self, x: Float) -> Float:
-        """Return w of the particles of each element, (m, s), of either sign."""
-        corners, ones = x[self.elements], np.ones(len(self.elements))
-        if self.law == _PLANE:
-            return ones[:, None]
-        if self.law == _POINT_POINT:
-            return np.stack([ones, -ones], axis=1)
-        if self.law == _POINT_EDGE:
-            e, r = corners[:, 2] - corners[:, 1], corners[:, 0] - corners[:, 1]
-            smoothing = self._parameters[:, 3]
-            t = (_dot(r, e) + smoothing / 2) / (_dot(e, e) + smoothing)
-            return np.stack([ones, t - 1.0, -t], axis=1)
-        if self.law == _POINT_TRIANGLE:
-            a, b, r = (corners[:, i] - corners[:, j] for i, j in ((2, 1), (3, 1), (0, 1)))
-            n = np.cross(a, b)
-            u, v = _dot(np.cross(r, b), n) / _dot(n, n), _dot(np.cross(a, r), n) / _dot(n, n)
-            return np.stack([ones, u + v - 1.0, -u, -v], axis=1)
-        e, f, r = (corners[:, i] - corners[:, j] for i, j in ((1, 0), (3, 2), (0, 2)))
-        smoothing = self._parameters[:, 3]
-        a, b, c = _dot(e, e) + smoothing, _dot(f, f) + smoothing, _dot(e, f)
-        p, q = _dot(e, r) - smoothing / 2, _dot(f, r) + smoothing / 2
-        s, t = (c * q - b * p) / (a * b - c * c), (a * q - c * p) / (a * b - c * c)
-        return np.stack([1.0 - s, s, t - 1.0, -t], axis=1)
-
-
-def _dot(a: Float, b: Float) -> Float:
-    return np.einsum("ei,ei->e", a, b)
-
-
-def _raise_if_touching(pairs: Int, gaps: Float, split: int) -> None:
-    """Raise SingularState for the first pair whose gap is not positive; its sides begin at 0 and
-    `split`."""
-    bad = np.flatnonzero(~(gaps > 0.0))
-    if len(bad):
-        first, second = pairs[bad[0], :split].tolist(), pairs[bad[0], split:].tolist()
-        raise SingularState(
-            f"contact: the gap between particles {first} and {second} must be positive, "
-            f"got {gaps[bad[0]]:g} m"
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """Elements of one law: see `ContactTerm`."""
-
-    pairs: Int
-    places: Int
-    split: Int
-    keys: Int
-    parameters: Float
-
-
-class _TermBuilder:
-    """Collects elements and parameters of each law."""
-
-    def __init__(self, contact: Contact) -> None:
-        self._contact = contact
-        self._found: list[list[_Found]] = [[] for _ in _LAWS]
-
-    def add(
-        self,
-        pairs: Int,
-        keys: Int,
-        thickness: Float,
-        features: Int,
-        table: tuple[_Feature, ...],
-        *,
-        split: int,
-        smoothing: float,
-    ) -> None:
-        """Add pairs that are near, (m, 4), each by the law of its closest feature."""
-        for feature, (law, columns, part) in enumerate(table):
-            which = np.flatnonzero(features == feature)
-            if len(which):
-                offset = part * smoothing
-                extra = {
-                    _POINT_POINT: [offset],
-                    _POINT_EDGE: [smoothing, offset],
-                    _POINT_TRIANGLE: [],
-                    _EDGE_EDGE: [smoothing],
-                }[law]
-                self.add_elements(
-                    law, pairs[which], columns, split, keys[which], thickness[which], extra
-                )
-
-    def add_elements(
-        self,
-        law: int,
-        pairs: Int,
-        columns: tuple[int, ...],
-        split: int,
-        keys: Int,
-        thickness: Float,
-        extra: list[float],
-    ) -> None:
-        """Add elements of one law, with the parameters after k, thickness and range."""
-        contact, m = self._contact, len(pairs)
-        assert contact.k is not None and contact.range is not None
-        parameters = np.empty((m, 3 + len(extra)))
-        parameters[:] = [contact.k, 0.0, contact.range, *extra]
-        parameters[:, 1] = thickness
-        places = np.tile(np.array(columns, dtype=np.int64), (m, 1))
-        self._found[law].append(_Found(pairs, places, np.full(m, split), keys, parameters))
-
-    def build(self, compiled: list[CompiledLaw]) -> list[ContactTerm]:
-        """Return one term for each law, some without elements."""
-        return [ContactTerm(law, own, self._found[law]) for law, own in enumerate(compiled)]
+Features = NDArray[np.int8]
+"""Which features of pairs are closest, (m,): see `taut.collision._distance_kernels`."""
 
 
 class ContactSearch:
@@ -237,19 +44,113 @@ class ContactSearch:
     movable : whether each particle can move, (n,)
     """
 
-    def __init__(self, contact: Contact, movable: Float) -> None:
+    def __init__(self, contact: Contact, movable: Mask) -> None:
         assert contact.range is not None
-        self.contact, self._range = contact, contact.range
+        self.contact, self._range, self._movable = contact, contact.range, movable
         self._radius = np.broadcast_to(contact.thickness / 2.0, len(movable))
         self._smoothing = (_SMOOTHING * contact.range) ** 2
         self._edge_offset = (self._smoothing / 2.0) ** 0.5
         reach = contact.range + 2.0 * float(self._radius.max(initial=0.0)) + self._edge_offset
-        self.near = ProximityList(contact.primitives, movable, reach)
-        self._pattern: tuple[int, Pattern] | None = None
-        self._compiled = []
-        for law, s in _LAWS:
-            shapes = {name: (3,) if name in law.vectors else () for name in law.parameters}
-            self._compiled.append(law.compile("energy", s, shapes))
+        self._reach = reach
+        self._near = self._list_near()
+        self._kept: tuple[Candidates, Candidates] | None = None
+        self._pattern: tuple[Candidates, Pattern] | None = None
+        self._apart: Float | None = None  # positions that a step has ended with
+
+    def _list_near(self) -> ProximityList:
+        return ProximityList(self.contact.primitives, self._movable, self._reach)
+
+    @cached_property
+    def _compiled(self) -> list[CompiledLaw]:
+        return compile_laws()
+
+    def begin_step(self, x: Float) -> None:
+        """Begin a step from positions x [m], (n, 3); raise ModelError if bodies touch there.
+
+        The list of near pairs is made anew: what a step computes then depends on its start alone,
+        and a resumed run has the same bits.
+        """
+        if self._apart is not x:
+            self.require_apart(x)
+        self._near = self._list_near()
+        self._near.update(np.array(x))
+
+    def end_step(self, x: Float) -> None:
+        """Remember the positions x [m], (n, 3), with which a step has ended: nothing touches."""
+        self._apart = x
+
+    def require_apart(self, x: Float) -> None:
+        """Raise ModelError, with the pairs by name, if bodies touch or intersect at x, (n, 3)."""
+        x = np.array(x)
+        problems = self._describe_intersections(x) or self._describe_touching(x)
+        if problems:
+            more = len(problems) - _MAX_NAMED_PAIRS
+            named = "; ".join(problems[:_MAX_NAMED_PAIRS])
+            rest = f" (and {more} other pairs)" if more > 0 else ""
+            raise ModelError(f"bodies in contact must be apart, but {named}{rest}")
+
+    def _describe_intersections(self, x: Float) -> list[str]:
+        edges, triangles = self.contact.primitives.edges, self.contact.primitives.triangles
+        found = find_intersections(x, edges, triangles)
+        first, second = edges[found[:, 0]], triangles[found[:, 1]]
+        # Obstacles may intersect each other.
+        keep = self._movable[first].any(axis=1) | self._movable[second].any(axis=1)
+        keep &= ~self._is_exempt(first, second)
+        return [
+            f"the edge {tuple(edge)} passes through the triangle {tuple(triangle)}"
+            for edge, triangle in zip(first[keep].tolist(), second[keep].tolist(), strict=True)
+        ]
+
+    def _describe_touching(self, x: Float) -> list[str]:
+        self._near.update(x)
+        near = self._candidates(self._near.candidates)
+        problems = []
+        for pairs, gaps, split in zip(
+            (near.point_triangle, near.edge_edge), self._measure(x, near)[0], (1, 2), strict=True
+        ):
+            for i in np.flatnonzero(~(gaps > 0.0)):
+                sides = (np.unique(pairs[i, :split]).tolist(), np.unique(pairs[i, split:]).tolist())
+                problems.append(
+                    f"the gap between the particles {sides[0]} and {sides[1]} is {gaps[i]:.3g} m"
+                )
+        points = self.contact.primitives.points[self._movable[self.contact.primitives.points]]
+        for number, plane in enumerate(self.contact.planes):
+            gaps = plane.measure_gaps(x[points]) - self._radius[points]
+            problems += [
+                f"the gap between the particle {points[j]} and plane {number} is {gaps[j]:.3g} m"
+                for j in np.flatnonzero(~(gaps > 0.0))
+            ]
+        return problems
+
+    def _is_exempt(self, first: Int, second: Int) -> Mask:
+        """Whether each pair of two sides, (m, s) each, is exempt from contact."""
+        exempt = np.zeros(len(first), dtype=bool)
+        for one, other in self._exempt:
+            exempt |= one[first].any(axis=1) & other[second].any(axis=1)
+            exempt |= other[first].any(axis=1) & one[second].any(axis=1)
+        return exempt
+
+    @cached_property
+    def _exempt(self) -> list[tuple[Mask, Mask]]:
+        """For each exempt pair of groups, whether each particle is in the one and in the other."""
+        masks = []
+        for groups in self.contact.exempt:
+            one, other = (np.isin(np.arange(len(self._movable)), group) for group in groups)
+            masks.append((one, other))
+        return masks
+
+    def _candidates(self, found: Candidates) -> Candidates:
+        """Return candidates without those that are exempt."""
+        if not self._exempt:
+            return found
+        if self._kept is None or self._kept[0] is not found:
+            pairs, edges = found.point_triangle, found.edge_edge
+            first = ~self._is_exempt(pairs[:, :1], pairs[:, 1:])
+            second = ~self._is_exempt(edges[:, :2], edges[:, 2:])
+            keys = found.keys[np.concatenate([first, second])]
+            kept = Candidates(pairs[first], edges[second], found.loose[second], keys)
+            self._kept = (found, kept)
+        return self._kept[1]
 
     def _thickness(self, candidates: Candidates) -> tuple[Float, Float]:
         """Return the distances at which pairs touch [m]: points and triangles; edges."""
@@ -260,41 +161,49 @@ class ContactSearch:
             r[second[:, :2]].max(axis=1, initial=0.0) + r[second[:, 2:]].max(axis=1, initial=0.0),
         )
 
-    def find_terms(self, x: Float) -> list[ContactTerm]:
-        """Return the terms of all pairs within range at positions x [m], (n, 3)."""
-        self.near.update(x)
-        near = self.near.candidates
+    def _measure(
+        self, x: Float, near: Candidates
+    ) -> tuple[tuple[Float, Float], tuple[Float, Float], tuple[Features, Features]]:
+        """Return gaps [m], thicknesses [m] and closest features: points and triangles; edges."""
         loops = kernels("taut.collision._distance_kernels")
-        builder = _TermBuilder(self.contact)
-        m = len(near.point_triangle)
+        m, edges = len(near.point_triangle), near.edge_edge
         thickness, edge_thickness = self._thickness(near)
         distances, features = np.empty(m), np.empty(m, dtype=np.int8)
         loops.measure_points_and_triangles(x, near.point_triangle, distances, features)
-        _raise_if_touching(near.point_triangle, distances - thickness, 1)
-        act = np.flatnonzero(distances < thickness + self._range)
+        edge_distances = np.empty(len(edges))
+        edge_features = np.empty(len(edges), dtype=np.int8)
+        squares = np.full(len(edges), self._smoothing)
+        loops.measure_edges(x, edges, squares, edge_distances, edge_features)
+        edge_thickness += self._edge_offset
+        gaps = (distances - thickness, edge_distances - edge_thickness)
+        return gaps, (thickness, edge_thickness), (features, edge_features)
+
+    def find_terms(self, x: Float) -> list[ContactTerm]:
+        """Return the terms of all pairs within range at positions x [m], (n, 3)."""
+        self._near.update(x)
+        near = self._candidates(self._near.candidates)
+        pairs, edges, m = near.point_triangle, near.edge_edge, len(near.point_triangle)
+        gaps, thickness, features = self._measure(x, near)
+        _raise_if_touching(pairs, gaps[0], 1)
+        _raise_if_touching(edges, gaps[1], 2)
+        builder = TermBuilder(self.contact)
+        act = np.flatnonzero(gaps[0] < self._range)
         builder.add(
-            near.point_triangle[act],
+            pairs[act],
             near.keys[act],
-            thickness[act],
-            features[act],
-            _OF_POINT_AND_TRIANGLE,
+            thickness[0][act],
+            features[0][act],
+            OF_POINT_AND_TRIANGLE,
             split=1,
             smoothing=0.0,
         )
-        edges, keys = near.edge_edge, near.keys[m:]
-        distances, features = np.empty(len(edges)), np.empty(len(edges), dtype=np.int8)
-        squares = np.full(len(edges), self._smoothing)
-        loops.measure_edges(x, edges, squares, distances, features)
-        edge_thickness = edge_thickness + self._edge_offset
-        _raise_if_touching(edges, distances - edge_thickness, 2)
-        is_near = distances < edge_thickness + self._range
-        for loose, table in enumerate((_OF_EDGES, _OF_EDGE_AND_POINT, _OF_POINTS)):
-            act = np.flatnonzero(is_near & (near.loose == loose))
+        for loose, table in enumerate((OF_EDGES, OF_EDGE_AND_POINT, OF_POINTS)):
+            act = np.flatnonzero((gaps[1] < self._range) & (near.loose == loose))
             builder.add(
                 edges[act],
-                keys[act],
-                edge_thickness[act],
-                features[act],
+                near.keys[m:][act],
+                thickness[1][act],
+                features[1][act],
                 table,
                 split=2,
                 smoothing=self._smoothing,
@@ -302,26 +211,37 @@ class ContactSearch:
         self._add_planes(x, builder)
         return builder.build(self._compiled)
 
-    def _add_planes(self, x: Float, builder: _TermBuilder) -> None:
+    def has_energy(self, x: Float) -> bool:
+        """Whether the barriers of all pairs have a value at positions x [m], (n, 3).
+
+        Of edges they have none already where these come nearer than ε/√2 to touching.
+        """
+        try:
+            self.find_terms(x)
+        except SingularState:
+            return False
+        return True
+
+    def _add_planes(self, x: Float, builder: TermBuilder) -> None:
         points = self.contact.primitives.points
         for i, plane in enumerate(self.contact.planes):
-            gaps = (x[points] - plane.point) @ plane.normal - self._radius[points]
-            near = points[gaps < self._range]
+            gaps = plane.measure_gaps(x[points]) - self._radius[points]
+            near = points[(gaps < self._range) & self._movable[points]]
             # Keys of planes are negative, those of pairs are not.
             keys = -1 - near * len(self.contact.planes) - i
             vectors = [*plane.point.tolist(), *plane.normal.tolist()]
-            builder.add_elements(_PLANE, near[:, None], (0,), 1, keys, self._radius[near], vectors)
+            builder.add_elements(PLANE, near[:, None], (0,), 1, keys, self._radius[near], vectors)
 
     def pattern(self, n: int) -> Pattern:
         """Return the sparsity pattern of contact among n particles, until the list changes."""
-        if self._pattern is None or self._pattern[0] != self.near.version:
-            pattern = Pattern.from_pairs(self._find_joined_pairs(), n)
-            self._pattern = (self.near.version, pattern)
+        near = self._candidates(self._near.candidates)
+        if self._pattern is None or self._pattern[0] is not near:
+            self._pattern = (near, Pattern.from_pairs(self._find_joined_pairs(near), n))
         return self._pattern[1]
 
-    def _find_joined_pairs(self) -> Int:
+    def _find_joined_pairs(self, near: Candidates) -> Int:
         """Return the pairs of movable particles that contact may join until the list changes."""
-        near, movable = self.near.candidates, self.near.movable
+        movable = self._movable
         pairs = [np.empty((0, 2), dtype=np.int64)]
         for quadruples in (near.point_triangle, near.edge_edge):
             for p, q in combinations(range(4), 2):
@@ -335,16 +255,28 @@ class ContactSearch:
 
         1 if all of it is; otherwise the gap of each pair keeps a tenth of what it was.
         """
-        candidates = self.near.find_between(x, x + move)
+        candidates = self._candidates(self._near.find_between(x, x + move))
         part = find_free_part(x, move, candidates, self._thickness(candidates))
-        points = self.contact.primitives.points
+        points = self.contact.primitives.points[self._movable[self.contact.primitives.points]]
         for plane in self.contact.planes:
-            gaps = (x[points] - plane.point) @ plane.normal - self._radius[points]
+            gaps = plane.measure_gaps(x[points]) - self._radius[points]
             approach = -(move[points] @ plane.normal)
-            if (gaps <= 0.0).any():
+            if not (gaps > 0.0).all():
                 return 0.0
             closing = approach * part > _PLANE_PART * gaps
             part = min(
                 part, float((_PLANE_PART * gaps[closing] / approach[closing]).min(initial=1.0))
             )
         return part
+
+
+def _raise_if_touching(pairs: Int, gaps: Float, split: int) -> None:
+    """Raise SingularState for the first pair whose gap is not positive; its sides begin at 0 and
+    `split`."""
+    bad = np.flatnonzero(~(gaps > 0.0))
+    if len(bad):
+        first, second = pairs[bad[0], :split].tolist(), pairs[bad[0], split:].tolist()
+        raise SingularState(
+            f"contact: the gap between particles {first} and {second} must be positive, "
+            f"got {gaps[bad[0]]:g} m"
+        )

@@ -19,7 +19,7 @@ import numpy as np
 
 from taut.arrays import Float, Int, Short
 from taut.jit.compile import kernels
-from taut.system.terms import Inputs, Term, to_int32
+from taut.system.terms import ElementTerm, Inputs, to_int32
 
 
 class Incidence(NamedTuple):
@@ -33,7 +33,7 @@ class Incidence(NamedTuple):
     place: Short
 
 
-def find_incidence(term: Term, n: int) -> Incidence:
+def find_incidence(term: ElementTerm, n: int) -> Incidence:
     """Return the elements of each of n particles in a term, in ascending order."""
     s = term.elements.shape[1]
     particles = term.elements.ravel()
@@ -45,7 +45,7 @@ def find_incidence(term: Term, n: int) -> Incidence:
 
 def relax_region(
     q: Float,
-    terms: Sequence[Term],
+    terms: Sequence[ElementTerm],
     incidences: Sequence[Incidence],
     inputs: Sequence[Inputs],
     region: Int,

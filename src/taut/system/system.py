@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taut.arrays import Float, Mask
+from taut.arrays import Float, Mask, describe
 from taut.binding.law import Damping, Energy, Load
 from taut.binding.placed_law import PlacedLaw, PlacedLoad
 from taut.constraints.constraint import Constraint, particle_indices, to_numbers
@@ -24,7 +24,9 @@ from taut.laws.gravity import gravity
 from taut.laws.rayleigh import Rayleigh
 from taut.system._arguments import check_in_system, place_laws, to_entries, to_masses, to_positions
 from taut.system._notebook import system_html
-from taut.system.contact import Contact, resolve
+from taut.system.contact import CONTACT_NAME, Contact, resolve
+from taut.system.contact_friction import FRICTION_NAME
+from taut.system.contact_search import ContactSearch
 from taut.system.elements import (
     Elements,
     element_selection,
@@ -56,6 +58,7 @@ class System:
     constraints : those of `taut.constraints`: `fixed`, `scripted`, `handle`, `on_line`, `on_plane`
     pose : initial positions [m] (default: the rest positions)
     velocity : initial velocities [m/s] (default: zero)
+    contact : what can touch, from `taut.contact` (default: bodies pass through each other)
 
     These are attributes too, as read-only arrays (n, 3), (n,) or of indices, and tuples; besides:
 
@@ -130,22 +133,40 @@ class System:
         self._placed_damping: Mapping[str, PlacedLaw] = MappingProxyType(placed["damping"])
         self._placed_loads: Mapping[str, PlacedLoad] = MappingProxyType(placed["loads"])
         check_in_system(self)
-        self.contact = contact
-        if contact is not None and (_known is None or _known.contact is not contact):
-            self.contact = self._resolve_contact(contact)
+        self.contact: Contact | None = None
+        if contact is not None:
+            self.contact = self._place_contact(contact, _known)
         self._is_built = True
 
     @property
-    def has_friction(self) -> bool:
+    def _has_friction(self) -> bool:
         """Whether contacts have friction."""
         return self.contact is not None and self.contact.friction > 0.0
 
-    def _resolve_contact(self, contact: Contact) -> Contact:
-        mean_mass = float(self.mass[contact.primitives.points].mean()) if self.n else 0.0
+    def _place_contact(self, contact: Contact, known: System | None) -> Contact:
+        """Return a contact with what it leaves open; raise an error if bodies touch at the start.
+
+        known : a system before some changes; what it has in common was checked there
+        """
+        if not isinstance(contact, Contact):
+            raise ModelError(f"contact must be a taut.contact(…), got {describe(contact)}")
+        if known is not None and known.contact is contact and np.array_equal(known.pose, self.pose):
+            return contact
+        names = {CONTACT_NAME, FRICTION_NAME}.intersection(
+            name for group in self._groups() for name in group
+        )
+        if names:
+            raise ModelError(f"no law may have the name '{names.pop()}' in a system with contact")
+        movable = np.logical_not(self._projector.is_fixed)
+        points = contact.primitives.points[contact.primitives.points < self.n]
+        moving = points[movable[points]]
+        mean_mass = float(self.mass[moving].mean()) if len(moving) else 1.0
         placed = [p for p in self._placed_energies.values() if p.law is gravity]
         g = [p.parameters.values(0.0)["g"] for p in placed]
         weight = mean_mass * float(np.linalg.norm(np.sum(g, axis=0))) if g else 0.0
-        return resolve(contact, self.pose, weight, _STIFFNESS_PER_MASS * mean_mass)
+        contact = resolve(contact, self.pose, weight, _STIFFNESS_PER_MASS * mean_mass)
+        ContactSearch(contact, movable).require_apart(self.initial_state().q)
+        return contact
 
     def __setattr__(self, name: str, value: object) -> None:
         if "_is_built" in self.__dict__:
@@ -247,11 +268,11 @@ class System:
         return float(0.5 * np.sum(self.mass * np.einsum("ij,ij->i", state.v, state.v)))
 
     def V(self, state: State) -> float:
-        """Potential energy of all energy laws [J]."""
+        """Potential energy of all energy laws and of contact [J]."""
         return workspace_for(self).potential(state)[0]
 
     def V_by_law(self, state: State) -> dict[str, float]:
-        """Potential energy of each law [J]."""
+        """Potential energy of each law [J], and of contact."""
         return workspace_for(self).energies_by_law(state)
 
     def L(self, state: State) -> float:
@@ -266,6 +287,8 @@ class System:
 
     def f(self, state: State) -> Float:
         """Forces [N], shape (n, 3): -∂V/∂q of the energies, -∂Ψ/∂v of the damping, and the loads.
+
+        Contact is among the energies, its friction among the damping.
 
         Forces of constraints are not included.
         """

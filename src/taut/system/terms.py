@@ -1,7 +1,8 @@
-"""Terms of a sum: one law in one form on its active elements, and lists of what is added up."""
+"""Terms of a sum: one law in one form on elements, and lists of what is added up."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taut.arrays import Float, Int, Mask, Short
-from taut.binding.compiled_law import FormName, OuterValues
+from taut.binding.compiled_law import CompiledLaw, FormName, OuterValues
 from taut.binding.placed_law import PlacedLaw, raise_if_not_finite
 from taut.errors import ModelError
 from taut.linalg.low_rank import RankOne
@@ -60,8 +61,56 @@ class PackedParameters:
         self._is_replaced = True
 
 
-class Term:
-    """One law in one form on its active elements, with its places in the buffers."""
+class ElementTerm(ABC):
+    """A law in one form on elements: what an `Assembly` adds up.
+
+    elements : particles, (m, s)
+    """
+
+    active: Int | None = None  # the active ones of a law's elements, if not all
+
+    def __init__(self, name: str, form: FormName, compiled: CompiledLaw, elements: Int) -> None:
+        self.name, self.form, self.compiled = name, form, compiled
+        self.elements = elements
+        pair = compiled.pair
+        self.pair: Float | None = None if pair is None else np.array(pair)
+        self.vectors, self.blocks = compiled.vectors, compiled.blocks
+        self.outer = compiled.outer
+        self.rank: RankOne | None = None
+        # Of an energy of a total: its values at the last evaluation.
+        self.total: OuterValues | None = None
+        self.has_constant_gradient = form == "energy" and not self.has_hessian
+        self.energy = np.zeros(len(elements))
+
+    @property
+    def is_load(self) -> bool:
+        """Whether it does work, rather than store energy (see the ledger)."""
+        return False
+
+    @property
+    def is_time_dependent(self) -> bool:
+        """Whether its parameters depend on time."""
+        return False
+
+    @property
+    def has_hessian(self) -> bool:
+        """Whether its Hessian is not zero."""
+        return self.blocks > 0 or self.outer is not None
+
+    @abstractmethod
+    def parameters(self, t: float) -> Float:
+        """Return the parameters of its elements at time t [s], (m, width). Do not write to it."""
+
+    def raise_if_bad(self, bad: Int) -> None:
+        """Raise SingularState for the first element whose results are not finite.
+
+        bad : its index among the elements, or -1
+        """
+        raise_if_not_finite(self.name, self.elements, bad)
+
+
+class Term(ElementTerm):
+    """One law of a System in one form on its active elements."""
 
     def __init__(
         self,
@@ -71,24 +120,15 @@ class Term:
         active: Mask | None,
         parameters: PackedParameters | None = None,
     ) -> None:
-        self.name, self.placed, self.form = name, placed, form
+        elements: Int = placed.elements
+        if active is not None and not active.all():
+            self.active = np.flatnonzero(active)
+            elements = np.ascontiguousarray(placed.elements[self.active])
+        super().__init__(name, form, placed.forms[form], elements)
+        self.placed = placed
         self._packed = PackedParameters(placed) if parameters is None else parameters
-        self.compiled = placed.forms[form]
-        self.active = None if active is None or active.all() else np.flatnonzero(active)
-        self.elements: Int = placed.elements
-        if self.active is not None:
-            self.elements = np.ascontiguousarray(placed.elements[self.active])
         # The rows of the active elements, and the packed array they were taken from.
         self._selected: tuple[Float, Float] | None = None
-        pair = self.compiled.pair
-        self.pair: Float | None = None if pair is None else np.array(pair)
-        self.vectors, self.blocks = self.compiled.vectors, self.compiled.blocks
-        self.outer = self.compiled.outer
-        self.rank: RankOne | None = None
-        # Of an energy of a total: its values at the last evaluation.
-        self.total: OuterValues | None = None
-        self.has_constant_gradient = form == "energy" and not self.has_hessian
-        self.energy = np.zeros(len(self.elements))
 
     @property
     def is_load(self) -> bool:
@@ -96,9 +136,9 @@ class Term:
         return bool(self.placed.law.load)
 
     @property
-    def has_hessian(self) -> bool:
-        """Whether its Hessian is not zero."""
-        return self.blocks > 0 or self.outer is not None
+    def is_time_dependent(self) -> bool:
+        """Whether its parameters depend on time."""
+        return bool(self.placed.parameters.time_dependent)
 
     def parameters(self, t: float) -> Float:
         """Return the parameters of its elements at time t [s], (m, width). Do not write to it."""
@@ -120,13 +160,38 @@ class Term:
         raise_if_not_finite(self.name, self.placed.elements, original)
 
 
-def near_origin(term: Term, x: Float) -> Float:
+class ConstantTerm(ElementTerm):
+    """A law on elements with parameters that do not depend on time: a contact, or its friction.
+
+    parameters : as its kernels read them, (m, width); keys : one number for each element, (m,)
+    """
+
+    def __init__(
+        self,
+        name: str,
+        form: FormName,
+        compiled: CompiledLaw,
+        elements: Int,
+        parameters: Float,
+        keys: Int,
+    ) -> None:
+        super().__init__(name, form, compiled, elements)
+        self._parameters, self.keys = parameters, keys
+
+    def parameters(self, t: float) -> Float:
+        """Return the parameters of its elements, (m, width)."""
+        return self._parameters
+
+
+def near_origin(term: ElementTerm, x: Float) -> Float:
     """Return the positions that a term's kernel reads, (n, 3).
 
     Those of a translation-invariant energy of a total are relative to their mean: shares of it
     would otherwise grow with the distance from the origin, and cancel.
     """
-    if term.outer is None or term.placed.law.invariant is None or not len(term.elements):
+    if term.outer is None or not isinstance(term, Term) or not len(term.elements):
+        return x
+    if term.placed.law.invariant is None:
         return x
     return x - x[term.elements].mean(axis=(0, 1))
 

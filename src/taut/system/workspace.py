@@ -25,8 +25,10 @@ from taut.binding.placed_law import PlacedLaw
 from taut.errors import ModelError
 from taut.jit.background_compile import compile_in_background
 from taut.linalg.blocks import BlockMatrix, Pattern, PatternUnion
+from taut.system.any_assembly import AnyAssembly
 from taut.system.assembly import Assembly
 from taut.system.contact_assembly import ContactAssembly
+from taut.system.contact_friction import Friction
 from taut.system.contact_search import ContactSearch
 from taut.system.parameter_change import change_parameters
 from taut.system.projector import AffectedBlocks
@@ -65,8 +67,8 @@ class Workspace:
         # Weak: the table of workspaces below must not keep a System alive.
         self._system = ref(system)
         # The newest assembly of each kind, with the masks of active elements it was built for.
-        self._assemblies: dict[str, tuple[Mapping[str, Any], Hashable, Assembly]] = {}
-        self._similar: dict[str, Assembly] = {}
+        self._assemblies: dict[str, tuple[Mapping[str, Any], Hashable, AnyAssembly]] = {}
+        self._similar: dict[str, AnyAssembly] = {}
         self._solvers: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         if similar is not None:
             self._similar = dict(similar._similar)
@@ -98,7 +100,7 @@ class Workspace:
             raise ModelError("the System of this workspace no longer exists")
         return system
 
-    def assembly(self, kind: AssemblyKind, state: State) -> Assembly:
+    def assembly(self, kind: AssemblyKind, state: State) -> AnyAssembly:
         """Return the sums over the laws of one kind with the state's active elements.
 
         It is rebuilt only when other elements are active than before.
@@ -118,25 +120,25 @@ class Workspace:
                 Term(name, placed, form, masks.get(name), self.parameters(name, placed))
                 for name, placed, form in select_laws(system, kind)
             ]
-            assembly: Any = Assembly(system.n, terms)
-            if system.contact is not None:
-                assembly = ContactAssembly(assembly, self.contact_search, kind)
+            assembly = self.add_contact(Assembly(system.n, terms), kind)
             if kind in self._similar:
                 assembly.adopt(self._similar[kind])
             self._similar[kind] = assembly
         self._assemblies[kind] = (state.active, key, assembly)
         return assembly
 
+    def add_contact(self, laws: Assembly, kind: AssemblyKind) -> AnyAssembly:
+        """Return an assembly of laws with contact, if the system has any."""
+        if self.system.contact is None:
+            return laws
+        return ContactAssembly(laws, self.contact_search, kind)
+
     @cached_property
     def contact_search(self) -> ContactSearch:
         """What finds the pairs that touch."""
         system = self.system
         assert system.contact is not None
-        free = system._projector.free_directions
-        movable = np.ones(system.n, dtype=bool)
-        held = system._projector.constrained_particles
-        movable[held] = np.abs(free[held]).max(axis=(1, 2)) > 0.0
-        return ContactSearch(system.contact, movable)
+        return ContactSearch(system.contact, np.logical_not(system._projector.is_fixed))
 
     def compile_hessians(self, kind: AssemblyKind) -> None:
         """Compile the Hessians of an assembly's laws in another process, unless they are cached."""
@@ -258,9 +260,22 @@ class Workspace:
         inputs = [Inputs.at(state)] * len(assembly.terms)
         return assembly.hessian(inputs, np.zeros(self.system.n), project=project)
 
+    def _rates(self, state: State) -> AnyAssembly:
+        """Return the assembly of the damping laws, with friction from the contacts of a state."""
+        assembly = self.assembly("damping", state)
+        if isinstance(assembly, ContactAssembly) and self.system._has_friction:
+            assembly.friction = assembly.find_friction(np.array(state.q))
+        return assembly
+
+    def find_friction(self, state: State) -> Friction:
+        """Return the friction of the contacts at a state, with their normal forces there."""
+        assembly = self.assembly("damping", state)
+        assert isinstance(assembly, ContactAssembly)
+        return assembly.find_friction(np.array(state.q))
+
     def damping_matrix(self, state: State) -> BlockMatrix:
         """Return ∂²Ψ/∂v² [N s/m] of the damping laws, without Rayleigh's, in a buffer."""
-        assembly = self.assembly("damping", state)
+        assembly = self._rates(state)
         inputs = [Inputs.rates(state)] * len(assembly.terms)
         return assembly.hessian(inputs, np.zeros(self.system.n), project=False)
 
@@ -299,8 +314,8 @@ class Workspace:
         system = self.system
         assembly = self.assembly("potential", state)
         assembly.scaled_gradient([Inputs.at(state)] * len(assembly.terms), scale, out)
-        if system._placed_damping:
-            assembly = self.assembly("damping", state)
+        if system._placed_damping or system._has_friction:
+            assembly = self._rates(state)
             drag = np.empty_like(out)
             assembly.scaled_gradient([Inputs.rates(state)] * len(assembly.terms), scale, drag)
             out += drag
