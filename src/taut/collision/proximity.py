@@ -142,7 +142,7 @@ def find_free_part(
 
     thickness : distance that each pair must exceed [m], of points and triangles, and of edges
     """
-    loops = kernels("taut.collision._distance_kernels")
+    loops = kernels("taut.collision.distance_kernels")
     least = 1.0
     for quadruples, own, is_edges in (
         (candidates.point_triangle, thickness[0], False),

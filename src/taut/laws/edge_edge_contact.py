@@ -24,12 +24,12 @@ def edge_edge_contact(x, k, thickness, range, smoothing):
     inside of both edges. Derived in docs/theory/10-contact.md.
     """
     e, f, r = x[1] - x[0], x[3] - x[2], x[0] - x[2]
-    a, b, c = dot(e, e) + smoothing, dot(f, f) + smoothing, dot(e, f)
-    # Cross products, as differences such as ab - c² lose all digits where edges are parallel.
+    b, c = dot(f, f) + smoothing, dot(e, f)
+    # Cross products, as differences such as |e|²|f|² - c² lose all digits where edges are parallel
     n = cross(e, f)
-    determinant = dot(n, n) + smoothing * (a + b - smoothing)
+    determinant = dot(n, n) + smoothing * (dot(e, e) + b)
     s = (dot(n, cross(f, r)) + smoothing * ((b + c) / 2 - dot(e, r))) / determinant
-    t = (dot(n, cross(e, r)) + smoothing * ((a + c) / 2 + dot(f, r))) / determinant
+    t = (dot(f, r) + smoothing / 2 + s * c) / b
     w = r + s * e - t * f
     square = dot(w, w) + smoothing * ((s - 0.5) ** 2 + (t - 0.5) ** 2)
     return barrier(sqrt(square), k, thickness, range)

@@ -40,7 +40,7 @@ _LAWS = (
     (edge_edge_contact, 4),
     (plane_contact, 1),
 )
-# For each closest feature of a pair (see `_distance_kernels`): the law, the columns of the
+# For each closest feature of a pair (see `distance_kernels`): the law, the columns of the
 # quadruple that are its particles, and the offset in units of ε².
 _Feature = tuple[int, tuple[int, ...], float]
 _OF_POINT_AND_TRIANGLE: tuple[_Feature, ...] = (
@@ -264,7 +264,7 @@ class ContactSearch:
         """Return the terms of all pairs within range at positions x [m], (n, 3)."""
         self.near.update(x)
         near = self.near.candidates
-        loops = kernels("taut.collision._distance_kernels")
+        loops = kernels("taut.collision.distance_kernels")
         builder = _TermBuilder(self.contact)
         m = len(near.point_triangle)
         thickness, edge_thickness = self._thickness(near)

@@ -14,7 +14,8 @@ of the second (1: x₀, 2: x₁), an end of the second and inside of the first (
 
 Nearly parallel edges make normal equations nearly singular. Their determinant and right-hand sides
 are computed from cross products, by Lagrange's identity |e|²|f|² - (e·f)² = |e × f|², which has no
-cancellation. A triangle whose corners are in a line, to rounding, is its three edges.
+cancellation, and t from s: an error of s then is one along both edges, where F hardly changes. A
+triangle whose corners are in a line, to rounding, is its three edges.
 
 *When they meet.* If a pair is d apart and its two sides approach each other by at most l on the
 whole way, then a part (d - kept)/l of the way is free. Such parts, one after another, approach
@@ -120,6 +121,15 @@ def closest_on_triangle(x, p, a, b, c):
     return abs(_dot(n, ap)) / sqrt(area), 6
 
 
+@njit(inline="always", error_model="numpy")
+def _smoothed_square(r, e, f, s, t, square):
+    """Return F at s and t; as a polynomial in them it would lose what is left of large terms."""
+    u = r[0] + s * e[0] - t * f[0]
+    v = r[1] + s * e[1] - t * f[1]
+    w = r[2] + s * e[2] - t * f[2]
+    return u * u + v * v + w * w + square * ((s - 0.5) ** 2 + (t - 0.5) ** 2)
+
+
 @njit(error_model="numpy")
 def closest_on_edges(x, i, j, k, m, square):
     """Return √F of the edges (i, j) and (k, m), and the closest feature; square : ε² [m²]."""
@@ -129,31 +139,27 @@ def closest_on_edges(x, i, j, k, m, square):
     p, q = er - 0.5 * square, fr + 0.5 * square
     n = _cross(e, f)
     determinant = _dot(n, n) + square * (ee + ff + square)
-    # (cq - bp)/determinant and (aq - cp)/determinant
-    s = (_dot(n, _cross(f, r)) + square * (0.5 * (c + b) - er)) / determinant
-    t = (_dot(n, _cross(e, r)) + square * (0.5 * (c + a) + fr)) / determinant
-    feature, best, best_s, best_t = 0, inf, s, t
-    if not (s >= 0.0 and s <= 1.0 and t >= 0.0 and t <= 1.0):
-        # The minimum is on a side of the square; F is convex, so that the least of the four is it.
-        for side in range(4):
-            if side < 2:
-                s = float(side)
-                t = _clamp((q + s * c) / b)
-                inside = t > 0.0 and t < 1.0
-                code = 1 + side if inside else 5 + side + 2 * int(t)
-            else:
-                t = float(side - 2)
-                s = _clamp((t * c - p) / a)
-                inside = s > 0.0 and s < 1.0
-                code = 1 + side if inside else 5 + int(s) + 2 * (side - 2)
-            value = a * s * s + b * t * t + 2.0 * (p * s - q * t - c * s * t)
-            if value < best:
-                feature, best, best_s, best_t = code, value, s, t
-    u = r[0] + best_s * e[0] - best_t * f[0]
-    v = r[1] + best_s * e[1] - best_t * f[1]
-    w = r[2] + best_s * e[2] - best_t * f[2]
-    bend = square * ((best_s - 0.5) ** 2 + (best_t - 0.5) ** 2)
-    return sqrt(u * u + v * v + w * w + bend), feature
+    s = (_dot(n, _cross(f, r)) + square * (0.5 * (c + b) - er)) / determinant  # (cq - bp)/(ab - c²)
+    t = (q + s * c) / b
+    if s >= 0.0 and s <= 1.0 and t >= 0.0 and t <= 1.0:
+        return sqrt(_smoothed_square(r, e, f, s, t, square)), 0
+    # The minimum is on a side of the square; F is convex, so that the least of the four is it.
+    feature, least = 0, inf
+    for side in range(4):
+        if side < 2:
+            s = float(side)
+            t = _clamp((q + s * c) / b)
+            inside = t > 0.0 and t < 1.0
+            code = 1 + side if inside else 5 + side + 2 * int(t)
+        else:
+            t = float(side - 2)
+            s = _clamp((t * c - p) / a)
+            inside = s > 0.0 and s < 1.0
+            code = 1 + side if inside else 5 + int(s) + 2 * (side - 2)
+        value = _smoothed_square(r, e, f, s, t, square)
+        if value < least or value != value:
+            feature, least = code, value
+    return sqrt(least), feature
 
 
 @njit(
@@ -203,7 +209,8 @@ def _edge_distance(x):
     least = inf
     for case in range(5):
         if case == 0:
-            s, t = _dot(n, _cross(f, r)) / determinant, _dot(n, _cross(e, r)) / determinant
+            s = _dot(n, _cross(f, r)) / determinant
+            t = (q + s * c) / b
             if not (s >= 0.0 and s <= 1.0 and t >= 0.0 and t <= 1.0):
                 continue
         elif case < 3:
@@ -212,10 +219,9 @@ def _edge_distance(x):
         else:
             t = float(case - 3)
             s = _clamp((t * c - p) / a) if a > 0.0 else 0.0
-        u = r[0] + s * e[0] - t * f[0]
-        v = r[1] + s * e[1] - t * f[1]
-        w = r[2] + s * e[2] - t * f[2]
-        least = min(least, u * u + v * v + w * w)
+        value = _smoothed_square(r, e, f, s, t, 0.0)
+        if value < least or value != value:
+            least = value
     return sqrt(least)
 
 
