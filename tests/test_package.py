@@ -20,7 +20,7 @@ PIPELINE = [
     ["errors", "arrays", "extras", "importable", "progress", "watch", "threads"],
     ["atomic_write", "regular_file", "tables"],
     ["mesh", "materials", "jit", "linalg", "optimise", "formula", "binding", "laws", "constraints"],
-    ["system", "step", "statics", "run", "scene", "show", "validate", "bench", "cli"],
+    ["collision", "system", "step", "statics", "run", "scene", "show", "validate", "bench", "cli"],
 ]
 STAGES = [stage for row in PIPELINE for stage in row]
 FILES = sorted(SOURCE.rglob("*.py"))

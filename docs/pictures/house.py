@@ -19,6 +19,7 @@ FLOORS = (
     (("statics", "equilibrium, stability, modes, form finding"),),
     (("step", "time: one integrator per file"),),
     (("system", "System, State, Workspace; assembly of V, f, K, D"),),
+    (("collision", "near pairs, distances, when they meet, intersections"),),
     (("constraints", "what fixes particles, or moves them along paths"),),
     (("laws", "the catalogue: one law per file"),),
     (("binding", "laws bound to elements, placed among particles, compiled"),),

@@ -16,6 +16,7 @@ mesh, materials        geometry and its files; springs and masses that represent
 jit, linalg, optimise  compilation; sparse solvers; minimisation
 formula, binding       formulas and their derivatives; formulas bound to elements
 laws, constraints      the catalogue of forces; constraints on particles
+collision              which parts of bodies are near each other, and whether they intersect
 system                 the System, the State and their evaluation
 step, statics, run     time integration; equilibrium and modes; runs in memory or in a folder
 scene, show            scene files; viewer, pictures, plots and export

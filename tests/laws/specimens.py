@@ -80,6 +80,15 @@ def _moduli(rng: np.random.Generator) -> dict[str, Any]:
     return {"young": per_element(rng, 1, 3), "poisson": per_element(rng, 0.1, 0.45)}
 
 
+def _gap(rng: np.random.Generator) -> dict[str, Any]:
+    """Of half of the elements the gap is far within range, of the others far beyond it."""
+    return {
+        "k": per_element(rng, 5, 50),
+        "thickness": per_element(rng, 1e-3, 2e-3),
+        "range": np.where(np.arange(COUNT) % 2, 2e-3, 50.0),
+    }
+
+
 def _attached(rng: np.random.Generator) -> np.ndarray:
     """A particle in the triangle it is attached to."""
     corners = _near(TRIANGLE)(rng)
@@ -203,6 +212,23 @@ ENERGIES = {
                 "radius": per_element(r, 0.5, 2),
             },
         ),
+        Specimen(laws.point_point_contact, 2, lambda r: {**_gap(r), "offset": 0.02}),
+        Specimen(
+            laws.point_edge_contact,
+            3,
+            lambda r: {**_gap(r), "smoothing": 0.04, "offset": 0.02},
+        ),
+        Specimen(laws.point_triangle_contact, 4, _gap),
+        Specimen(laws.edge_edge_contact, 4, lambda r: {**_gap(r), "smoothing": 0.04}),
+        Specimen(
+            laws.plane_contact,
+            1,
+            lambda r: {
+                **_gap(r),
+                "point": np.array([-12.0, -16.0, 0.0]),
+                "normal": np.array([0.6, 0.8, 0.0]),
+            },
+        ),
         Specimen(laws.gravity, 1, lambda r: {"g": r.normal(size=3)}),
         Specimen(laws.force, 1, lambda r: {"f": r.normal(size=(COUNT, 3))}),
         Specimen(
@@ -220,6 +246,17 @@ DISSIPATIONS = {
         Specimen(laws.drag, 1, lambda r: {"alpha": per_element(r, 0.5, 2)}),
         Specimen(laws.spring_damping, 2, lambda r: {"c": per_element(r, 0.5, 2)}),
         Specimen(laws.bridson_damping, 4, lambda r: {"k": per_element(r, 0.5, 2)}, shape=HINGE),
+        # half of the contacts stick, half slide
+        Specimen(
+            laws.contact_friction,
+            4,
+            lambda r: {
+                "force": per_element(r, 0.5, 2),
+                "normal": np.array([0.6, 0.8, 0.0]),
+                "weights": np.tile([0.3, 0.7, -0.6, -0.4], (COUNT, 1)),
+                "speed": np.where(np.arange(COUNT) % 2, 0.05, 1e3),
+            },
+        ),
     ]
 }
 

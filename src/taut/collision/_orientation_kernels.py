@@ -14,8 +14,8 @@ PAIRS_PER_CHUNK = 256  # taken by a thread at a time
 # (7 + 56u)u of the permanent, u the unit roundoff
 ERROR_BOUND = (7.0 + 56.0 * 2.0**-53) * 2.0**-53
 FLAT_ERROR_BOUND = (3.0 + 16.0 * 2.0**-53) * 2.0**-53  # of `orient2d`
-# Products below this may have underflowed.
-SMALLEST = 1e-290
+# Products below this may have a factor that has underflowed; coordinates are below 1e100.
+SMALLEST = 1e-200
 
 
 @njit(error_model="numpy")

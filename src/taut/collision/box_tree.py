@@ -9,7 +9,20 @@ import numpy as np
 from taut.arrays import Float, Int
 from taut.jit.compile import kernels
 
+LARGEST = 1e100  # coordinate [m] with which products of three do not overflow
 _CELLS = 2.0**21 - 1.0  # along each axis of the space-filling curve
+
+
+def find_unusable_row(x: Float) -> int | None:
+    """Return the first of positions x [m], (n, 3), that is not finite or too large, or None.
+
+    >>> find_unusable_row(np.array([[0.0, 0.0, 0.0], [0.0, np.nan, 0.0]]))
+    1
+    """
+    usable = np.abs(x) <= LARGEST
+    if usable.all():
+        return None
+    return int(np.flatnonzero(~usable.all(axis=1))[0])
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from taut.arrays import Float, Int
-from taut.collision.box_tree import Boxes, BoxTree
+from taut.collision.box_tree import LARGEST, Boxes, BoxTree, find_unusable_row
 from taut.errors import ModelError
 from taut.jit.compile import kernels
-from taut.linalg.blocks import find_nonfinite_rows
 
 _Point = tuple[int, ...]
 
@@ -34,10 +33,16 @@ def find_intersections(x: Float, edges: Int, triangles: Int) -> Int:
     >>> find_intersections(x, np.array([[3, 4]]), np.array([[0, 1, 2]])).tolist()
     [[0, 0]]
     """
-    bad = find_nonfinite_rows(x)
-    if len(bad):
-        raise ModelError(f"positions must be finite, got {x[bad[0]].tolist()} of particle {bad[0]}")
-    x, edges, triangles = (np.array(a, order="C") for a in (x, edges, triangles))  # writable
+    bad = find_unusable_row(x)
+    if bad is not None:
+        raise ModelError(
+            f"positions must be finite, below {LARGEST:g} m, "
+            f"got {x[bad].tolist()} of particle {bad}"
+        )
+    # Kernels take arrays that are contiguous and writable.
+    x = np.array(x, dtype=np.float64, order="C")
+    edges = np.array(edges, dtype=np.int64, order="C")
+    triangles = np.array(triangles, dtype=np.int64, order="C")
     pairs = BoxTree(Boxes.of(triangles, x)).find_meeting(Boxes.of(edges, x))
     common = (edges[pairs[:, 0]][:, :, None] == triangles[pairs[:, 1]][:, None, :]).any(axis=(1, 2))
     pairs = np.ascontiguousarray(pairs[~common])
@@ -61,7 +66,8 @@ def _to_integers(points: Float) -> list[_Point]:
 def _intersect_exactly(segment: list[_Point], triangle: list[_Point]) -> bool:
     """Whether a segment and a triangle, either of which may be degenerate, have a common point."""
     a, b = segment
-    sides = [_orientation(*triangle, a), _orientation(*triangle, b)]
+    p, q, r = triangle
+    sides = [_orientation(p, q, r, a), _orientation(p, q, r, b)]
     if sides[0] * sides[1] > 0:
         return False
     if sides != [0, 0]:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from taut.arrays import Float, Int
-from taut.collision.box_tree import Boxes, BoxTree
+from taut.arrays import Float, Int, Mask
+from taut.collision.box_tree import LARGEST, Boxes, BoxTree, find_unusable_row
+from taut.errors import SingularState
 from taut.jit.compile import kernels
 from taut.linalg.blocks import row_norms
 
@@ -56,13 +57,22 @@ class Candidates:
 
 
 def find_candidates(
-    primitives: Primitives, movable: Float, margin: float, *positions: Float
+    primitives: Primitives, movable: Mask, margin: float, *positions: Float
 ) -> Candidates:
     """Return all pairs without a common particle whose boxes over all positions come near.
 
     movable : whether each particle can move, (n,); pairs of which none can are left out
     margin : by which each box is enlarged [m]
+
+    Raises SingularState for a position that is not finite or too large to measure distances.
     """
+    for x in positions:
+        bad = find_unusable_row(x)
+        if bad is not None:
+            raise SingularState(
+                f"contact: positions must be finite, below {LARGEST:g} m, "
+                f"got {x[bad].tolist()} of particle {bad}"
+            )
     points, edges, triangles = primitives.points, primitives.segments, primitives.triangles
     tree = BoxTree(Boxes.of(triangles, *positions, margin=margin))
     pairs = tree.find_meeting(Boxes.of(points[:, None], *positions, margin=margin))
@@ -82,10 +92,10 @@ def find_candidates(
     )
 
 
-def _can_touch(quadruples: Int, split: int, movable: Float) -> Float:
+def _can_touch(quadruples: Int, split: int, movable: Mask) -> Mask:
     """Whether the two sides have no particle in common, and one of them can move."""
     common = (quadruples[:, :split, None] == quadruples[:, None, split:]).any(axis=(1, 2))
-    moves: Float = ~common & movable[quadruples].any(axis=1)
+    moves: Mask = ~common & movable[quadruples].any(axis=1)
     return moves
 
 
@@ -96,7 +106,7 @@ class ProximityList:
     reach : distance below which every pair must be listed [m]
     """
 
-    def __init__(self, primitives: Primitives, movable: Float, reach: float) -> None:
+    def __init__(self, primitives: Primitives, movable: Mask, reach: float) -> None:
         self.primitives, self.movable, self.reach = primitives, movable, reach
         self.skin = _SKIN * reach
         self._reference: Float | None = None
@@ -132,7 +142,7 @@ def find_free_part(
 
     thickness : distance that each pair must exceed [m], of points and triangles, and of edges
     """
-    loops = kernels("taut.collision._distance_kernels")
+    loops = kernels("taut.collision.distance_kernels")
     least = 1.0
     for quadruples, own, is_edges in (
         (candidates.point_triangle, thickness[0], False),

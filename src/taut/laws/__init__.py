@@ -10,7 +10,10 @@ Volumes          volume, pressure, membrane_pressure, gas, enclosed_volume, neo_
 External forces  gravity, force, wind, pin; attachment joins bodies
 Form finding     force_density, tension, equal_lengths, planarity, plane_spring, sphere_spring
 Damping          spring_damping, bridson_damping, drag, rayleigh
+Contact          point_point_contact, point_edge_contact, point_triangle_contact,
+                 edge_edge_contact, plane_contact, contact_friction
 _geometry        lengths, angles, areas and volumes that several of them share
+_barrier         the energy of a gap, which the laws of contact share
 _continuum       deformation gradients, moduli and metrics of the laws of continua
 """
 
@@ -20,11 +23,13 @@ from taut.laws.attachment import attachment
 from taut.laws.bridson_bending import bridson_bending
 from taut.laws.bridson_damping import bridson_damping
 from taut.laws.cable import cable
+from taut.laws.contact_friction import contact_friction
 from taut.laws.corotated_solid import corotated_solid
 from taut.laws.discrete_shell_area import discrete_shell_area
 from taut.laws.discrete_shell_bending import discrete_shell_bending
 from taut.laws.discrete_shell_edge import discrete_shell_edge
 from taut.laws.drag import drag
+from taut.laws.edge_edge_contact import edge_edge_contact
 from taut.laws.enclosed_volume import enclosed_volume
 from taut.laws.equal_lengths import equal_lengths
 from taut.laws.force import force
@@ -38,7 +43,11 @@ from taut.laws.orthotropic_membrane import orthotropic_membrane
 from taut.laws.pin import pin
 from taut.laws.planar_rod_bending import planar_rod_bending
 from taut.laws.planarity import planarity
+from taut.laws.plane_contact import plane_contact
 from taut.laws.plane_spring import plane_spring
+from taut.laws.point_edge_contact import point_edge_contact
+from taut.laws.point_point_contact import point_point_contact
+from taut.laws.point_triangle_contact import point_triangle_contact
 from taut.laws.pressure import pressure
 from taut.laws.rayleigh import rayleigh
 from taut.laws.rod_bending import rod_bending
@@ -63,11 +72,13 @@ __all__ = [
     "bridson_bending",
     "bridson_damping",
     "cable",
+    "contact_friction",
     "corotated_solid",
     "discrete_shell_area",
     "discrete_shell_bending",
     "discrete_shell_edge",
     "drag",
+    "edge_edge_contact",
     "enclosed_volume",
     "equal_lengths",
     "force",
@@ -81,7 +92,11 @@ __all__ = [
     "pin",
     "planar_rod_bending",
     "planarity",
+    "plane_contact",
     "plane_spring",
+    "point_edge_contact",
+    "point_point_contact",
+    "point_triangle_contact",
     "pressure",
     "rayleigh",
     "rod_bending",

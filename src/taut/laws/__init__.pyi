@@ -19,11 +19,13 @@ __all__ = [
     "bridson_bending",
     "bridson_damping",
     "cable",
+    "contact_friction",
     "corotated_solid",
     "discrete_shell_area",
     "discrete_shell_bending",
     "discrete_shell_edge",
     "drag",
+    "edge_edge_contact",
     "enclosed_volume",
     "equal_lengths",
     "force",
@@ -37,7 +39,11 @@ __all__ = [
     "pin",
     "planar_rod_bending",
     "planarity",
+    "plane_contact",
     "plane_spring",
+    "point_edge_contact",
+    "point_point_contact",
+    "point_triangle_contact",
     "pressure",
     "rayleigh",
     "rod_bending",
@@ -167,6 +173,29 @@ class _Cable(Law[Energy]):
 
 cable: _Cable
 
+class _ContactFriction(Law[Damping]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        force: _Parameter,
+        normal: _Parameter,
+        weights: _Parameter,
+        speed: _Parameter,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Damping:
+        """Coulomb friction of a contact: Ψ = F φ(|u|), a force F in the direction of -u.
+
+        force : F, friction coefficient times normal force [N]
+        normal : of the contact, of length 1 [1]
+        weights : w of the particles [1], (m, s): the velocity of one side against the other is Σ
+            wᵢvᵢ; with one particle it is against what does not move
+        speed : ε, sliding speed at which the whole force is reached [m/s]
+        """
+
+contact_friction: _ContactFriction
+
 class _CorotatedSolid(Law[Energy]):
     def __call__(  # type: ignore[override]
         self,
@@ -262,6 +291,28 @@ class _Drag(Law[Damping]):
         """
 
 drag: _Drag
+
+class _EdgeEdgeContact(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        thickness: _Parameter,
+        range: _Parameter,
+        smoothing: _Parameter,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Contact of two edges: V = -k (g - d)² ln(g/d) where the gap g < d.
+
+        k : stiffness [N/m]: at a gap of half the range the force is 1.19 k d
+        thickness : r, the √F at which they touch [m]
+        range : d, the gap below which they repel each other [m]
+        smoothing : ε² [m²]
+        """
+
+edge_edge_contact: _EdgeEdgeContact
 
 class _EnclosedVolume(Law[Energy]):
     def __call__(  # type: ignore[override]
@@ -516,6 +567,30 @@ class _Planarity(Law[Energy]):
 
 planarity: _Planarity
 
+class _PlaneContact(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        thickness: _Parameter,
+        range: _Parameter,
+        point: _Parameter,
+        normal: _Parameter,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Contact of a particle and a plane: V = -k (g - d)² ln(g/d) where the gap g < d.
+
+        k : stiffness [N/m]: at a gap of half the range the force is 1.19 k d
+        thickness : r, the height at which the particle touches the plane [m]
+        range : d, the gap below which the plane repels it [m]
+        point : a point of the plane [m]
+        normal : of length 1, towards the side that is free [1]
+        """
+
+plane_contact: _PlaneContact
+
 class _PlaneSpring(Law[Energy]):
     def __call__(  # type: ignore[override]
         self,
@@ -535,6 +610,72 @@ class _PlaneSpring(Law[Energy]):
         """
 
 plane_spring: _PlaneSpring
+
+class _PointEdgeContact(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        thickness: _Parameter,
+        range: _Parameter,
+        smoothing: _Parameter = 0.0,
+        offset: _Parameter = 0.0,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Contact of a point and an edge: V = -k (g - d)² ln(g/d) where the gap g < d.
+
+        k : stiffness [N/m]: at a gap of half the range the force is 1.19 k d
+        thickness : r, the distance at which they touch [m]
+        range : d, the gap below which they repel each other [m]
+        smoothing : ε² [m²], of an end of an edge (see `edge_edge_contact`)
+        offset : c [m²], likewise
+        """
+
+point_edge_contact: _PointEdgeContact
+
+class _PointPointContact(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        thickness: _Parameter,
+        range: _Parameter,
+        offset: _Parameter = 0.0,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Contact of two points: V = -k (g - d)² ln(g/d) where the gap g = √(|x₁ - x₀|² + c) - r < d.
+
+        k : stiffness [N/m]: at a gap of half the range the force is 1.19 k d
+        thickness : r, the distance at which the points touch [m]
+        range : d, the gap below which they repel each other [m]
+        offset : c [m²], of ends of edges (see `edge_edge_contact`)
+        """
+
+point_point_contact: _PointPointContact
+
+class _PointTriangleContact(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        thickness: _Parameter,
+        range: _Parameter,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Contact of a point and a triangle's plane: V = -k (g - d)² ln(g/d) where the gap g < d.
+
+        k : stiffness [N/m]: at a gap of half the range the force is 1.19 k d
+        thickness : r, the distance at which they touch [m]
+        range : d, the gap below which they repel each other [m]
+        """
+
+point_triangle_contact: _PointTriangleContact
 
 class _Pressure(Law[Energy]):
     def __call__(  # type: ignore[override]

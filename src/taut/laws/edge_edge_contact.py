@@ -1,7 +1,7 @@
 """Contact of two edges, V = b(√F - r), F their squared distance, smooth where they are parallel."""
 
 from taut.binding.decorators import energy
-from taut.formula import dot, sqrt
+from taut.formula import cross, dot, sqrt
 from taut.laws._barrier import CONTACT_LIMITS, barrier
 
 
@@ -24,10 +24,12 @@ def edge_edge_contact(x, k, thickness, range, smoothing):
     inside of both edges. Derived in docs/theory/10-contact.md.
     """
     e, f, r = x[1] - x[0], x[3] - x[2], x[0] - x[2]
-    a, b, c = dot(e, e) + smoothing, dot(f, f) + smoothing, dot(e, f)
-    p, q = dot(e, r) - smoothing / 2, dot(f, r) + smoothing / 2
-    determinant = a * b - c * c
-    s, t = (c * q - b * p) / determinant, (a * q - c * p) / determinant
+    b, c = dot(f, f) + smoothing, dot(e, f)
+    # Cross products, as differences such as |e|²|f|² - c² lose all digits where edges are parallel
+    n = cross(e, f)
+    determinant = dot(n, n) + smoothing * (dot(e, e) + b)
+    s = (dot(n, cross(f, r)) + smoothing * ((b + c) / 2 - dot(e, r))) / determinant
+    t = (dot(f, r) + smoothing / 2 + s * c) / b
     w = r + s * e - t * f
     square = dot(w, w) + smoothing * ((s - 0.5) ** 2 + (t - 0.5) ** 2)
     return barrier(sqrt(square), k, thickness, range)

@@ -15,7 +15,8 @@ def plane_contact(x, k, thickness, range, point: Vector, normal: Vector):
     point : a point of the plane [m]
     normal : of length 1, towards the side that is free [1]
 
-    g = n·(x₀ - p) - r. `taut.contact` supplies the elements as bodies move. Derived in
-    docs/theory/10-contact.md.
+    g = n·(x₀ - p) - r. The plane never gives way, and a particle on its other side is refused; for
+    an elastic support on both sides use `plane_spring`. `taut.contact` supplies the elements as
+    bodies move. Derived in docs/theory/10-contact.md.
     """
     return barrier(dot(normal, x[0] - point), k, thickness, range)

@@ -12,7 +12,8 @@ def point_edge_contact(x, k, thickness, range, smoothing=0.0, offset=0.0):
     k : stiffness [N/m]: at a gap of half the range the force is 1.19 k d
     thickness : r, the distance at which they touch [m]
     range : d, the gap below which they repel each other [m]
-    smoothing, offset : ε² and c [m²], of an end of an edge (see `edge_edge_contact`)
+    smoothing : ε² [m²], of an end of an edge (see `edge_edge_contact`)
+    offset : c [m²], likewise
 
     Elements are (point, end, end). g = √F - r, F = min over t of
     |x₀ - x₁ - t(x₂ - x₁)|² + ε²(t - ½)² + c: with ε = c = 0 the squared distance from the line.

@@ -14,7 +14,9 @@ def point_point_contact(x, k, thickness, range, offset=0.0):
     range : d, the gap below which they repel each other [m]
     offset : c [m²], of ends of edges (see `edge_edge_contact`)
 
-    `taut.contact` supplies the pairs as bodies move. Derived in docs/theory/10-contact.md.
+    As a repulsion among a few particles that are known the law can be used as any other;
+    `taut.contact` supplies the pairs as bodies move, where the closest points of two surfaces are
+    corners. Derived in docs/theory/10-contact.md.
     """
     r = x[1] - x[0]
     return barrier(sqrt(dot(r, r) + offset), k, thickness, range)

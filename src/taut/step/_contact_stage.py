@@ -25,6 +25,8 @@ _MAX_FRICTION_UPDATES = 200
 # The part of the change of normal forces that an update uses: after a residual that was larger
 # than the last one, and after a smaller one
 _SHRINKAGE, _GROWTH, _MIN_PART = 0.4, 1.5, 0.01
+# A residual that is larger than this part of the last one may be at the rounding floor.
+_SLOW = 0.9
 # Into how many parts the way of an obstacle is divided at most, and the least of them
 _MAX_PUSHES = 1000
 _MIN_PUSH = 1e-9
@@ -95,6 +97,11 @@ def settle_friction(
             descent.point = end
             return descent
         worst = float(relative_residuals(end.residuals, targets).max())
+        if worst > _SLOW * last:
+            # As near as rounding of the coordinates allows, updates hardly make it better.
+            descent.point, descent.targets = end, targets
+            if descent.end_without_progress(objective, "").outcome == "rounding floor":
+                return descent
         part = max(_SHRINKAGE * part, _MIN_PART) if worst > last else min(_GROWTH * part, 1.0)
         last = worst
         objective.friction = held.blend(newer, part)

@@ -34,7 +34,7 @@ _PLANE_PART = 0.9
 _MAX_NAMED_PAIRS = 5  # in an error
 
 Features = NDArray[np.int8]
-"""Which features of pairs are closest, (m,): see `taut.collision._distance_kernels`."""
+"""Which features of pairs are closest, (m,): see `taut.collision.distance_kernels`."""
 
 
 class ContactSearch:
@@ -165,7 +165,7 @@ class ContactSearch:
         self, x: Float, near: Candidates
     ) -> tuple[tuple[Float, Float], tuple[Float, Float], tuple[Features, Features]]:
         """Return gaps [m], thicknesses [m] and closest features: points and triangles; edges."""
-        loops = kernels("taut.collision._distance_kernels")
+        loops = kernels("taut.collision.distance_kernels")
         m, edges = len(near.point_triangle), near.edge_edge
         thickness, edge_thickness = self._thickness(near)
         distances, features = np.empty(m), np.empty(m, dtype=np.int8)

@@ -43,7 +43,7 @@ def compile_laws() -> list[CompiledLaw]:
     return compiled
 
 
-# For each closest feature of a pair (see `_distance_kernels`): the law, the columns of the
+# For each closest feature of a pair (see `distance_kernels`): the law, the columns of the
 # quadruple that are its particles, and the offset in units of ε².
 Feature = tuple[int, tuple[int, ...], float]
 OF_POINT_AND_TRIANGLE: tuple[Feature, ...] = (

@@ -1,0 +1,201 @@
+"""Random drops: bodies of all kinds thrown onto each other, and not one intersection.
+
+    python -m benchmarks.contact_drops [runs] [first seed]
+
+Each run throws three to six bodies (patches of cloth, ropes, blocks of tetrahedra, loose particles)
+at each other above the ground, with a held ball in the way in every second run. Step, speed,
+thickness, range and friction are random: h from 1 ms to 1/24 s, speeds to 100 m/s, thickness from
+0.1 mm. After each step all edges are tested against all triangles, exactly, and all particles
+against the ground. A step that does not converge, or that takes longer than a minute, ends its run
+and is counted as such: it left no state behind, so nothing intersects.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import taut
+from taut import laws
+from taut.arrays import Float, Int
+from taut.collision.intersections import find_intersections
+
+MIN_STEPS, MAX_STEPS = 12, 50  # as many as bodies need to reach each other, and then ten
+LONGEST = 60.0  # seconds of a run
+SIZE = 0.2  # of a body [m]
+
+
+@dataclass
+class Bodies:
+    """Bodies that become one System."""
+
+    points: list[Float] = field(default_factory=list)
+    mass: list[Float] = field(default_factory=list)
+    velocity: list[Float] = field(default_factory=list)
+    surfaces: list[Any] = field(default_factory=list)
+    energies: list[Any] = field(default_factory=list)
+    fixed: list[Int] = field(default_factory=list)
+    n: int = 0
+
+    def add(self, points: Float, total: float, velocity: Float) -> int:
+        """Add particles; return the number of the first."""
+        first, self.n = self.n, self.n + len(points)
+        self.points.append(points)
+        self.mass.append(np.full(len(points), total / len(points)))
+        self.velocity.append(np.tile(velocity, (len(points), 1)))
+        return first
+
+    def add_law(self, law: Any, elements: Int, **parameters: Any) -> None:
+        """Add an energy, with a name of its own."""
+        name = f"{law.name} {len(self.energies)}"
+        self.energies.append(law(elements, name=name, **parameters))
+
+
+def _turn(rng: np.random.Generator) -> Float:
+    q, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    return q
+
+
+def add_cloth(bodies: Bodies, rng: np.random.Generator, centre: Float, velocity: Float) -> None:
+    """Add a patch of cloth."""
+    n = int(rng.integers(3, 8))
+    mesh = taut.mesh.sheet(n, n, size=(SIZE, SIZE))
+    x = (mesh.points - mesh.points.mean(axis=0)) @ _turn(rng) + centre
+    first = bodies.add(x, 0.01, velocity)
+    bodies.surfaces.append(mesh.triangles + first)
+    bodies.add_law(laws.spring, mesh.edges + first, k=rng.uniform(10.0, 500.0))
+    bodies.add_law(laws.spring, mesh.diagonals + first, k=rng.uniform(1.0, 100.0))
+    bodies.add_law(laws.shell_bending, mesh.hinges + first, c=1e-5)
+
+
+def add_rope(bodies: Bodies, rng: np.random.Generator, centre: Float, velocity: Float) -> None:
+    """Add a rope."""
+    n = int(rng.integers(5, 16))
+    along = np.linspace(-SIZE / 2, SIZE / 2, n)
+    first = bodies.add(along[:, None] * _turn(rng)[0] + centre, 0.01, velocity)
+    links = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1) + first
+    bodies.surfaces.append(links)
+    bodies.add_law(laws.spring, links, k=rng.uniform(100.0, 1000.0))
+    triples = np.stack([links[:-1, 0], links[:-1, 1], links[1:, 1]], axis=1)
+    bodies.add_law(laws.rod_bending, triples, EI=1e-5)
+
+
+def add_block(bodies: Bodies, rng: np.random.Generator, centre: Float, velocity: Float) -> None:
+    """Add a block of tetrahedra."""
+    n = int(rng.integers(1, 3))
+    mesh = taut.mesh.block(n, n, n, size=SIZE / 2, cells="tet")
+    x = (mesh.points - mesh.points.mean(axis=0)) @ _turn(rng) + centre
+    first = bodies.add(x, 0.1, velocity)
+    bodies.surfaces.append(mesh.boundary_faces["triangle"] + first)
+    tets = mesh.cells["tet"] + first
+    volumes = np.linalg.det(x[mesh.cells["tet"][:, 1:]] - x[mesh.cells["tet"][:, :1]])
+    tets[volumes < 0.0] = tets[volumes < 0.0][:, [0, 2, 1, 3]]
+    young = 10.0 ** rng.uniform(4.0, 6.0)
+    bodies.add_law(laws.corotated_solid, tets, young=young, poisson=0.3)
+
+
+def add_loose(bodies: Bodies, rng: np.random.Generator, centre: Float, velocity: Float) -> None:
+    """Add a handful of particles on a grid."""
+    grid = np.stack(np.meshgrid(*[np.linspace(-1, 1, 2)] * 3), axis=-1).reshape(-1, 3)
+    first = bodies.add(0.25 * SIZE * grid @ _turn(rng) + centre, 0.02, velocity)
+    bodies.surfaces.append(np.arange(first, bodies.n))
+
+
+MAKERS = (add_cloth, add_rope, add_block, add_loose)
+
+
+def build(seed: int) -> tuple[taut.System, float, int, str]:
+    """Return a System, a step [s], how many steps to take, and what it is."""
+    rng = np.random.default_rng(seed)
+    bodies = Bodies()
+    h = np.exp(rng.uniform(np.log(1e-3), np.log(1 / 24)))
+    speed = 10.0 ** rng.uniform(-1.0, 2.0)
+    thickness = 10.0 ** rng.uniform(-4.0, -2.3)
+    reach = 10.0 ** rng.uniform(-4.0, -2.7)
+    friction = float(rng.choice([0.0, 0.3]))
+    count = int(rng.integers(3, 7))
+    names = []
+    for i in range(count):
+        add = MAKERS[rng.integers(len(MAKERS))]
+        names.append(add.__name__.removeprefix("add_"))
+        # One above the other, each in a ball of its own; those above fly faster down.
+        centre = np.array([0.0, 0.5 + 2.0 * SIZE * i, 0.0]) + 0.2 * SIZE * rng.normal(size=3)
+        aim = np.array([0.0, -1.0, 0.0]) + 0.3 * rng.normal(size=3)
+        add(bodies, rng, centre, speed * i / count * aim)
+    if seed % 2:
+        ball = taut.mesh.sphere(3, radius=0.15)
+        first = bodies.add(ball.points + [0.0, 0.2, 0.0], 1.0, np.zeros(3))
+        bodies.surfaces.append(ball.triangles + first)
+        bodies.fixed.append(np.arange(first, bodies.n))
+    system = taut.System(
+        np.concatenate(bodies.points),
+        mass=np.concatenate(bodies.mass),
+        velocity=np.concatenate(bodies.velocity),
+        energies=[*bodies.energies, laws.gravity()],
+        fixed=np.concatenate([np.empty(0, np.int64), *bodies.fixed]),
+        contact=taut.contact(
+            *bodies.surfaces,
+            range=reach,
+            thickness=thickness,
+            friction=friction,
+            planes=[([0.0, 0.0, 0.0], [0.0, 1.0, 0.0])],
+        ),
+    )
+    words = (
+        f"h {h:.4f} speed {speed:.3g} thickness {1e3 * thickness:.2f} mm range {1e3 * reach:.2f} mm "
+        f"friction {friction} {' '.join(names)}"
+    )
+    steps = int(np.clip(2.0 * SIZE * count / (speed * h), 0, MAX_STEPS - 10)) + 10
+    return system, h, max(steps, MIN_STEPS), words
+
+
+def drop(seed: int) -> tuple[str, int, int, str]:
+    """Return the outcome of a run, its steps and iterations, and what it is.
+
+    "free" : nothing ever intersected, though bodies touched; "apart" : they did not touch
+    """
+    system, h, steps, words = build(seed)
+    touching, integrator = system.contact.primitives, taut.ImplicitEuler()
+    state, iterations, start = system.initial_state(), 0, time.monotonic()
+    has_touched = False
+    for step in range(steps):
+        try:
+            state, report = integrator.step(system, state, h)
+        except taut.TautError as error:
+            return f"{type(error).__name__}: {str(error)[-90:]}", step, iterations, words
+        iterations += report.iterations
+        has_touched |= system.V_by_law(state)["contact"] > 0.0
+        x = np.array(state.q)
+        if len(find_intersections(x, touching.edges, touching.triangles)):
+            return "INTERSECTION", step, iterations, words
+        if (x[touching.points, 1] <= 0.5 * system.contact.thickness).any():
+            return "BELOW GROUND", step, iterations, words
+        if time.monotonic() - start > LONGEST:
+            return "too slow", step, iterations, words
+    return "free" if has_touched else "apart", steps, iterations, words
+
+
+def main() -> None:
+    """Print a line for each run that did not end, and a summary."""
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    tally: Counter[str] = Counter()
+    steps = iterations = 0
+    for seed in range(first, first + runs):
+        start = time.monotonic()
+        outcome, own_steps, own_iterations, words = drop(seed)
+        tally[outcome.partition(":")[0]] += 1
+        steps, iterations = steps + own_steps, iterations + own_iterations
+        if outcome not in ("free", "apart"):
+            taken = time.monotonic() - start
+            print(f"seed {seed} step {own_steps} {taken:.0f} s: {outcome} [{words}]", flush=True)
+    print(dict(tally), f"{steps} steps, {iterations / max(steps, 1):.1f} iterations a step")
+
+
+if __name__ == "__main__":
+    main()

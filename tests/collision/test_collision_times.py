@@ -1,0 +1,173 @@
+"""How far pairs can move: against exact integer arithmetic, and against dense sampling."""
+
+import numba
+import numpy as np
+import pytest
+
+from benchmarks.collision_times import compute_free_parts, make_pairs, measure, tally_pairs
+from taut.collision.proximity import Primitives, ProximityList, find_candidates, find_free_part
+from taut.errors import SingularState
+from taut.jit.compile import kernels
+
+kinds = pytest.mark.parametrize("is_edges", [False, True], ids=["point-triangle", "edges"])
+
+
+@kinds
+@pytest.mark.parametrize(("size", "pairs"), [(2, 600), (100, 2200), (100_000, 2200)])
+def test_no_meeting_is_missed(is_edges, size, pairs):
+    """Together 10 000 pairs; those of a small size are often parallel, flat or touching."""
+    tally = tally_pairs(np.random.default_rng(size), pairs, size, is_edges)
+    assert tally.missed == 0
+    assert tally.meetings > 80
+    assert tally.flat < 30
+    assert tally.early < 0.02 * tally.pairs
+
+
+@kinds
+def test_pairs_with_a_thickness_keep_a_tenth_of_their_gap(is_edges):
+    x, move = make_pairs(np.random.default_rng(4), 300, 50)
+    thickness = 7.0
+    parts = compute_free_parts(x, move, is_edges, thickness)
+    stopped = 0
+    for own, way, part in zip(x, move, parts, strict=True):
+        gap = measure(own.astype(float), is_edges) - thickness
+        if gap <= 0.0:
+            assert part == 0.0
+            continue
+        assert part > 0.0
+        on_the_way = [measure(own + t * way, is_edges) for t in np.linspace(0.0, part, 40)]
+        assert min(on_the_way) - thickness >= 0.1 * gap - 1e-10
+        stopped += part < 1.0
+    assert stopped > 50
+
+
+@kinds
+def test_free_part_converges_to_the_meeting(is_edges):
+    """Head on, a pair uses nine tenths of its gap, within a thousandth of the way that is left."""
+    if is_edges:
+        x = np.array([[-1, 0, 0], [1, 0, 0], [0, 1, -1], [0, 1, 1]])
+    else:
+        x = np.array([[0, 0, 0], [-2, 1, -2], [2, 1, -2], [0, 1, 2]])
+    move = np.zeros((4, 3), dtype=int)
+    first = 2 if is_edges else 1
+    move[:first, 1] = 4
+    part = compute_free_parts(x[None], move[None], is_edges)[0]
+    assert 0.9 / 4 - 2e-3 < part <= 0.9 / 4
+
+
+def test_a_common_motion_is_free():
+    """The motion of one side against the other counts, not that of both."""
+    x, _ = make_pairs(np.random.default_rng(5), 50, 10)
+    move = np.broadcast_to([10**6, -(10**6), 3], x.shape).copy()
+    gaps = np.array([measure(own.astype(float), True) for own in x])
+    parts = compute_free_parts(x, move, True)
+    assert (parts[gaps > 1e-3] == 1.0).all()
+
+
+def test_gaps_below_rounding_do_not_move():
+    """Far from the origin the places on the way are not known well enough."""
+    far = np.array([[0.0, 1e-10, 0], [-1, 0, -1], [1, 0, -1], [0, 0, 1]]) + 1e6
+    far[0, 1] = np.nextafter(1e6, np.inf)  # the next number there is
+    move = np.zeros((4, 3))
+    move[0, 1] = -1.0
+    parts = np.empty(1)
+    loops = kernels("taut.collision.distance_kernels")
+    loops.write_free_parts(far, move, np.arange(4)[None], np.zeros(1), False, parts)
+    assert parts[0] == 0.0
+
+
+def make_sheets(rng, n=5):
+    """Two wavy sheets of triangles, one above the other, a thread and loose points."""
+    u, v = (a.ravel() for a in np.meshgrid(np.linspace(0, 1, n), np.linspace(0, 1, n)))
+    grid = np.arange(n * n).reshape(n, n)
+    a, b, c, d = (
+        grid[:-1, :-1].ravel(),
+        grid[1:, :-1].ravel(),
+        grid[:-1, 1:].ravel(),
+        grid[1:, 1:].ravel(),
+    )
+    one = np.concatenate([np.stack([a, b, c], 1), np.stack([b, d, c], 1)])
+    x = np.concatenate(
+        [
+            np.stack([u, 0.02 * rng.normal(size=n * n), v], axis=1),
+            np.stack([u, 0.1 + 0.02 * rng.normal(size=n * n), v], axis=1),
+            np.stack([np.linspace(0, 1, n), np.full(n, 0.2), np.linspace(0, 1, n)], axis=1),
+            np.stack([rng.uniform(size=n), np.full(n, 0.05), rng.uniform(size=n)], axis=1),
+        ]
+    )
+    triangles = np.concatenate([one, one + n * n])
+    sides = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
+    thread = 2 * n * n + np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
+    edges = np.unique(np.sort(np.concatenate([sides, thread]), axis=1), axis=0)
+    loose = np.arange(2 * n * n + n, len(x))
+    return x, Primitives(np.arange(len(x)), edges, loose, triangles)
+
+
+def test_the_list_has_every_near_pair_until_it_is_made_anew():
+    rng = np.random.default_rng(6)
+    x, primitives = make_sheets(rng)
+    reach = 0.06
+    movable = np.ones(len(x), dtype=bool)
+    near = ProximityList(primitives, movable, reach)
+    versions = set()
+    for _ in range(8):
+        near.update(x)
+        versions.add(near.version)
+        listed = {tuple(q) for q in near.candidates.point_triangle.tolist()}
+        for point in primitives.points:
+            for triangle in primitives.triangles:
+                quadruple = np.array([point, *triangle])
+                if point not in triangle and measure(x[quadruple], False) < reach:
+                    assert tuple(quadruple.tolist()) in listed
+        x = x + 0.01 * rng.normal(size=x.shape)
+    assert 1 < len(versions) < 8
+
+
+def test_pairs_that_cannot_move_or_share_a_particle_are_left_out():
+    x, primitives = make_sheets(np.random.default_rng(7))
+    movable = np.zeros(len(x), dtype=bool)
+    assert len(find_candidates(primitives, movable, 1.0, x).keys) == 0
+    movable[:] = True
+    found = find_candidates(primitives, movable, 1.0, x)
+    assert len(np.unique(found.keys)) == len(found.keys)
+    for quadruples, split in ((found.point_triangle, 1), (found.edge_edge, 2)):
+        sides = quadruples[:, :split, None] == quadruples[:, None, split:]
+        assert not sides.any()
+    ends = found.edge_edge[found.loose == 2]
+    assert (ends[:, 0] == ends[:, 1]).all()
+    assert (ends[:, 2] == ends[:, 3]).all()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e200])
+def test_positions_that_are_no_numbers_are_no_absence_of_contact(bad):
+    x, primitives = make_sheets(np.random.default_rng(8))
+    near = ProximityList(primitives, np.ones(len(x), dtype=bool), 0.06)
+    near.update(x)
+    broken = x.copy()
+    broken[3, 1] = bad
+    with pytest.raises(SingularState, match="of particle 3"):
+        near.update(broken)
+    with pytest.raises(SingularState, match="of particle 3"):
+        near.find_between(x, broken)
+
+
+def test_same_bits_on_one_thread_and_two():
+    rng = np.random.default_rng(9)
+    x, primitives = make_sheets(rng, 14)
+    move = 0.3 * rng.normal(size=x.shape)
+    before, found = numba.get_num_threads(), []
+    loops = kernels("taut.collision.distance_kernels")
+    try:
+        for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
+            numba.set_num_threads(threads)
+            near = find_candidates(primitives, np.ones(len(x), dtype=bool), 0.1, x, x + move)
+            m = len(near.edge_edge)
+            distances, features = np.empty(m), np.empty(m, dtype=np.int8)
+            loops.measure_edges(x, near.edge_edge, np.full(m, 1e-6), distances, features)
+            none = np.zeros(len(near.point_triangle)), np.zeros(m)
+            part = find_free_part(x, move, near, none)
+            found.append((near.keys.tobytes(), distances.tobytes(), features.tobytes(), part))
+    finally:
+        numba.set_num_threads(before)
+    assert found[0] == found[1]
+    assert len(near.keys) > 10_000
