@@ -55,6 +55,30 @@ class Candidates:
     loose: Int
     keys: Int
 
+    @staticmethod
+    def none() -> Candidates:
+        """Return no pairs."""
+        none, quadruples = np.empty(0, dtype=np.int64), np.empty((0, 4), dtype=np.int64)
+        return Candidates(quadruples, quadruples, none, none)
+
+    def within(self, x: Float, distance: float) -> Candidates:
+        """Return the pairs that are nearer than a distance [m] at positions x [m], (n, 3)."""
+        loops = kernels("taut.collision.distance_kernels")
+        first, second = self.point_triangle, self.edge_edge
+        m = len(first)
+        distances, features = np.empty(m), np.empty(m, dtype=np.int8)
+        loops.measure_points_and_triangles(x, first, distances, features)
+        near = np.flatnonzero(~(distances >= distance))
+        distances, features = np.empty(len(second)), np.empty(len(second), dtype=np.int8)
+        loops.measure_edges(x, second, np.zeros(len(second)), distances, features)
+        edges = np.flatnonzero(~(distances >= distance))
+        return Candidates(
+            np.ascontiguousarray(first[near]),
+            np.ascontiguousarray(second[edges]),
+            self.loose[edges],
+            np.concatenate([self.keys[:m][near], self.keys[m:][edges]]),
+        )
+
 
 def find_candidates(
     primitives: Primitives, movable: Mask, margin: float, *positions: Float
@@ -104,35 +128,49 @@ class ProximityList:
 
     primitives, movable : see `find_candidates`
     reach : distance below which every pair must be listed [m]
+    travel : how far particles are expected to move [m]; longer ways cost time, nothing else
+
+    Two lists. The wide one has all pairs that may come near while particles travel; boxes find it.
+    The narrow one has those of the wide list whose distance is less than the reach and two skins;
+    it decides on the sparsity pattern, and is made anew as soon as a particle has moved by more
+    than its skin, which costs one evaluation of distances.
     """
 
-    def __init__(self, primitives: Primitives, movable: Mask, reach: float) -> None:
+    def __init__(
+        self, primitives: Primitives, movable: Mask, reach: float, *, travel: float = 0.0
+    ) -> None:
         self.primitives, self.movable, self.reach = primitives, movable, reach
-        self.skin = _SKIN * reach
+        self._skin = _SKIN * reach
+        self._wide_skin = max(travel, self._skin)
+        self._wide = self.candidates = Candidates.none()
+        self._wide_reference: Float | None = None
         self._reference: Float | None = None
-        none, quadruples = np.empty(0, dtype=np.int64), np.empty((0, 4), dtype=np.int64)
-        self.candidates = Candidates(quadruples, quadruples, none, none)
-        self.version = 0  # grows with each new list
 
-    def is_valid(self, x: Float) -> bool:
-        """Whether the list has every near pair at these positions."""
-        if self._reference is None:
-            return False
-        return bool(row_norms(x - self._reference).max(initial=0.0) <= self.skin)
+    def _has_wide(self, x: Float) -> bool:
+        return _is_within(x, self._wide_reference, self._wide_skin)
 
     def update(self, x: Float) -> None:
-        """Make the list anew if a particle has moved by more than the skin."""
-        if not self.is_valid(x):
-            margin = 0.5 * self.reach + self.skin
-            self.candidates = find_candidates(self.primitives, self.movable, margin, x)
+        """Make the lists anew where a particle has moved by more than their skins."""
+        if not self._has_wide(x):
+            margin = 0.5 * self.reach + self._wide_skin
+            self._wide = find_candidates(self.primitives, self.movable, margin, x)
+            self._wide_reference, self._reference = x.copy(), None
+        if not _is_within(x, self._reference, self._skin):
+            self.candidates = self._wide.within(x, self.reach + 2.0 * self._skin)
             self._reference = x.copy()
-            self.version += 1
 
     def find_between(self, x: Float, end: Float) -> Candidates:
         """Return all pairs that may come near on straight paths from x to end."""
-        if self.is_valid(x) and self.is_valid(end):
-            return self.candidates  # and so is everything between, as balls are convex
+        if self._has_wide(x) and self._has_wide(end):
+            return self._wide  # and so is everything between, as balls are convex
         return find_candidates(self.primitives, self.movable, 0.5 * self.reach, x, end)
+
+
+def _is_within(x: Float, reference: Float | None, skin: float) -> bool:
+    """Whether no particle is farther than a skin from where it was."""
+    if reference is None:
+        return False
+    return bool(row_norms(x - reference).max(initial=0.0) <= skin)
 
 
 def find_free_part(

@@ -17,6 +17,7 @@ import numpy as np
 
 from taut.arrays import Float
 from taut.errors import ModelError, SingularState, did_you_mean
+from taut.linalg.blocks import row_norms
 from taut.linalg.linear import LinearSolver, SolverName, make_solver
 from taut.optimise.descent import Descent, Point
 from taut.optimise.lbfgs import minimise_lbfgs
@@ -37,6 +38,8 @@ MINIMISERS = get_args(MinimiserName)
 # Number of stage lengths whose factorisations L-BFGS keeps: whole and half steps, and the last
 # step of a run.
 _MAX_FACTORS = 4
+# How far a particle moves in a step, in units of what its speed says
+_TRAVEL = 1.2
 
 
 class LinearImplicit(Integrator):
@@ -162,7 +165,8 @@ class Implicit(LinearImplicit):
         loads = workspace.system.load_forces(state)
         loaded = workspace.with_held_loads(loads)
         if system.contact is not None:
-            loaded.contact_search.begin_step(state.q)
+            travel = _TRAVEL * h * float(row_norms(np.array(state.v)).max(initial=0.0))
+            loaded.contact_search.begin_step(state.q, travel)
         solved: list[SolvedStage] = []
         for _ in range(self.stages):
             # Predict: where the stage would end if no force acted.

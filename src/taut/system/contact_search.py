@@ -14,7 +14,7 @@ from taut.collision.intersections import find_intersections
 from taut.collision.proximity import Candidates, ProximityList, find_free_part
 from taut.errors import ModelError, SingularState
 from taut.jit.compile import kernels
-from taut.linalg.blocks import Pattern
+from taut.linalg.blocks import Pattern, row_norms
 from taut.system.contact import Contact
 from taut.system.contact_terms import (
     OF_EDGE_AND_POINT,
@@ -57,22 +57,28 @@ class ContactSearch:
         self._pattern: tuple[Candidates, Pattern] | None = None
         self._apart: Float | None = None  # positions that a step has ended with
 
-    def _list_near(self) -> ProximityList:
-        return ProximityList(self.contact.primitives, self._movable, self._reach)
+    def _list_near(self, travel: float = 0.0) -> ProximityList:
+        primitives = self.contact.primitives
+        return ProximityList(primitives, self._movable, self._reach, travel=travel)
 
     @cached_property
     def _compiled(self) -> list[CompiledLaw]:
         return compile_laws()
 
-    def begin_step(self, x: Float) -> None:
+    def begin_step(self, x: Float, travel: float = 0.0) -> None:
         """Begin a step from positions x [m], (n, 3); raise ModelError if bodies touch there.
+
+        travel : how far particles will move, roughly [m]
 
         The list of near pairs is made anew: what a step computes then depends on its start alone,
         and a resumed run has the same bits.
         """
         if self._apart is not x:
             self.require_apart(x)
-        self._near = self._list_near()
+        # Beyond an edge's length the list would have most pairs of a body.
+        edges = self.contact.primitives.edges
+        sides = row_norms(x[edges[:, 1]] - x[edges[:, 0]])
+        self._near = self._list_near(min(travel, float(sides.mean()) if len(sides) else travel))
         self._near.update(np.array(x))
 
     def end_step(self, x: Float) -> None:
