@@ -47,7 +47,11 @@ def to_floats(value: Any) -> Float:
     Traceback (most recent call last):
     TypeError: text is not a number
     """
+    if np.ma.isMaskedArray(value) and np.ma.is_masked(value):
+        raise TypeError("a masked value is not a number")
     given = np.asarray(value)
+    if given.dtype.kind in "cmM":
+        raise TypeError(f"{given.dtype} is not a real number")
     is_text = given.dtype.kind in "US"
     if given.dtype.kind == "O":
         is_text = any(isinstance(item, (str, bytes)) for item in given.flat)

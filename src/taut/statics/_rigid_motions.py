@@ -2,8 +2,8 @@
 
 δ_i = a + ω × x_i has six parameters; particles on a line have five motions, since the spin about it
 moves nothing, and a single particle has three. A motion is free if no constraint stops it, and
-neutral if no force resists it either: K δ = 0. Only a system whose particles all hang together has
-rigid motions: of separate bodies each moves on its own, which is no rigid motion of the whole.
+neutral if no force resists it either: K δ = 0. They are motions of the whole system: where separate
+bodies move against each other, these are mechanisms.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def find_neutral_motions(
         diag(weight)·K·diag(weight)
     """
     motions, _ = find_free_motions(projector, q, weight)
-    if not len(motions) or not _is_connected(stiffness):
+    if not len(motions):
         return np.empty((0, len(q), 3))
     resisted = [
         weight[:, None] * projector.project(stiffness.multiply(weight[:, None] * motion))
@@ -67,21 +67,6 @@ def find_neutral_motions(
     )
     neutral = mixtures[:, sizes <= _NEUTRAL * zero]
     return np.einsum("ka,kij->aij", neutral, motions)
-
-
-def _is_connected(stiffness: BlockMatrix) -> bool:
-    """Whether all particles hang together by the blocks of K and its low-rank terms."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    pattern = stiffness.pattern
-    ones = np.ones(len(pattern.indices))
-    graph = csr_array((ones, pattern.indices, pattern.indptr), shape=(pattern.n, pattern.n))
-    count, labels = connected_components(graph, directed=False)
-    for term in stiffness.low_rank:
-        joined = np.unique(labels[term.vector.any(axis=1)])
-        labels[np.isin(labels, joined[1:])] = joined[0] if len(joined) else 0
-    return count == 1 or len(np.unique(labels)) == 1
 
 
 def separate(null: Float, rigid: Float) -> Float:

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from taut.arrays import Float, Int
 from taut.binding.law import Energy
+from taut.errors import ModelError
 from taut.laws.force import force
 from taut.laws.force_density import force_density
 from taut.laws.membrane_pressure import membrane_pressure
@@ -173,6 +174,8 @@ def form_finding(
         cells = check_elements(triangles, 3, "triangles")
         membrane = surface_tension(cells, stress=check_stress(stress))
         if pressure is not None:
+            if np.shape(points)[-1:] == (2,):
+                raise ModelError("form_finding: pressure needs points in space, (n, 3)")
             inflation = membrane_pressure(cells, p=pressure)
     if loads is not None:
         given = force(f=check_loads(loads))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taut.arrays import Float, Int, to_floats
+from taut.arrays import Float, Int, describe, to_floats
 from taut.binding.law import Damping, Energy, Load
 from taut.constraints.constraint import Constraint
 from taut.errors import LawError, ModelError
@@ -87,7 +87,7 @@ def consistent_mass(mesh: Mesh, density: ArrayLike) -> Any:
         if cells.shape[1] != corners:
             raise ModelError(
                 f"consistent_mass: cells must be lines, triangles or tets, got {kind}; "
-                "mesh.triangulated() cuts faces"
+                "taut.mesh.triangulated(mesh) cuts faces into triangles"
             )
         shares = mass[:, None, None] * (1.0 + np.eye(corners)) / ((corners) * (corners + 1))
         rows = np.repeat(cells, corners, axis=1).ravel()
@@ -223,6 +223,9 @@ def join(*systems: System) -> System:
     """
     if not systems:
         raise ModelError("join needs at least one system")
+    for given in systems:
+        if not isinstance(given, System):
+            raise ModelError(f"join needs systems, join(a, b, …), got {describe(given)}")
     if len({s.flat for s in systems}) > 1:
         raise ModelError("join: systems in the plane and in space do not mix")
     if any(s._rayleigh is not None for s in systems):
