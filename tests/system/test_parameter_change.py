@@ -120,7 +120,7 @@ def test_other_changes_place_laws_again():
     spring = laws.spring(mesh.edges, k=1.0)
     system = taut.System(mesh.points, mass=1.0, energies=[spring])
     assert len(system.with_(energies=()).energies) == 0
-    assert list(system.with_(energies=iter([spring.with_(name="a")])).placed_energies) == ["a"]
+    assert list(system.with_(energies=iter([spring.with_(name="a")]))._placed_energies) == ["a"]
     fewer = system.with_(energies=[laws.spring(mesh.edges[:2], k=1.0)])
     assert len(fewer.placed_energies["spring"].elements) == 2
     moving = system.with_(energies=[spring.with_(k=lambda t: 1 + t)])
