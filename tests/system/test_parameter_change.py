@@ -122,8 +122,8 @@ def test_other_changes_place_laws_again():
     assert len(system.with_(energies=()).energies) == 0
     assert list(system.with_(energies=iter([spring.with_(name="a")]))._placed_energies) == ["a"]
     fewer = system.with_(energies=[laws.spring(mesh.edges[:2], k=1.0)])
-    assert len(fewer.placed_energies["spring"].elements) == 2
+    assert len(fewer._placed_energies["spring"].elements) == 2
     moving = system.with_(energies=[spring.with_(k=lambda t: 1 + t)])
-    assert moving.placed_energies["spring"].parameters.pack(2.0)[0, 0] == 3.0
+    assert moving._placed_energies["spring"].parameters.pack(2.0)[0, 0] == 3.0
     each = system.with_(energies=[spring.with_(k=[1.0, 2.0, 3.0])])
-    assert each.placed_energies["spring"].parameters.pack(0.0)[:, 0].tolist() == [1, 2, 3]
+    assert each._placed_energies["spring"].parameters.pack(0.0)[:, 0].tolist() == [1, 2, 3]
