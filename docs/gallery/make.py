@@ -48,6 +48,8 @@ MOMENTS = {
     "balloon": (1.0, {"colour": "strain"}),
     "tear": (0.60, {"colour": "strain"}),
     "snap": (1.5, {"colour": "shell_bending"}),
+    "drape": (0.6, {}),
+    "ropes": (1.0, {}),
 }
 
 

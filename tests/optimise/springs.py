@@ -129,6 +129,9 @@ class Springs:
     def relax(self, point, region, sweeps):
         return point.y
 
+    def free_part(self, y, move):
+        return 1.0
+
     def rounding_floors(self, point):
         return estimate_rounding_floors(point.gross, self.hessian(point.y), self.pose + point.y)
 

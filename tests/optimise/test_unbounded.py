@@ -44,6 +44,9 @@ class Wave:
     def relax(self, point, region, sweeps):
         return point.y
 
+    def free_part(self, y, move):
+        return 1.0
+
     def rounding_floors(self, point):
         return np.full(1, self.floor)
 

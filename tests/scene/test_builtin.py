@@ -5,6 +5,7 @@ import pytest
 
 import taut
 from taut import scene
+from taut.collision.intersections import find_intersections
 from taut.system.workspace import workspace_for
 
 
@@ -252,3 +253,31 @@ def test_description_and_round_trip(name):
     assert again.tables == made.tables
     assert again.resolved() == made.resolved()
     assert made.inputs() == {}
+
+
+def assert_nothing_intersects(built, states):
+    parts = built.system.contact.primitives
+    for state in states:
+        assert not len(find_intersections(np.array(state.q), parts.edges, parts.triangles))
+
+
+def test_drape_stays_outside_of_the_sphere():
+    built = load_scene("drape", ("body.cloth.mesh.nx", 6), ("body.cloth.mesh.ny", 6))
+    ledger = taut.Ledger()
+    states = run(built, 0.2, ledger)
+    assert_nothing_intersects(built, states)
+    cloth = states[-1].q[:49]
+    assert cloth[24, 1] > 0.25  # [m]: its middle lies on the sphere
+    assert cloth[0, 1] < 0.2  # and a corner has fallen
+    total = ledger.total()
+    assert total.dissipated["friction"] > 0
+    assert abs(total.gap) < 1e-12 * total.scale
+
+
+def test_ropes_lie_across_each_other():
+    built = load_scene("ropes")
+    last = run(built, 0.4)[-1]
+    heights = last.q[:, 1].reshape(4, 25)
+    assert heights.min() > 0.01  # half the thickness [m]
+    tops = heights.max(axis=1)
+    assert (np.diff(tops) > 0).all()
