@@ -124,12 +124,12 @@ def build(seed: int) -> tuple[taut.System, float, int, str]:
         add = MAKERS[rng.integers(len(MAKERS))]
         names.append(add.__name__.removeprefix("add_"))
         # One above the other, each in a ball of its own; those above fly faster down.
-        centre = np.array([0.0, 0.5 + 2.0 * SIZE * i, 0.0]) + 0.2 * SIZE * rng.normal(size=3)
+        centre = np.array([0.0, 0.6 + 2.0 * SIZE * i, 0.0]) + 0.1 * SIZE * rng.normal(size=3)
         aim = np.array([0.0, -1.0, 0.0]) + 0.3 * rng.normal(size=3)
         add(bodies, rng, centre, speed * i / count * aim)
     if seed % 2:
         ball = taut.mesh.sphere(3, radius=0.15)
-        first = bodies.add(ball.points + [0.0, 0.2, 0.0], 1.0, np.zeros(3))
+        first = bodies.add(ball.points + np.array([0.0, 0.2, 0.0]), 1.0, np.zeros(3))
         bodies.surfaces.append(ball.triangles + first)
         bodies.fixed.append(np.arange(first, bodies.n))
     system = taut.System(
@@ -147,8 +147,8 @@ def build(seed: int) -> tuple[taut.System, float, int, str]:
         ),
     )
     words = (
-        f"h {h:.4f} speed {speed:.3g} thickness {1e3 * thickness:.2f} mm range {1e3 * reach:.2f} mm "
-        f"friction {friction} {' '.join(names)}"
+        f"h {h:.4f} speed {speed:.3g} thickness {1e3 * thickness:.2f} mm "
+        f"range {1e3 * reach:.2f} mm friction {friction} {' '.join(names)}"
     )
     steps = int(np.clip(2.0 * SIZE * count / (speed * h), 0, MAX_STEPS - 10)) + 10
     return system, h, max(steps, MIN_STEPS), words

@@ -336,7 +336,10 @@ class ContactSearch:
         1 if all of it is; otherwise the gap of each pair keeps a tenth of what it was.
         """
         candidates = self.near.find_between(x, x + move)
-        part = find_free_part(x, move, candidates, self._thickness(candidates))
+        thickness, edge_thickness = self._thickness(candidates)
+        part = find_free_part(
+            x, move, candidates, (thickness, edge_thickness + self._edge_offset), self._smoothing
+        )
         points = self.contact.primitives.points
         for plane in self.contact.planes:
             gaps = (x[points] - plane.point) @ plane.normal - self._radius[points]
