@@ -71,7 +71,7 @@ def compute_free_parts(
         np.arange(4 * m).reshape(m, 4),
         np.full(m, thickness),
         is_edges,
-        smoothing,
+        np.full(m, smoothing),
         parts,
     )
     return parts

@@ -87,7 +87,7 @@ def test_gaps_below_rounding_do_not_move():
     move[0, 1] = -1.0
     parts = np.empty(1)
     loops = kernels("taut.collision.distance_kernels")
-    loops.write_free_parts(far, move, np.arange(4)[None], np.zeros(1), False, 0.0, parts)
+    loops.write_free_parts(far, move, np.arange(4)[None], np.zeros(1), False, np.zeros(1), parts)
     assert parts[0] == 0.0
 
 
@@ -180,7 +180,7 @@ def test_same_bits_on_one_thread_and_two():
             distances, features = np.empty(m), np.empty(m, dtype=np.int8)
             loops.measure_edges(x, near.edge_edge, np.full(m, 1e-6), distances, features)
             none = np.zeros(len(near.point_triangle)), np.zeros(m)
-            part = find_free_part(x, move, near, none)
+            part = find_free_part(x, move, near, none, none[1])
             found.append((near.keys.tobytes(), distances.tobytes(), features.tobytes(), part))
     finally:
         numba.set_num_threads(before)

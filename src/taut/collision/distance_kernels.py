@@ -279,21 +279,23 @@ def _free_part(x, move, particles, thickness, is_edges, square, at, along):
 
 
 @njit(
-    "void(f8[:, ::1], f8[:, ::1], i8[:, ::1], f8[::1], b1, f8, f8[::1])",
+    "void(f8[:, ::1], f8[:, ::1], i8[:, ::1], f8[::1], b1, f8[::1], f8[::1])",
     cache=True,
     error_model="numpy",
     nogil=True,
     parallel=True,
 )
-def write_free_parts(x, move, quadruples, thickness, is_edges, square, parts):
+def write_free_parts(x, move, quadruples, thickness, is_edges, squares, parts):
     """Write the part of the way x + part·move that each pair can go without coming too near.
 
     is_edges : whether a quadruple has the ends of two edges, else a point and a triangle;
     thickness : the distance, of edges √F, that a pair must exceed [m], (m,)
-    square : ε² of edges [m²]; with 0, F is their squared distance
+    squares : ε² of edges [m²], (m,); with 0, F is their squared distance
     """
     m = quadruples.shape[0]
     for chunk in prange((m + PAIRS_PER_CHUNK - 1) // PAIRS_PER_CHUNK):
         at, along = np.empty((4, 3)), np.empty((4, 3))
         for i in range(chunk * PAIRS_PER_CHUNK, min(m, (chunk + 1) * PAIRS_PER_CHUNK)):
-            parts[i] = _free_part(x, move, quadruples[i], thickness[i], is_edges, square, at, along)
+            parts[i] = _free_part(
+                x, move, quadruples[i], thickness[i], is_edges, squares[i], at, along
+            )

@@ -28,8 +28,10 @@ from taut.laws.point_triangle_contact import point_triangle_contact
 from taut.linalg.blocks import Pattern
 from taut.system.contact import CONTACT_NAME, Contact
 
-# ε in units of the range (see `edge_edge_contact`): edges keep ε/√2 more than they must.
-_SMOOTHING = 0.1
+# ε² in units of range·(range + thickness) (see `edge_edge_contact`). As one edge turns against
+# another, the closest points go from end to end while the gap at the ends changes by ε²/distance:
+# with less, barriers of thick edges have a kink that Newton's method does not get over.
+_SMOOTHING = 0.01
 # Part of the gap to a plane that a move may use up
 _PLANE_PART = 0.9
 _POINT_POINT, _POINT_EDGE, _POINT_TRIANGLE, _EDGE_EDGE, _PLANE = range(5)
@@ -189,18 +191,18 @@ class _TermBuilder:
         table: tuple[_Feature, ...],
         *,
         split: int,
-        smoothing: float,
+        smoothing: Float,
     ) -> None:
         """Add pairs that are near, (m, 4), each by the law of its closest feature."""
         for feature, (law, columns, part) in enumerate(table):
             which = np.flatnonzero(features == feature)
             if len(which):
-                offset = part * smoothing
+                own = smoothing[which]
                 extra = {
-                    _POINT_POINT: [offset],
-                    _POINT_EDGE: [smoothing, offset],
+                    _POINT_POINT: [part * own],
+                    _POINT_EDGE: [own, part * own],
                     _POINT_TRIANGLE: [],
-                    _EDGE_EDGE: [smoothing],
+                    _EDGE_EDGE: [own],
                 }[law]
                 self.add_elements(
                     law, pairs[which], columns, split, keys[which], thickness[which], extra
@@ -214,14 +216,14 @@ class _TermBuilder:
         split: int,
         keys: Int,
         thickness: Float,
-        extra: list[float],
+        extra: Sequence[Float | float],
     ) -> None:
         """Add elements of one law, with the parameters after k, thickness and range."""
         contact, m = self._contact, len(pairs)
         assert contact.k is not None and contact.range is not None
         parameters = np.empty((m, 3 + len(extra)))
-        parameters[:] = [contact.k, 0.0, contact.range, *extra]
-        parameters[:, 1] = thickness
+        for column, values in enumerate((contact.k, thickness, contact.range, *extra)):
+            parameters[:, column] = values
         places = np.tile(np.array(columns, dtype=np.int64), (m, 1))
         self._found[law].append(_Found(pairs, places, np.full(m, split), keys, parameters))
 
@@ -241,9 +243,8 @@ class ContactSearch:
         assert contact.range is not None
         self.contact, self._range = contact, contact.range
         self._radius = np.broadcast_to(contact.thickness / 2.0, len(movable))
-        self._smoothing = (_SMOOTHING * contact.range) ** 2
-        self._edge_offset = (self._smoothing / 2.0) ** 0.5
-        reach = contact.range + 2.0 * float(self._radius.max(initial=0.0)) + self._edge_offset
+        thickest = np.array([2.0 * float(self._radius.max(initial=0.0))])
+        reach = contact.range + float(self._smooth(thickest)[1][0])
         self.near = ProximityList(contact.primitives, movable, reach)
         self._pattern: tuple[int, Pattern] | None = None
         self._compiled = []
@@ -259,6 +260,11 @@ class ContactSearch:
             r[first[:, 0]] + r[first[:, 1:]].max(axis=1, initial=0.0),
             r[second[:, :2]].max(axis=1, initial=0.0) + r[second[:, 2:]].max(axis=1, initial=0.0),
         )
+
+    def _smooth(self, thickness: Float) -> tuple[Float, Float]:
+        """Return ε² of edges [m²], and the √F at which they touch [m]: no nearer than they must."""
+        squares = _SMOOTHING * self._range * (self._range + thickness)
+        return squares, np.sqrt(thickness**2 + squares / 2.0)
 
     def find_terms(self, x: Float) -> list[ContactTerm]:
         """Return the terms of all pairs within range at positions x [m], (n, 3)."""
@@ -279,13 +285,12 @@ class ContactSearch:
             features[act],
             _OF_POINT_AND_TRIANGLE,
             split=1,
-            smoothing=0.0,
+            smoothing=np.zeros(len(act)),
         )
         edges, keys = near.edge_edge, near.keys[m:]
         distances, features = np.empty(len(edges)), np.empty(len(edges), dtype=np.int8)
-        squares = np.full(len(edges), self._smoothing)
+        squares, edge_thickness = self._smooth(edge_thickness)
         loops.measure_edges(x, edges, squares, distances, features)
-        edge_thickness = edge_thickness + self._edge_offset
         _raise_if_touching(edges, distances - edge_thickness, 2)
         is_near = distances < edge_thickness + self._range
         for loose, table in enumerate((_OF_EDGES, _OF_EDGE_AND_POINT, _OF_POINTS)):
@@ -297,7 +302,7 @@ class ContactSearch:
                 features[act],
                 table,
                 split=2,
-                smoothing=self._smoothing,
+                smoothing=squares[act],
             )
         self._add_planes(x, builder)
         return builder.build(self._compiled)
@@ -337,9 +342,8 @@ class ContactSearch:
         """
         candidates = self.near.find_between(x, x + move)
         thickness, edge_thickness = self._thickness(candidates)
-        part = find_free_part(
-            x, move, candidates, (thickness, edge_thickness + self._edge_offset), self._smoothing
-        )
+        squares, edge_thickness = self._smooth(edge_thickness)
+        part = find_free_part(x, move, candidates, (thickness, edge_thickness), squares)
         points = self.contact.primitives.points
         for plane in self.contact.planes:
             gaps = (x[points] - plane.point) @ plane.normal - self._radius[points]
