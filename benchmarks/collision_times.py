@@ -59,7 +59,9 @@ def make_pairs(rng: np.random.Generator, m: int, size: int) -> tuple[Int, Int]:
     return x, move
 
 
-def compute_free_parts(x: Int, move: Int, is_edges: bool, thickness: float = 0.0) -> Float:
+def compute_free_parts(
+    x: Int, move: Int, is_edges: bool, thickness: float = 0.0, smoothing: float = 0.0
+) -> Float:
     """Return what taut takes for free, (m,)."""
     m = len(x)
     parts = np.empty(m)
@@ -69,6 +71,7 @@ def compute_free_parts(x: Int, move: Int, is_edges: bool, thickness: float = 0.0
         np.arange(4 * m).reshape(m, 4),
         np.full(m, thickness),
         is_edges,
+        np.full(m, smoothing),
         parts,
     )
     return parts

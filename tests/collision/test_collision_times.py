@@ -8,6 +8,7 @@ from benchmarks.collision_times import compute_free_parts, make_pairs, measure, 
 from taut.collision.proximity import Primitives, ProximityList, find_candidates, find_free_part
 from taut.errors import SingularState
 from taut.jit.compile import kernels
+from tests.collision.test_distances import measure_edges
 
 kinds = pytest.mark.parametrize("is_edges", [False, True], ids=["point-triangle", "edges"])
 
@@ -41,6 +42,20 @@ def test_pairs_with_a_thickness_keep_a_tenth_of_their_gap(is_edges):
     assert stopped > 50
 
 
+def test_smoothed_edges_keep_a_tenth_of_their_gap():
+    """√F, of which the barrier of edges is a function, stays a tenth above its pole as well."""
+    x, move = make_pairs(np.random.default_rng(11), 300, 50)
+    smoothing = 25.0
+    thickness = 2.0 + (smoothing / 2) ** 0.5
+    parts = compute_free_parts(x, move, True, thickness, smoothing)
+    gaps = measure_edges(x, smoothing)[0] - thickness
+    assert (parts[gaps <= 0.0] == 0.0).all()
+    for t in np.linspace(0.0, 1.0, 30):
+        at = measure_edges(x + (t * parts)[:, None, None] * move, smoothing)[0] - thickness
+        assert (at >= 0.1 * gaps - 1e-10)[gaps > 0.0].all()
+    assert np.sum((parts > 0.0) & (parts < 1.0)) > 50
+
+
 @kinds
 def test_free_part_converges_to_the_meeting(is_edges):
     """Head on, a pair uses nine tenths of its gap, within a thousandth of the way that is left."""
@@ -72,7 +87,7 @@ def test_gaps_below_rounding_do_not_move():
     move[0, 1] = -1.0
     parts = np.empty(1)
     loops = kernels("taut.collision.distance_kernels")
-    loops.write_free_parts(far, move, np.arange(4)[None], np.zeros(1), False, parts)
+    loops.write_free_parts(far, move, np.arange(4)[None], np.zeros(1), False, np.zeros(1), parts)
     assert parts[0] == 0.0
 
 
@@ -165,7 +180,7 @@ def test_same_bits_on_one_thread_and_two():
             distances, features = np.empty(m), np.empty(m, dtype=np.int8)
             loops.measure_edges(x, near.edge_edge, np.full(m, 1e-6), distances, features)
             none = np.zeros(len(near.point_triangle)), np.zeros(m)
-            part = find_free_part(x, move, near, none)
+            part = find_free_part(x, move, near, none, none[1])
             found.append((near.keys.tobytes(), distances.tobytes(), features.tobytes(), part))
     finally:
         numba.set_num_threads(before)

@@ -73,7 +73,7 @@ def test_collision_times_are_before_theirs(crumpled):
     loops = kernels("taut.collision.distance_kernels")
     parts = np.empty(len(ours.point_triangle))
     none = np.zeros(len(parts)), np.zeros(len(ours.edge_edge))
-    loops.write_free_parts(x, move, ours.point_triangle, none[0], False, parts)
+    loops.write_free_parts(x, move, ours.point_triangle, none[0], False, none[0], parts)
     ccd = ipctk.TightInclusionCCD(conservative_rescaling=1.0)
     end, hits = x + move, 0
     for q, part in zip(ours.point_triangle, parts, strict=True):
@@ -82,7 +82,7 @@ def test_collision_times_are_before_theirs(crumpled):
             hits += 1
             assert part <= time + 1e-6
     assert hits > 10
-    whole = find_free_part(x, move, ours, none)
+    whole = find_free_part(x, move, ours, none, none[1])
     mesh = ipctk.CollisionMesh(x, primitives.edges, primitives.triangles)
     theirs = ipctk.compute_collision_free_stepsize(mesh, x, end, narrow_phase_ccd=ccd)
     assert 0.0 < whole <= theirs + 1e-6

@@ -226,14 +226,17 @@ def _edge_distance(x):
 
 
 @njit(error_model="numpy")
-def _distance(x, is_edges):
-    if is_edges:
-        return _edge_distance(x)
-    return closest_on_triangle(x, 0, 1, 2, 3)[0]
+def _distance(x, is_edges, square):
+    if not is_edges:
+        return closest_on_triangle(x, 0, 1, 2, 3)[0]
+    if square > 0.0:
+        # √F is the least length of vectors that a move of the edges changes by as much at most.
+        return closest_on_edges(x, 0, 1, 2, 3, square)[0]
+    return _edge_distance(x)
 
 
 @njit(error_model="numpy")
-def _free_part(x, move, particles, thickness, is_edges, at, along):
+def _free_part(x, move, particles, thickness, is_edges, square, at, along):
     """Return the part of the way that a pair can go, from 0 to 1; at, along : scratch, (4, 3)."""
     largest = 0.0
     for k in range(3):
@@ -254,7 +257,7 @@ def _free_part(x, move, particles, thickness, is_edges, at, along):
             second = max(second, length)
     approach = first + second
     reserve = thickness + ROUNDING * largest
-    gap = _distance(at, is_edges) - reserve
+    gap = _distance(at, is_edges, square) - reserve
     if not gap > 0.0:
         return 0.0
     if gap >= approach:
@@ -271,25 +274,28 @@ def _free_part(x, move, particles, thickness, is_edges, at, along):
         for i in range(4):
             for k in range(3):
                 at[i, k] = x[particles[i], k] + t * along[i, k]
-        gap = _distance(at, is_edges) - reserve
+        gap = _distance(at, is_edges, square) - reserve
     return t
 
 
 @njit(
-    "void(f8[:, ::1], f8[:, ::1], i8[:, ::1], f8[::1], b1, f8[::1])",
+    "void(f8[:, ::1], f8[:, ::1], i8[:, ::1], f8[::1], b1, f8[::1], f8[::1])",
     cache=True,
     error_model="numpy",
     nogil=True,
     parallel=True,
 )
-def write_free_parts(x, move, quadruples, thickness, is_edges, parts):
+def write_free_parts(x, move, quadruples, thickness, is_edges, squares, parts):
     """Write the part of the way x + part·move that each pair can go without coming too near.
 
     is_edges : whether a quadruple has the ends of two edges, else a point and a triangle;
-    thickness : the distance that a pair must exceed [m], (m,)
+    thickness : the distance, of edges √F, that a pair must exceed [m], (m,)
+    squares : ε² of edges [m²], (m,); with 0, F is their squared distance
     """
     m = quadruples.shape[0]
     for chunk in prange((m + PAIRS_PER_CHUNK - 1) // PAIRS_PER_CHUNK):
         at, along = np.empty((4, 3)), np.empty((4, 3))
         for i in range(chunk * PAIRS_PER_CHUNK, min(m, (chunk + 1) * PAIRS_PER_CHUNK)):
-            parts[i] = _free_part(x, move, quadruples[i], thickness[i], is_edges, at, along)
+            parts[i] = _free_part(
+                x, move, quadruples[i], thickness[i], is_edges, squares[i], at, along
+            )

@@ -174,19 +174,25 @@ def _is_within(x: Float, reference: Float | None, skin: float) -> bool:
 
 
 def find_free_part(
-    x: Float, move: Float, candidates: Candidates, thickness: tuple[Float, Float]
+    x: Float,
+    move: Float,
+    candidates: Candidates,
+    thickness: tuple[Float, Float],
+    smoothing: Float,
 ) -> float:
     """Return the part of the way x + part·move, at most 1, that no pair's contact bounds.
 
     thickness : distance that each pair must exceed [m], of points and triangles, and of edges
+    smoothing : ε² [m²] of edges, (l,), whose distance is √F (see `distance_kernels`): it must be
+        what a barrier is a function of, or the move ends so near its pole that nothing comes back
     """
     loops = kernels("taut.collision.distance_kernels")
     least = 1.0
-    for quadruples, own, is_edges in (
-        (candidates.point_triangle, thickness[0], False),
-        (candidates.edge_edge, thickness[1], True),
+    for quadruples, own, is_edges, squares in (
+        (candidates.point_triangle, thickness[0], False, np.zeros(len(thickness[0]))),
+        (candidates.edge_edge, thickness[1], True, smoothing),
     ):
         parts = np.empty(len(quadruples))
-        loops.write_free_parts(x, move, quadruples, own, is_edges, parts)
+        loops.write_free_parts(x, move, quadruples, own, is_edges, squares, parts)
         least = min(least, float(parts.min(initial=1.0)))
     return least

@@ -27,8 +27,10 @@ from taut.system.contact_terms import (
     compile_laws,
 )
 
-# ε in units of the range (see `edge_edge_contact`): edges keep ε/√2 more than they must.
-_SMOOTHING = 0.1
+# ε² in units of range·(range + thickness) (see `edge_edge_contact`). As one edge turns against
+# another, the closest points go from end to end while the gap at the ends changes by ε²/distance:
+# with less, barriers of thick edges have a kink that Newton's method does not get over.
+_SMOOTHING = 0.01
 # Part of the gap to a plane that a move may use up
 _PLANE_PART = 0.9
 _MAX_NAMED_PAIRS = 5  # in an error
@@ -48,10 +50,8 @@ class ContactSearch:
         assert contact.range is not None
         self.contact, self._range, self._movable = contact, contact.range, movable
         self._radius = np.broadcast_to(contact.thickness / 2.0, len(movable))
-        self._smoothing = (_SMOOTHING * contact.range) ** 2
-        self._edge_offset = (self._smoothing / 2.0) ** 0.5
-        reach = contact.range + 2.0 * float(self._radius.max(initial=0.0)) + self._edge_offset
-        self._reach = reach
+        thickest = np.array([2.0 * float(self._radius.max(initial=0.0))])
+        self._reach = contact.range + float(self._smooth(thickest)[1][0])
         self._near = self._list_near()
         self._kept: tuple[Candidates, Candidates] | None = None
         self._pattern: tuple[Candidates, Pattern] | None = None
@@ -167,6 +167,11 @@ class ContactSearch:
             r[second[:, :2]].max(axis=1, initial=0.0) + r[second[:, 2:]].max(axis=1, initial=0.0),
         )
 
+    def _smooth(self, thickness: Float) -> tuple[Float, Float]:
+        """Return ε² of edges [m²], and the √F at which they touch [m]: no nearer than they must."""
+        squares = _SMOOTHING * self._range * (self._range + thickness)
+        return squares, np.sqrt(thickness**2 + squares / 2.0)
+
     def _measure(
         self, x: Float, near: Candidates
     ) -> tuple[tuple[Float, Float], tuple[Float, Float], tuple[Features, Features]]:
@@ -178,9 +183,8 @@ class ContactSearch:
         loops.measure_points_and_triangles(x, near.point_triangle, distances, features)
         edge_distances = np.empty(len(edges))
         edge_features = np.empty(len(edges), dtype=np.int8)
-        squares = np.full(len(edges), self._smoothing)
+        squares, edge_thickness = self._smooth(edge_thickness)
         loops.measure_edges(x, edges, squares, edge_distances, edge_features)
-        edge_thickness += self._edge_offset
         gaps = (distances - thickness, edge_distances - edge_thickness)
         return gaps, (thickness, edge_thickness), (features, edge_features)
 
@@ -201,8 +205,9 @@ class ContactSearch:
             features[0][act],
             OF_POINT_AND_TRIANGLE,
             split=1,
-            smoothing=0.0,
+            smoothing=np.zeros(len(act)),
         )
+        squares = self._smooth(self._thickness(near)[1])[0]
         for loose, table in enumerate((OF_EDGES, OF_EDGE_AND_POINT, OF_POINTS)):
             act = np.flatnonzero((gaps[1] < self._range) & (near.loose == loose))
             builder.add(
@@ -212,16 +217,13 @@ class ContactSearch:
                 features[1][act],
                 table,
                 split=2,
-                smoothing=self._smoothing,
+                smoothing=squares[act],
             )
         self._add_planes(x, builder)
         return builder.build(self._compiled)
 
     def has_energy(self, x: Float) -> bool:
-        """Whether the barriers of all pairs have a value at positions x [m], (n, 3).
-
-        Of edges they have none already where these come nearer than ε/√2 to touching.
-        """
+        """Whether the barriers of all pairs have a value at positions x [m], (n, 3)."""
         try:
             self.find_terms(x)
         except SingularState:
@@ -262,7 +264,9 @@ class ContactSearch:
         1 if all of it is; otherwise the gap of each pair keeps a tenth of what it was.
         """
         candidates = self._candidates(self._near.find_between(x, x + move))
-        part = find_free_part(x, move, candidates, self._thickness(candidates))
+        thickness, edge_thickness = self._thickness(candidates)
+        squares, edge_thickness = self._smooth(edge_thickness)
+        part = find_free_part(x, move, candidates, (thickness, edge_thickness), squares)
         points = self.contact.primitives.points[self._movable[self.contact.primitives.points]]
         for plane in self.contact.planes:
             gaps = plane.measure_gaps(x[points]) - self._radius[points]

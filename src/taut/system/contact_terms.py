@@ -167,18 +167,18 @@ class TermBuilder:
         table: tuple[Feature, ...],
         *,
         split: int,
-        smoothing: float,
+        smoothing: Float,
     ) -> None:
         """Add pairs that are near, (m, 4), each by the law of its closest feature."""
         for feature, (law, columns, part) in enumerate(table):
             which = np.flatnonzero(features == feature)
             if len(which):
-                offset = part * smoothing
+                own = smoothing[which]
                 extra = {
-                    _POINT_POINT: [offset],
-                    _POINT_EDGE: [smoothing, offset],
+                    _POINT_POINT: [part * own],
+                    _POINT_EDGE: [own, part * own],
                     _POINT_TRIANGLE: [],
-                    _EDGE_EDGE: [smoothing],
+                    _EDGE_EDGE: [own],
                 }[law]
                 self.add_elements(
                     law, pairs[which], columns, split, keys[which], thickness[which], extra
@@ -192,15 +192,15 @@ class TermBuilder:
         split: int,
         keys: Int,
         thickness: Float,
-        extra: list[float],
+        extra: Sequence[Float | float],
     ) -> None:
         """Add elements of one law, with the parameters after k, thickness and range."""
         contact, m = self._contact, len(pairs)
         assert contact.k is not None
         assert contact.range is not None
         parameters = np.empty((m, 3 + len(extra)))
-        parameters[:] = [contact.k, 0.0, contact.range, *extra]
-        parameters[:, 1] = thickness
+        for column, values in enumerate((contact.k, thickness, contact.range, *extra)):
+            parameters[:, column] = values
         places = np.tile(np.array(columns, dtype=np.int64), (m, 1))
         self._found[law].append(_Found(pairs, places, np.full(m, split), keys, parameters))
 

@@ -9,5 +9,5 @@
 - frames and shells through limit points: `_paths`; trusses: `_trusses`
 - sheets and solids: `_lattices`, `_moduli`, `_continua`, `_shells`, `_pressure`, `_forms`, `_films`
 
-Each of the twenty-one last files is one group of cases; its name without the underscore is the group.
+Each of the last 21 files is one group of cases; its name without the underscore is the group.
 """

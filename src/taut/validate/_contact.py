@@ -293,11 +293,13 @@ def pull_over_cylinder(mu: float, angle: float, edges: int, *, steps: int = 10) 
     beyond = length * (places - np.clip(places, 0, edges))
     # Chords are outside of the cylinder, within range.
     rope = (radius / np.cos(angle / edges / 2) + reach / 2) * outwards + beyond[:, None] * along
+    if angle > 1.75 * np.pi:  # a slight pitch, so that the ends pass each other
+        rope[:, 2] = 0.05 * radius * np.clip(places / edges, 0.0, 1.0)
     n = len(rope)
     links = np.array(neighbour_pairs(n - 1))
     axis = [[0.0, 0.0, -1.0], [0.0, 0.0, 1.0]]
     rest = np.linalg.norm(np.diff(rope, axis=0), axis=1)
-    stiffness = 2e3 / length
+    stiffness = 2e4 / length
     system = build_system(
         np.concatenate([rope, axis]),
         mass=1e-6,
