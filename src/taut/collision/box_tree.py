@@ -46,9 +46,14 @@ class Boxes:
         >>> boxes.low.tolist(), boxes.high.tolist()
         ([[-0.5, -0.5, -0.5]], [[1.5, 2.5, 3.5]])
         """
-        corners = [x[primitives] for x in positions]
-        low = np.minimum.reduce([c.min(axis=1) for c in corners]) - margin
-        high = np.maximum.reduce([c.max(axis=1) for c in corners]) + margin
+        # Corner by corner: reductions over a short axis take ten times as long.
+        corners = [x[primitives[:, k]] for x in positions for k in range(primitives.shape[1])]
+        low, high = corners[0].copy(), corners[0].copy()
+        for corner in corners[1:]:
+            np.minimum(low, corner, out=low)
+            np.maximum(high, corner, out=high)
+        low -= margin
+        high += margin
         return Boxes(np.ascontiguousarray(low), np.ascontiguousarray(high))
 
     def __len__(self) -> int:

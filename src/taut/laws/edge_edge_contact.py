@@ -19,8 +19,8 @@ def edge_edge_contact(x, k, thickness, range, smoothing):
         F = min over s, t of |x₀ + s(x₁ - x₀) - x₂ - t(x₃ - x₂)|² + ε²((s - ½)² + (t - ½)²).
 
     Closest points of parallel edges are not unique, and their distance has a kink; F has none. It
-    exceeds the squared distance by ε²/2 at most: with r = √(r₀² + ε²/2) edges never come nearer than
-    r₀. `taut.contact` supplies the elements as bodies move, where the closest points are
+    exceeds the squared distance by ε²/2 at most: with r = √(r₀² + ε²/2) edges never come nearer
+    than r₀. `taut.contact` supplies the elements as bodies move, where the closest points are
     inside of both edges. Derived in docs/theory/10-contact.md.
     """
     e, f, r = x[1] - x[0], x[3] - x[2], x[0] - x[2]

@@ -38,8 +38,9 @@ MINIMISERS = get_args(MinimiserName)
 # Number of stage lengths whose factorisations L-BFGS keeps: whole and half steps, and the last
 # step of a run.
 _MAX_FACTORS = 4
-# How far a particle moves in a step, in units of what its speed says
-_TRAVEL = 1.2
+# For how much of the way that the fastest particle goes in a step near pairs are listed at once.
+# Lists for all of it are several times as long, and took more time than making them anew.
+_TRAVEL = 0.3
 
 
 class LinearImplicit(Integrator):

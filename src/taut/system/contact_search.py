@@ -162,6 +162,9 @@ class ContactSearch:
         """Return the distances at which pairs touch [m]: points and triangles; edges."""
         r = self._radius
         first, second = candidates.point_triangle, candidates.edge_edge
+        if self.contact.thickness.ndim == 0:
+            thickness = float(self.contact.thickness)
+            return np.full(len(first), thickness), np.full(len(second), thickness)
         return (
             r[first[:, 0]] + r[first[:, 1:]].max(axis=1, initial=0.0),
             r[second[:, :2]].max(axis=1, initial=0.0) + r[second[:, 2:]].max(axis=1, initial=0.0),
