@@ -23,6 +23,7 @@ _MAX_NEIGHBOURS = 2  # of a particle in a chain
 _MAX_PARTICLES = 3  # of an element: links, and hinges between them
 _STRETCH = 1.1  # of the longest link, where stiffness is measured
 _FALL = 10.0  # of loads from one to the next
+_MIN_SOFTENING = 50.0  # chains that are softer find their equilibrium without this
 
 
 def choose_load_factors(system: System, state: State, loads: Float) -> list[float]:
@@ -51,7 +52,7 @@ def choose_load_factors(system: System, state: State, loads: Float) -> list[floa
     between = pattern.rows != pattern.indices
     links = -np.trace(stiffness.data[between], axis1=1, axis2=2)
     softening = float(np.median(links) * np.median(members.rest_length)) / total
-    if not softening > _FALL:
+    if not softening > _MIN_SOFTENING:
         return []
     count = int(np.ceil(np.log10(softening)))
     return [softening / _FALL**i for i in range(count)]

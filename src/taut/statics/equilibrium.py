@@ -94,7 +94,7 @@ def equilibrium(
     system: System,
     state: State | None = None,
     *,
-    loads: Iterable[float] = (1.0,),
+    loads: Iterable[float] | None = None,
     tolerance: Tolerance | None = None,
     solver: SolverName = "auto",
 ) -> Equilibrium:
@@ -103,7 +103,7 @@ def equilibrium(
     state : where to start (default: the initial state)
     loads : load factors, reached one after the other: the laws that are linear in the positions
         (gravity, given forces) are multiplied by them. A load step that does not converge is
-        halved. The default is 1, which slack chains approach from larger factors
+        halved (default: 1, which slack chains approach from larger factors)
     tolerance : on the unbalanced force of each particle (default: `Tolerance(relative=1e-8)`, a
         part of its gross force)
     solver : "auto", "direct" or "cg", as in a time step. Stability is decided by the signs of
@@ -124,15 +124,16 @@ def equilibrium(
     >>> found.outcome, found.stability.stable, found.reactions[[0, 10], 1].round(4)
     ('converged', True, array([5.3955, 5.3955]))
     """
-    factors = _check_loads(loads)
+    factors = [1.0] if loads is None else _check_loads(loads)
     start = check_static(system, state, "equilibrium")
     tolerance = check_tolerance(tolerance, "equilibrium")
     chosen = make_solver(solver)
     search = EquilibriumSearch(system, start, chosen, tolerance)
     path: list[LoadStep] = []
     reached = 0.0
-    if factors == [1.0]:
-        for factor in choose_load_factors(system, start, search.objective.find_loads(start.q)):
+    if loads is None:
+        larger = choose_load_factors(system, start, search.objective.find_loads(start.q))
+        for factor in larger:
             search.advance(reached, factor)
             reached = factor
     for factor in factors:
