@@ -2,7 +2,7 @@
 
 A list of candidates (a Verlet list) is made at reference positions: all pairs whose boxes, enlarged
 by half the reach and by a skin, meet. It has every pair nearer than the reach until a particle has
-moved by more than the skin; only then is it made anew.
+moved by more than the skin; only then is it rebuilt.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class ProximityList:
 
     Two lists. The wide one has all pairs that may come near while particles travel; boxes find it.
     The narrow one has those of the wide list whose distance is less than the reach and two skins;
-    it decides on the sparsity pattern, and is made anew as soon as a particle has moved by more
+    it decides on the sparsity pattern, and is rebuilt as soon as a particle has moved by more
     than its skin, which costs one evaluation of distances.
     """
 
@@ -150,7 +150,7 @@ class ProximityList:
         return _is_within(x, self._wide_reference, self._wide_skin)
 
     def update(self, x: Float) -> None:
-        """Make the lists anew where a particle has moved by more than their skins."""
+        """Rebuild the lists where a particle has moved by more than their skins."""
         if not self._has_wide(x):
             margin = 0.5 * self.reach + self._wide_skin
             self._wide = find_candidates(self.primitives, self.movable, margin, x)

@@ -39,7 +39,7 @@ MINIMISERS = get_args(MinimiserName)
 # step of a run.
 _MAX_FACTORS = 4
 # For how much of the way that the fastest particle goes in a step near pairs are listed at once.
-# Lists for all of it are several times as long, and took more time than making them anew.
+# Lists for all of it are several times as long, and took more time than rebuilding them.
 _TRAVEL = 0.3
 
 

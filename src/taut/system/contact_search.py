@@ -70,7 +70,7 @@ class ContactSearch:
 
         travel : how far particles will move, roughly [m]
 
-        The list of near pairs is made anew: what a step computes then depends on its start alone,
+        The list of near pairs is rebuilt: what a step computes then depends on its start alone,
         and a resumed run has the same bits.
         """
         if self._apart is not x:
