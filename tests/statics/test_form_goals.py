@@ -8,7 +8,7 @@ from taut import laws
 
 
 def test_target_length():
-    """A loaded cable whose halves shall be 1.25 m long over a span of 2 m sags by 0.75 m."""
+    """A loaded cable with a goal of 1.25 m for each half, over a span of 2 m sags by 0.75 m."""
     form = taut.form_finding(
         [[0, 0, 0], [1, 0, -0.5], [2, 0, 0]],
         fixed=[0, 2],

@@ -1,4 +1,4 @@
-"""Integrators of a user's own: the bases of taut.step, and what is said of unfinished ones."""
+"""Users' own integrators: the base classes of taut.step, and the errors of incomplete ones."""
 
 import re
 from pathlib import Path

@@ -201,8 +201,9 @@ class System:
     def with_(self, **changes: Any) -> System:
         """Return a system with some arguments changed; unchanged laws are not placed again.
 
-        If laws have only other values of parameters, as `BoundLaw.with_` gives them, it costs less
-        than a step: nothing is analysed again, and solvers continue with what they know.
+        If laws have only other values of parameters, as `BoundLaw.with_` gives them, nothing is
+        analysed again, and solvers continue with what they know: some 30 µs, and 100 µs more in the
+        first step after it.
 
         >>> import taut
         >>> spring, weight = taut.laws.spring([[0, 1]], k=10.0), taut.laws.gravity()

@@ -278,7 +278,7 @@ def _momentum_of_first(blocks: System, state: State) -> float:
 def pull_over_cylinder(mu: float, angle: float, edges: int, *, steps: int = 10) -> float:
     """Return the ratio of tensions of a rope that is pulled over a cylinder.
 
-    angle : of the arc [rad], of so many edges, after which the rope goes on along its tangents
+    angle : of the arc [rad], divided into edges, after which the rope goes on along its tangents
 
     The cylinder is one edge, its axis, with a thickness. One end of the rope is pulled with a
     constant force and the other moves at twenty times the slip speed; the rope has next to no mass.
