@@ -73,8 +73,10 @@ def test_a_saddle_is_left_in_few_iterations(points):
     assert report.outcome in ("converged", "rounding floor")
     values = np.array([point.value for point in points])
     assert int((values > 0.1 * values[0]).sum()) < 20, "the body must unfold"
-    assert int((values > 1e-4 * values[0]).sum()) < 100
-    assert system.V(state) < 1e-8 * system.V(system.initial_state()), "and not be caught halfway"
+    assert report.iterations < 100
+    matrix = system.K(state).toarray() + np.diag(np.repeat(system.mass, 3)) / 5e-3**2
+    free = matrix[3:, 3:]  # the first particle is fixed
+    assert np.linalg.eigvalsh(free)[0] > 0.0, "and end in a minimum, not on another saddle"
 
 
 @pytest.mark.parametrize("solver", [Direct, Multigrid])

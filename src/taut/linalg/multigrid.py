@@ -188,8 +188,8 @@ class _MultigridModel(QuadraticModel):
     def __init__(
         self, multigrid: Multigrid, hessian: BlockMatrix, b: Float, targets: Float, power: float
     ) -> None:
-        super().__init__()
         b = np.ascontiguousarray(b)
+        super().__init__(hessian, b)
         self._x, self._residual = np.zeros_like(b), b.copy()
         self._multigrid, self._targets, self._power = multigrid, targets, power
         self._limit = multigrid.max_iterations or MAX_MODEL_ITERATIONS

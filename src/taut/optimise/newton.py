@@ -1,10 +1,11 @@
 """Newton's method in a trust region, with a certificate.
 
-Each iteration minimises the quadratic model of the objective, ∇Φ·x + ½x·H x with the Hessian H,
+Each iteration lowers the quadratic model of the objective, ∇Φ·x + ½x·H x with the Hessian H,
 within |x| ≤ radius (`taut.linalg.trust_region`), and moves there if the objective falls as the
 model promised. The radius follows how well it promised. Near the solution the minimum lies inside,
 and convergence is superlinear. Where H is indefinite, as for cloth that starts flat and begins to
-wrinkle, the step goes to the boundary along the negative curvature; so a saddle is left quickly.
+wrinkle, the step uses the absolute values of its eigenvalues, so that every wrinkle grows by what
+its own curvature says; where that proves right, steps become longer, and a saddle is left quickly.
 
 The metric |x|² = x·H⁺x is that of the positive semi-definite parts of the elements' Hessians, as
 far as one cycle of a multigrid knows it. It is also the preconditioner, and it makes the region
@@ -65,6 +66,8 @@ _MAX_IDLE_ITERATIONS = 1  # iterations without progress after which the rounding
 _MIN_RATIO = 1e-4
 _AIM = 0.5  # … the radius is chosen so that the next one misses this part; …
 _GOOD_RATIO = 0.75  # … with more, a step that ended inside need not bound the next one.
+# With less than this, negative curvatures are trusted less again; with more than the above, more.
+_BAD_RATIO, _LESS_CAUTION = 0.25, 0.25
 # Bounds of the ratio between one radius and the next
 _MAX_GROWTH, _MAX_SHRINKAGE = 3.0, 0.05
 # A step inside that misses its promise by less is not relaxed. Others are, where particles have …
@@ -119,6 +122,7 @@ class _TrustRegion:
         self._objective, self._solver, self._descent = objective, solver, descent
         self._first_residual = self._worst_residual(self._units())
         self._previous: Float | None = None  # unknowns before the last step
+        self._caution = 1.0  # factor on negative curvatures, see `trust_region`
         self.radius = 0.0
 
     def find_step(self) -> Step | None:
@@ -127,9 +131,9 @@ class _TrustRegion:
         start, targets = descent.point, self._linear_targets()
         model = self._build_model(targets)
         while model is not None:
-            done = model.iterations
+            done, allowed = model.iterations, self.radius or np.inf
             with descent.timed("solving"):
-                step = model.minimise(self.radius)
+                step = model.minimise(self.radius, self._caution)
             descent.linear_iterations += model.iterations - done
             if step.ending == "inside" and not step.converged and self._solver.fall_back():
                 model = self._build_model(targets)
@@ -153,7 +157,7 @@ class _TrustRegion:
                 trial, move, previous = relaxed, relaxed.y - start.y, relaxed.y
             change, hidden = self._change(start, trial, move)
             ratio = -change / step.decrease if step.decrease > 0.0 else 0.0
-            self._adapt(ratio, step)
+            self._adapt(ratio, step, allowed)
             if ratio > _MIN_RATIO:
                 self._previous = previous
                 return Step(trial, change, hidden)
@@ -209,18 +213,25 @@ class _TrustRegion:
             return change, False
         return 0.5 * dot(move, start.gradient + trial.gradient), True
 
-    def _adapt(self, ratio: float, step: ModelStep) -> None:
+    def _adapt(self, ratio: float, step: ModelStep, allowed: float) -> None:
         """Adapt the radius to the part of the promised decrease that a step has achieved.
 
         What the model misses grows as the square of the step, relative to what it promises: the
         stretch of a spring that moves sideways. So a step shorter by √(½/(1 - ratio)) should
-        achieve half of its promise.
+        achieve half of its promise. A step that could have been longer, but for the absolute value
+        of a negative curvature, and kept its promise, lets the next one go further along it.
+
+        allowed : the radius that the step was found with
         """
         factor = (_AIM / max(1.0 - ratio, _AIM / _MAX_GROWTH**2)) ** 0.5
         if step.ending == "inside" and ratio > _GOOD_RATIO:
             self.radius = max(self.radius, _MAX_GROWTH * step.length)
         else:
             self.radius = step.length * max(factor, _MAX_SHRINKAGE)
+        if step.ending == "boundary" and step.length < 0.99 * allowed and ratio > _GOOD_RATIO:
+            self._caution *= _LESS_CAUTION
+        elif step.ending == "boundary" and ratio < _BAD_RATIO:
+            self._caution = min(1.0, self._caution / _LESS_CAUTION)
 
     def _units(self) -> Float:
         """Each particle's target or the rounding of its gross force, the larger one [N], (n,)."""
