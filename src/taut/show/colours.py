@@ -26,6 +26,8 @@ BACKS = (
     "#b8b391",
     "#a3a0bb",
 )  # of the back sides of the same bodies
+OBSTACLE, OBSTACLE_BACK = "#c4bdb2", "#a9a297"  # of bodies that are held altogether
+GROUND = "#dfe1e5"
 HELD = "#b3261e"
 UNKNOWN = "#9a9a9a"  # of points without a value
 

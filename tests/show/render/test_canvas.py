@@ -9,7 +9,7 @@ from taut.mesh.mesh import Mesh
 from taut.show.colours import BACKS, BODIES, parse_colour
 from taut.show.render._cameras import Camera, frame_points
 from taut.show.render._canvas import BACKGROUND, Canvas
-from taut.show.render._shapes import LIGHT
+from taut.show.render._floor import LIGHT
 from taut.show.visual_model import VisualBody, VisualModel, model_from_system
 
 SIZE = (240, 180)
@@ -28,7 +28,7 @@ def picture(model, q, camera, points=None, torn=NOTHING):
     canvas = Canvas(model, SIZE, q if points is None else points)
     try:
         canvas.show(q, torn=torn)
-        return canvas.draw(camera).astype(int), canvas.ground
+        return canvas.draw(camera).astype(int), canvas.floor.height
     finally:
         canvas.close()
 
