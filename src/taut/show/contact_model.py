@@ -48,6 +48,25 @@ def is_ground(plane: Plane) -> bool:
     return bool(np.linalg.norm(plane.normal - _UP) < _MAX_TILT)
 
 
+def make_square(plane: Plane, middle: Float, size: float) -> Float:
+    """Return the corners of a square in a plane [m], (4, 3), in turn, as seen from its free side.
+
+    middle : the square is around the point of the plane that is nearest to it [m], (3,)
+    size : half of its sides [m]
+
+    >>> plane = Plane(np.zeros(3), np.array([0.0, 1.0, 0.0]))
+    >>> corners = make_square(plane, np.array([2.0, 5.0, 0.0]), 1.0)
+    >>> corners.mean(axis=0).tolist(), np.ptp(corners, axis=0).tolist()
+    ([2.0, 0.0, 0.0], [2.0, 0.0, 2.0])
+    """
+    centre = middle - plane.measure_gaps(middle[None])[0] * plane.normal
+    across = np.cross(plane.normal, np.eye(3)[np.argmin(np.abs(plane.normal))])
+    e1 = across / np.linalg.norm(across)
+    e2 = np.cross(plane.normal, e1)
+    ways = ((-1, -1), (1, -1), (1, 1), (-1, 1))
+    return np.array([centre + size * (a * e1 + b * e2) for a, b in ways])
+
+
 def find_thickness(scene: Scene, body: str) -> float:
     """Return the thickness with which a body of a scene touches others [m]."""
     table = scene.file.contact

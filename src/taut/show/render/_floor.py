@@ -18,9 +18,8 @@ import numpy as np
 from taut.arrays import Bytes, Float, Int
 from taut.extras import import_extra
 from taut.show.colours import GROUND, parse_colour
-from taut.show.contact_model import is_ground
+from taut.show.contact_model import is_ground, make_square
 from taut.show.visual_model import VisualModel
-from taut.system.contact import Plane
 
 LIGHT = np.array([0.22, -1.0, -0.12])
 """The direction in which light falls on the ground."""
@@ -59,19 +58,7 @@ class Floor:
         middle = (points.min(axis=0) + points.max(axis=0)) / 2
         for plane in model.planes:
             opacity = 1.0 if is_ground(plane) else _PLANE_OPACITY
-            self._add_plane(plane, middle, _PLANE_SIZE * scale, opacity)
-
-    def _add_plane(self, plane: Plane, middle: Float, size: float, opacity: float) -> None:
-        """Add a square around the point of a plane that is nearest to the middle [m], (3,)."""
-        centre = middle - ((middle - plane.point) @ plane.normal) * plane.normal
-        axis = np.eye(3)[np.argmin(np.abs(plane.normal))]
-        e1 = np.cross(plane.normal, axis)
-        e1 /= np.linalg.norm(e1)
-        e2 = np.cross(plane.normal, e1)
-        corners = [
-            centre + size * (a * e1 + b * e2) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))
-        ]
-        self._add_square(np.array(corners), _fade_plane(opacity))
+            self._add_square(make_square(plane, middle, _PLANE_SIZE * scale), _fade_plane(opacity))
 
     def _add_square(self, corners: Float, pixels: Bytes) -> Any:
         """Add a square with corners [m], (4, 3), and a picture (p, p, 4), row 0 at the first."""
