@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from taut.arrays import Bytes, Float
+from taut.arrays import Float
 from taut.errors import SingularState
-from taut.show.colours import map_to_colours
 from taut.show.contact_model import ContactForces
 from taut.show.view._appearance import Extent, find_obstacles, round_up
 from taut.show.visual_model import VisualModel
 
 # In radii of the scene: the longest arrow, and the parts of all
-_LONGEST, _SHAFT, _HEAD, _HEAD_LENGTH = 0.3, 0.004, 0.01, 0.025
+_LONGEST, _SHAFT, _HEAD, _HEAD_LENGTH = 0.4, 0.005, 0.013, 0.03
+_COLOUR = (194, 65, 12)
 _MIN_SHARE = 0.01  # of the longest arrow: shorter ones are not drawn
 
 
@@ -33,11 +33,10 @@ class ContactArrows:
         self._forces, self._radius, self.limit = ContactForces(model.system), extent.radius, 0.0
         # Bodies push obstacles back with the same forces: arrows there would tell nothing new.
         self._is_shown = ~find_obstacles(model)
-        points, colours = self._make_arrows(np.zeros((0, 3)), np.zeros((0, 3)))
         self._node = scene.add_arrows(
             "/contact forces",
-            points,
-            colours,
+            np.zeros((1, 2, 3)),
+            _COLOUR,
             shaft_radius=_SHAFT * extent.radius,
             head_radius=_HEAD * extent.radius,
             head_length=_HEAD_LENGTH * extent.radius,
@@ -52,22 +51,19 @@ class ContactArrows:
             except SingularState:  # a pinned particle may be where an obstacle has moved
                 visible = False
             else:
-                self._node.points, self._node.colors = self._make_arrows(q, forces)
+                self._node.points = self._make_arrows(q, forces)
         if self._node.visible != visible:
             self._node.visible = visible
 
-    def _make_arrows(self, q: Float, forces: Float) -> tuple[Float, Bytes]:
-        """Return ends [m], (m, 2, 3), and colours, (m, 3), of all arrows.
+    def _make_arrows(self, q: Float, forces: Float) -> Float:
+        """Return both ends of all arrows [m], (m, 2, 3).
 
         Without forces, one arrow of no length: the browser does not accept an empty list.
         """
-        sizes = np.sqrt(np.einsum("ij,ij->i", forces, forces))
-        if len(q):
-            sizes = np.where(self._is_shown, sizes, 0.0)
-        self.limit = max(self.limit, round_up(float(sizes.max(initial=0.0))))
+        sizes = np.where(self._is_shown, np.sqrt(np.einsum("ij,ij->i", forces, forces)), 0.0)
+        self.limit = max(self.limit, round_up(float(sizes.max())))
         drawn = sizes > _MIN_SHARE * self.limit
         if not drawn.any():
-            return np.zeros((1, 2, 3)), np.zeros((1, 3), np.uint8)
+            return np.zeros((1, 2, 3))
         ways = _LONGEST * self._radius / self.limit * forces[drawn]
-        points = np.stack([q[drawn], q[drawn] + ways], axis=1)
-        return points, map_to_colours(sizes[drawn], 0.0, self.limit, "warm")
+        return np.stack([q[drawn], q[drawn] + ways], axis=1)
