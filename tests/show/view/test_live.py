@@ -449,4 +449,5 @@ def test_a_step_with_contact_that_fails_is_divided(run):
     failed = live.wait(lambda now: bool(now.error) and not now.playing)
     assert (failed.step, failed.drags) == (1, ())  # nothing pulls any more
     integrator.longest = H
-    assert step_live(live).step == 2
+    live.step()
+    assert live.wait(lambda now: now.step == 2).error == ""
