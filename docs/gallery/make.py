@@ -26,7 +26,7 @@ HEAD = """# Gallery
 The built-in scenes (`taut scenes`), each at a characteristic moment. `taut run NAME` runs a scene and writes a run folder, and
 [`taut render`](guide/pictures.md) draws the run. [make.py](gallery/make.py) draws all pictures of this page.
 
-![The hanging cloth, at three quarters of its real speed](gallery/cloth.gif)
+![Jellies fall into a bowl, at half of their real speed](gallery/bowl.gif)
 """
 
 # scene → when [s], and how it is drawn
@@ -37,7 +37,7 @@ MOMENTS = {
     "bridge": (3.6, {"colour": "stress"}),
     "cloth": (0.28, {}),
     "flag": (2.6, {}),
-    "curtain": (4.0, {}),
+    "curtain": (1.6, {}),
     "sheet": (2.0, {}),
     "net": (0.3, {"colour": "stress"}),
     "tensegrity": (0.1, {"colour": "stress"}),
@@ -50,6 +50,12 @@ MOMENTS = {
     "snap": (1.5, {"colour": "shell_bending"}),
     "drape": (0.6, {}),
     "ropes": (1.0, {}),
+    "knot": (1.0, {"colour": "contact"}),
+    "cards": (0.5, {}),
+    "blanket": (0.6, {}),
+    "catch": (0.16, {}),
+    "bowl": (0.4, {}),
+    "wrap": (2.2, {}),
 }
 
 
@@ -98,9 +104,9 @@ def main(words):
                 draw(name, run)
                 if name == "flag":
                     energy(run).savefig(HERE / "energy.png", dpi=80, metadata={"Software": None})
-                if name == "cloth":
-                    render(run, HERE / "cloth.gif", size=(400, 300), speed=0.75, overwrite=True)
-                    print(f"cloth.gif: {(HERE / 'cloth.gif').stat().st_size / 1000:.0f} kB")
+                if name == "bowl":
+                    render(run, HERE / "bowl.gif", size=(400, 300), speed=0.5, overwrite=True)
+                    print(f"bowl.gif: {(HERE / 'bowl.gif').stat().st_size / 1000:.0f} kB")
     (HERE.parent / "gallery.md").write_text(page(), encoding="utf-8")
 
 

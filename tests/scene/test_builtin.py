@@ -1,27 +1,16 @@
-"""Every built-in scene runs and obeys physics; coarser meshes and shorter runs save time."""
+"""Every built-in scene runs and obeys physics; coarser meshes and shorter runs save time.
+
+Those with contact are in `test_contact_scenes`.
+"""
 
 import numpy as np
 import pytest
 
 import taut
 from taut import scene
-from taut.collision.intersections import find_intersections
 from taut.system.workspace import workspace_for
-
-
-def load_scene(name, *changes):
-    return scene.load(name, overrides=changes).build()
-
-
-def run(built, until=None, ledger=None):
-    states = [built.state]
-    states += [
-        s
-        for s, _ in taut.simulate(
-            built.system, built.integrator, built.h, until or built.until, ledger=ledger
-        )
-    ]
-    return states
+from tests.scene import test_contact_scenes
+from tests.scene.builtin_runs import load_scene, run
 
 
 def test_spring_follows_the_recurrence_of_velocity_verlet():
@@ -95,17 +84,6 @@ def test_flag_feels_drag_and_lift_of_every_triangle():
     ledger = taut.Ledger()
     run(built, 0.05, ledger)
     assert ledger.total().work["wind"] > 0
-
-
-def test_curtain_rings_stay_on_the_rail_and_are_drawn():
-    built = load_scene("curtain", ("body.curtain.mesh.nx", 30))
-    states = run(built, 0.8)
-    rings = 558 + 3 * np.arange(11)
-    start, end = states[0].q[rings], states[-1].q[rings]
-    assert np.abs(end[:, 1:] - start[:, 1:]).max() < 1e-12
-    assert end[-1, 0] - start[-1, 0] == pytest.approx(-0.75 * 0.3 / 2, abs=1e-12)
-    assert (np.diff(end[:, 0]) > 0).all()
-    assert end[-2, 0] < start[-2, 0] - 0.01
 
 
 def test_sheet_drapes_without_stretching():
@@ -235,11 +213,12 @@ def test_snap_inverts_the_dome():
     assert taut.equilibrium(built.system, states[-1].with_(t=3.0)).stability.stable
 
 
-def test_every_built_in_scene_is_tested_above():
+def test_every_built_in_scene_is_tested():
+    tests = {*globals(), *vars(test_contact_scenes)}
     assert [
         name
         for name in scene.names()
-        if not any(test.startswith(f"test_{name}_") for test in globals())
+        if not any(test.startswith(f"test_{name}_") for test in tests)
     ] == []
 
 
@@ -253,31 +232,3 @@ def test_description_and_round_trip(name):
     assert again.tables == made.tables
     assert again.resolved() == made.resolved()
     assert made.inputs() == {}
-
-
-def assert_nothing_intersects(built, states):
-    parts = built.system.contact.primitives
-    for state in states:
-        assert not len(find_intersections(np.array(state.q), parts.edges, parts.triangles))
-
-
-def test_drape_stays_outside_of_the_sphere():
-    built = load_scene("drape", ("body.cloth.mesh.nx", 6), ("body.cloth.mesh.ny", 6))
-    ledger = taut.Ledger()
-    states = run(built, 0.2, ledger)
-    assert_nothing_intersects(built, states)
-    cloth = states[-1].q[:49]
-    assert cloth[24, 1] > 0.25  # [m]: its middle lies on the sphere
-    assert cloth[0, 1] < 0.2  # and a corner has fallen
-    total = ledger.total()
-    assert total.dissipated["friction"] > 0
-    assert abs(total.gap) < 1e-12 * total.scale
-
-
-def test_ropes_lie_across_each_other():
-    built = load_scene("ropes")
-    last = run(built, 0.4)[-1]
-    heights = last.q[:, 1].reshape(4, 25)
-    assert heights.min() > 0.01  # half the thickness [m]
-    tops = heights.max(axis=1)
-    assert (np.diff(tops) > 0).all()

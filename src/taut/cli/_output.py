@@ -28,7 +28,8 @@ def render(
     colour: Annotated[
         str,
         typer.Option(
-            metavar="WHAT", help="plain, strain, speed, stress, or the name of an energy law."
+            metavar="WHAT",
+            help="plain, strain, speed, stress, contact, or the name of an energy law.",
         ),
     ] = "plain",
     camera: Annotated[

@@ -38,6 +38,12 @@ _ORDER = (  # the simplest first
     "snap",
     "drape",
     "ropes",
+    "knot",
+    "cards",
+    "blanket",
+    "catch",
+    "bowl",
+    "wrap",
 )
 
 

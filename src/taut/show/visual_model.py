@@ -21,6 +21,8 @@ from taut.mesh.parts import Cells
 from taut.run.open_run import Frame, Run
 from taut.run.run_folder import SCENE, check_inputs_unchanged
 from taut.scene import Built, Part, Scene, read_text
+from taut.show.contact_model import find_ground, find_planes, find_thickness
+from taut.system.contact import Plane
 from taut.system.system import System
 
 _TIME_TOLERANCE = 1e-9  # seconds: a constraint that ends at the time of a frame has ended
@@ -33,6 +35,8 @@ class VisualBody:
     mesh : drawn mesh: rest points [m] and cells
     embedding : how its points follow the particles, or None if they are the particles
     cage : the simulated mesh, if another one is drawn
+    thickness : at which it touches other bodies [m]: it is drawn so thick
+    is_obstacle : whether all of its particles are held, forever
     """
 
     name: str
@@ -41,6 +45,8 @@ class VisualBody:
     stop: int
     embedding: Embedding | None = None
     cage: Mesh | None = None
+    thickness: float = 0.0
+    is_obstacle: bool = False
 
     @property
     def simulated(self) -> Mesh:
@@ -89,6 +95,7 @@ class VisualModel:
     held : constrained particles, (h,), without those of bodies that are held altogether
     until : when each of them is released [s], (h,), infinite for never; None: never for all
     make : returns the System, which colours by law or force need, or None
+    planes : planes that nothing passes
 
     >>> from taut.scene import load
     >>> subject = model_from_scene(load("cloth"))
@@ -102,6 +109,12 @@ class VisualModel:
     held: Int
     make: Callable[[], System] | None = None
     until: Float | None = None
+    planes: tuple[Plane, ...] = ()
+
+    @property
+    def ground(self) -> float | None:
+        """Height of the highest horizontal plane with its free side above [m], or None."""
+        return find_ground(self.planes)
 
     def held_at(self, t: float) -> Mask:
         """Return which of `held` are constrained at a time t [s], (h,)."""
@@ -173,6 +186,7 @@ def model_from_scene(scene: Scene, built: Built | None = None) -> VisualModel:
     parts = scene.parts() if built is None else built.bodies
     n = parts[-1].stop
     until = np.full(n, -np.inf)  # of several constraints on a particle the last to end counts
+    obstacles = set()
     for body, part in zip(scene.file.body, parts, strict=True):
         for hold in body.hold:
             some = hold.select_points(part.mesh) + part.start
@@ -180,12 +194,17 @@ def model_from_scene(scene: Scene, built: Built | None = None) -> VisualModel:
         own = until[part.start : part.stop]
         if (own == np.inf).all():
             own[:] = -np.inf  # an obstacle: marks on all of it would hide what it touches
+            obstacles.add(part.name)
     held = np.flatnonzero(until > -np.inf)
 
     def make() -> System:
         return (scene.build() if built is None else built).system
 
-    return VisualModel(scene.title, tuple(map(_visual_body, parts)), n, held, make, until[held])
+    pieces = tuple(
+        _visual_body(part, find_thickness(scene, part.name), part.name in obstacles)
+        for part in parts
+    )
+    return VisualModel(scene.title, pieces, n, held, make, until[held], find_planes(scene))
 
 
 def model_from_run(run: Run, *, allow_code: bool = False) -> VisualModel:
@@ -223,20 +242,24 @@ def model_from_system(system: System, title: str = "") -> VisualModel:
     pairs = [p.elements for p in system._placed_energies.values() if p.elements.shape[1] == 2]
     lines = np.unique(np.sort(np.concatenate([np.empty((0, 2), np.int64), *pairs]), axis=1), axis=0)
     mesh = Mesh(system.rest, {"line": lines} if len(lines) else {})
+    contact = system.contact
+    thickness = 0.0 if contact is None else float(contact.thickness.max(initial=0.0))
     return VisualModel(
         title or repr(system),
-        (VisualBody("system", mesh, 0, system.n),),
+        (VisualBody("system", mesh, 0, system.n, thickness=thickness),),
         system.n,
         system._projector.constrained_particles,
         lambda: system,
+        planes=() if contact is None else contact.planes,
     )
 
 
-def _visual_body(part: Part) -> VisualBody:
-    if part.render is None:
-        return VisualBody(part.name, part.mesh, part.start, part.stop)
+def _visual_body(part: Part, thickness: float, is_obstacle: bool) -> VisualBody:
+    drawn, embedding, cage = part.mesh, None, None
+    if part.render is not None:
+        drawn, embedding, cage = part.render, embed(part.render, part.mesh), part.mesh
     return VisualBody(
-        part.name, part.render, part.start, part.stop, embed(part.render, part.mesh), part.mesh
+        part.name, drawn, part.start, part.stop, embedding, cage, thickness, is_obstacle
     )
 
 

@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 
 import taut
-from taut import laws
+from taut import laws, scene
 from taut.mesh.mesh import Mesh
 from taut.show.colours import BACKS, BODIES, parse_colour
 from taut.show.render._cameras import Camera, frame_points
 from taut.show.render._canvas import BACKGROUND, Canvas
-from taut.show.render._shapes import LIGHT
-from taut.show.visual_model import VisualBody, VisualModel, model_from_system
+from taut.show.render._floor import LIGHT
+from taut.show.render._shapes import Surface
+from taut.show.visual_model import VisualBody, VisualModel, model_from_scene, model_from_system
+from taut.system.contact import Plane
 
 SIZE = (240, 180)
 NOTHING = np.empty((0, 2), np.int64)
@@ -28,7 +30,7 @@ def picture(model, q, camera, points=None, torn=NOTHING):
     canvas = Canvas(model, SIZE, q if points is None else points)
     try:
         canvas.show(q, torn=torn)
-        return canvas.draw(camera).astype(int), canvas.ground
+        return canvas.draw(camera).astype(int), canvas.floor.height
     finally:
         canvas.close()
 
@@ -210,3 +212,65 @@ def test_framing_contains_all_points_tightly(aspect, angles):
     )
     assert (aside[:, 0] / aspect).max() <= 0.6 + 1e-9
     assert (aside[:, 0] / aspect).min() >= -1
+
+
+def test_a_ground_is_drawn_where_it_is():
+    sheet = taut.mesh.sheet(2, 2, size=0.4)
+    q = sheet.points + np.array([0.0, 0.5, 0.0])
+    camera = Camera(np.array([0.2, 1.5, 4.0]), np.array([0.2, 0.2, 0.0]))
+    bare = model_of(sheet)
+    floor = Plane(np.array([7.0, 0.1, 0.0]), np.array([0.0, 1.0, 0.0]))
+    wall = Plane(np.array([0.0, 0.0, -0.5]), np.array([0.0, 0.0, 1.0]))
+    without, height = picture(bare, q, camera)
+    assert height < 0.5  # below all points, and only the shadow is visible
+    for planes, ground in (((floor, wall), 0.1), ((wall,), None)):
+        model = VisualModel("test", bare.pieces, bare.n, bare.held, planes=planes)
+        assert model.ground == ground
+        image, height = picture(model, q, camera)
+        place = pixel(np.array([[0.1, 0.1, 0.4]]), camera)
+        if ground is None:
+            assert height < 0.5
+        else:
+            assert height == ground
+            assert contrast(at(image, place))[0] > 5
+            assert contrast(at(without, place))[0] < 5
+        wall_place = pixel(np.array([[0.5, 0.5, -0.5]]), camera)
+        assert contrast(at(image, wall_place))[0] > 5
+        assert contrast(at(without, wall_place))[0] < 5
+
+
+def test_bodies_are_drawn_as_thick_as_they_touch():
+    t = 0.1
+    rope, sheet = taut.mesh.rope(4, end=(1, 0, 0)), taut.mesh.sheet(2, 2, plane="xz")
+    camera = Camera(np.array([0.5, 0.0, 4.0]), np.array([0.5, 0.0, 0.0]))
+    for mesh in (rope, sheet):
+        body = VisualBody("body", mesh, 0, mesh.n, thickness=t)
+        model = VisualModel("test", (body,), mesh.n, np.empty(0, np.int64))
+        image, _ = picture(model, mesh.points, camera)
+        inside = pixel(np.array([[0.4, y, 0.0] for y in (-0.4 * t, 0.4 * t)]), camera)
+        outside = pixel(np.array([[0.4, 0.7 * t, 0.0]]), camera)
+        assert (contrast(at(image, inside)) > 40).all()
+        assert contrast(at(image, outside))[0] < 10
+
+
+def test_thick_surface_of_a_solid_is_closed_at_sharp_edges():
+    block = taut.mesh.block(1, 1, 1)
+    faces = VisualBody("block", block, 0, 8).triangles
+    shape = Surface(block.points, faces, 0.2)
+    vertices, _ = shape.place(block.points)
+    front = vertices[: shape.back.start]
+    for corner in range(8):
+        own = front[shape.source[: shape.back.start] == corner]
+        assert len(own) == 3  # one for each side, which would gape
+        assert np.ptp(own, axis=0).max() < 1e-15
+        assert np.linalg.norm(own[0] - block.points[corner]) == pytest.approx(0.1)
+
+
+def test_a_scene_shows_its_obstacles_ground_and_thickness():
+    bowl = model_from_scene(scene.load("bowl"))
+    assert [piece.is_obstacle for piece in bowl.pieces] == [True, False, False, False, False]
+    assert {piece.thickness for piece in bowl.pieces} == {0.004}
+    assert bowl.ground == -0.01
+    assert model_from_scene(scene.load("cloth")).ground is None
+    net = model_from_system(scene.load("ropes").build().system)
+    assert (net.ground, net.pieces[0].thickness) == (0.0, 0.02)

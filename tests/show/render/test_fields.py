@@ -246,3 +246,18 @@ def test_unknown_and_impossible_colours_are_rejected(hanging_run, tmp_path):
     )
     with pytest.raises(ModelError, match="different units"):
         make_field("stress", VisualModel("test", (rope, sheet), 12, np.empty(0, np.int64)))
+
+
+def test_contact_is_the_force_that_carries_the_weight():
+    mass, n = 0.02, 3
+    ground = taut.contact(np.arange(n), range=1e-3, planes=[([0, 0, 0], [0, 1, 0])])
+    points = np.array([[0.0, 0.01, 0], [1, 0.01, 0], [2, 5, 0]])
+    system = taut.System(
+        points, mass=mass, energies=[laws.gravity()], contact=ground, fixed=[n - 1]
+    )
+    rest = taut.equilibrium(system).state.q
+    values, unit = evaluate("contact", Mesh(points, {}), system, rest)
+    assert unit == "N"
+    np.testing.assert_allclose(values, [mass * 9.81, mass * 9.81, 0.0], rtol=1e-6)
+    with pytest.raises(ModelError, match=r"unknown colour 'contact'.*speed"):
+        evaluate("contact", Mesh(points, {}), system.with_(contact=None), rest)

@@ -65,7 +65,7 @@ def test_the_colour_bar_and_its_range(hanging_run, tmp_path):
         fastest = max(np.linalg.norm(frame.v, axis=1).max() for frame in run.frames)
     assert (made.quantity, made.unit, made.low, made.high) == ("speed", "m/s", 0.0, fastest)
     picture = pixels(made.path)
-    colours = colour_table(signed=False, n=120).astype(int)
+    colours = colour_table("sequential", n=120).astype(int)
     columns = [
         x for x in range(240, 320) if np.abs(picture[62:178, x] - colours[::-1][2:-2]).max() <= 1
     ]  # within its frame
@@ -340,6 +340,6 @@ def test_a_hostile_title_is_drawn_as_text(hanging_run, tmp_path):
     from taut.show.render._legend import add_colour_bar
 
     blank = np.full((240, 320, 3), 244, np.uint8)
-    drawn = add_colour_bar(blank, "x" * 500 + "\x1b[31m\n\0", "J", -1e300, 1e300, signed=True)
+    drawn = add_colour_bar(blank, "x" * 500 + "\x1b[31m\n\0", "J", -1e300, 1e300, "diverging")
     assert drawn.shape == blank.shape
     assert (drawn != blank).any()

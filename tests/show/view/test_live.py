@@ -8,7 +8,7 @@ import pytest
 import taut
 from taut import laws
 from taut.constraints import fixed, scripted
-from taut.errors import ModelError
+from taut.errors import ModelError, NotConverged
 from taut.scene import load
 from taut.show.view._drag_and_pin import DragEnergy
 from taut.show.view.live import Live
@@ -407,3 +407,47 @@ def test_closing_ends_a_long_step(run):
     begun.wait()
     live.close()
     assert (live.newest.step, live.newest.error) == (0, "")
+
+
+def test_a_ball_pulled_through_the_ground_stays_above_it(run):
+    ground = taut.contact([0], range=1e-3, planes=[([0, 0, 0], [0, 1, 0])])
+    system = taut.System([[0, 0.05, 0]], mass=0.1, energies=[laws.gravity()], contact=ground)
+    live = run(system)
+    live.drag("me", 0, [1.0, -1.0, 0])
+    for _ in range(60):
+        now = step_live(live)
+        assert not now.error
+        assert now.q[0, 1] > 0
+    assert now.q[0, 0] > 0.2  # it follows the pointer along the ground
+    live.end_drag("me")
+    assert not step_live(live, 30).error
+
+
+class FailsWhenLong(taut.ImplicitEuler):
+    """Solves only steps of at most h [s]."""
+
+    longest = 0.0
+
+    def advance(self, system, state, h):
+        if h > self.longest:
+            raise NotConverged("too long")
+        return super().advance(system, state, h)
+
+
+def test_a_step_with_contact_that_fails_is_divided(run):
+    ground = taut.contact([0], range=1e-3, planes=[([0, 0, 0], [0, 1, 0])])
+    system = taut.System([[0, 1.0, 0]], mass=0.1, energies=[laws.gravity()], contact=ground)
+    integrator = FailsWhenLong()
+    integrator.longest = H / 4
+    live = run(system, integrator)
+    now = step_live(live)
+    assert (now.error, now.report.substeps >= 4, now.report.retries >= 2) == ("", True, True)
+    assert "shortened" in now.report.note
+    integrator.longest = 0.0
+    live.drag("me", 0, [0, 2, 0])
+    live.play()
+    failed = live.wait(lambda now: bool(now.error) and not now.playing)
+    assert (failed.step, failed.drags) == (1, ())  # nothing pulls any more
+    integrator.longest = H
+    live.step()
+    assert live.wait(lambda now: now.step == 2).error == ""

@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("viser", reason="the extra view is not installed")
 
 import taut
-from taut import laws
+from taut import laws, scene
 from taut.errors import ModelError, RunError
 from taut.run.open_run import open_run
 from taut.run.record import record
@@ -281,3 +281,60 @@ def test_lines_are_drawn_if_springs_are_not_known(tmp_path):
         model = model_from_run(run)
     assert len(collect_lines(model)) == 0  # a sheet of faces has no lines
     assert len(collect_springs(model.system)) == len(model.pieces[0].mesh.edges)
+
+
+FALLING = CLOTH.replace('[[body.hold]]\nwhere = "y == max"\n', "")
+"""A cloth that falls: nothing holds it."""
+
+
+def test_a_grid_that_is_no_ground_is_hidden_when_bodies_are_below():
+    with view_scene(cloth(FALLING), port=0) as viewer:
+        ground = viewer.graph.ground
+        assert (ground.is_real, ground._grid.visible) == (False, True)
+        assert ground._grid.shadow_opacity == 0.0
+        height = ground.height
+        viewer.source.set_speed(1000.0)
+        viewer.source.play()
+        viewer.source.wait(lambda now: now.q[:, 1].min() < height)
+        until(lambda: not ground._grid.visible, "bodies seem to pass through the ground")
+        viewer.source.reset()
+        until(lambda: ground._grid.visible, "the grid is still hidden")
+        assert ground._grid.position[1] == height
+
+
+def test_a_ground_is_shown_where_bodies_come_to_rest():
+    text = FALLING.replace("[[body]]", "[contact]\nground = -0.02\nrange = 0.01\n[[body]]", 1)
+    planes = "planes = [{ point = [9, 0, 0], normal = [-1, 0, 0] }]\n[[body]]"
+    with view_scene(cloth(text.replace("[[body]]", planes, 1)), port=0) as viewer:
+        ground, arrows = viewer.graph.ground, viewer.graph.arrows
+        assert (ground.is_real, ground.height) == (True, -0.02)
+        assert ground._grid.position[1] == pytest.approx(-0.02)
+        assert "/plane 0" in viewer.server.viser.scene._handle_from_node_name
+        viewer.graph.set_visible("contact forces", True)
+        viewer.source.set_speed(1000.0)
+        viewer.source.play()
+        now = viewer.source.wait(lambda now: now.step >= 15 or bool(now.error))
+        viewer.source.pause()
+        now = viewer.source.wait(lambda now: not now.playing)
+        assert not now.error
+        assert now.q[:, 1].min() > -0.02
+        until(lambda: arrows._node.points.any(), "no forces are shown")
+        until(lambda: viewer.graph.snapshot is now, "the last snapshot is not shown")
+        starts, ends = arrows._node.points[:, 0], arrows._node.points[:, 1]
+        assert (ends[:, 1] > starts[:, 1]).all()  # the ground pushes upwards
+        assert starts[:, 1].max() < -0.01  # within its range
+        viewer.graph.set_visible("contact forces", False)
+        assert not arrows._node.visible
+
+
+def test_obstacles_are_neither_marked_nor_dragged_nor_released():
+    changes = [("body.cloth.mesh.nx", 4), ("body.cloth.mesh.ny", 4), ("body.ball.mesh.n", 2)]
+    with view_scene(scene.load("drape", overrides=changes), port=0) as viewer:
+        assert len(viewer.source.newest.held) == len(viewer.source.newest.q) - 25
+        assert len(viewer.graph._held.batched_positions) == 0
+        viewer.pointer.drag(1, "start", "/surface 1", None, (0, 0.25, 0), (0, 1, 0))
+        viewer.pointer.click("/surface 1", None, (0, 5, 0), (0, -1, 0))
+        viewer.pointer.click("/particles", 30, (0, 0, 0), (0, 0, 1))
+        assert (dict(viewer.source._commands.drags), viewer.source._commands.clicks) == ({}, {})
+        viewer.pointer.drag(1, "start", "/surface 0", None, (0, 0.27, 0), (0, 1, 0))
+        assert len(viewer.source._commands.drags) == 1

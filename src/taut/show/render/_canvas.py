@@ -1,8 +1,8 @@
-"""The canvas: bodies, lights and the shadow on the ground as VTK actors, drawn from a camera.
+"""The canvas: bodies, lights and the floor as VTK actors, drawn from a camera.
 
 Three lights move with the camera: the key light from the upper left, a weaker fill light from the
 right, and a rim light from behind. The shadow belongs to one further light that does not move
-(`taut.show.render._shapes.LIGHT`). The ground itself is not drawn.
+(`taut.show.render._floor.LIGHT`). A body that touches others at a thickness is drawn so thick.
 """
 
 from __future__ import annotations
@@ -15,10 +15,19 @@ import numpy as np
 
 from taut.arrays import Bytes, Float, Int, Mask
 from taut.extras import import_extra
-from taut.show.colours import BACKS, BODIES, HELD, UNKNOWN, parse_colour
+from taut.show.colours import (
+    BACKS,
+    BODIES,
+    HELD,
+    OBSTACLE,
+    OBSTACLE_BACK,
+    UNKNOWN,
+    parse_colour,
+)
 from taut.show.render._cameras import Camera
+from taut.show.render._floor import Floor
 from taut.show.render._opengl import open_plotter
-from taut.show.render._shapes import Shape, Spheres, Surface, Tubes, draw_shadow, project_shadow
+from taut.show.render._shapes import Shape, Spheres, Surface, Tubes
 from taut.show.visual_model import VisualBody, VisualModel, has_no_torn_side
 
 BACKGROUND = "#f4f5f7"
@@ -30,7 +39,6 @@ _LIGHTS = (
 """Position in the coordinates of the camera, and intensity."""
 
 # Lengths below are shares of the diagonal of the bounding box of all frames.
-_GROUND_GAP = 0.012  # between the lowest point and the ground
 _MIN_TUBE_RADIUS, _MAX_TUBE_RADIUS = 0.003, 0.005
 _WIDE_TUBE_RADIUS = 0.009  # of a body with at most `_MAX_WIDE_LINES` lines
 _MAX_WIDE_LINES = 20
@@ -73,34 +81,36 @@ class Canvas:
             self._plotter.add_light(light)
         self.model, self.size = model, size
         self.scale = float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0
-        self.ground = float(points[:, 1].min()) - _GROUND_GAP * self.scale
-        projected = project_shadow(points, self.ground)
-        centre = (projected.min(axis=0) + projected.max(axis=0)) / 2
-        # The margin leaves room for the blur.
-        half = float(np.ptp(projected, axis=0).max()) / 2 + 0.12 * self.scale
-        self._shadow_box = centre - half, centre + half
+        self.floor = Floor(self._plotter, model, points, self.scale)
         self._max_joint_radius = 0.0  # [m]
         self._bodies = [self._add_body(piece, k) for k, piece in enumerate(model.pieces)]
         self._held_marks = self._add_held_marks()
-        self._floor: Any = None
 
     def _add_body(self, piece: VisualBody, k: int) -> _Body:
         front, back = BODIES[k % len(BODIES)], BACKS[k % len(BACKS)]
+        if piece.is_obstacle:
+            front, back = OBSTACLE, OBSTACLE_BACK
         rest, body = piece.mesh.positions, _Body(piece)
         if len(piece.triangles):
-            body.drawn.append(self._add(Surface(rest, piece.triangles), front, back))
+            body.drawn.append(
+                self._add(Surface(rest, piece.triangles, piece.thickness), front, back)
+            )
         if len(piece.lines):
-            tube, joint = self._line_radii(rest, piece.lines)
+            tube, joint = self._line_radii(rest, piece.lines, piece.thickness)
             self._max_joint_radius = max(self._max_joint_radius, joint)
             body.drawn.append(self._add(Tubes(piece.lines, tube), front))
             body.drawn.append(self._add(Spheres(np.unique(piece.lines), joint), front))
         if not body.drawn:
             r = min(0.02, 0.25 / max(piece.mesh.n, 1) ** (1 / 3)) * self.scale
+            if piece.thickness > 0.0:
+                r = piece.thickness / 2
             body.drawn.append(self._add(Spheres(np.arange(piece.mesh.n), r), front))
         return body
 
-    def _line_radii(self, rest: Float, lines: Int) -> tuple[float, float]:
+    def _line_radii(self, rest: Float, lines: Int, thickness: float) -> tuple[float, float]:
         """Return the radius of tubes along lines and of spheres where they meet [m]."""
+        if thickness > 0.0:
+            return thickness / 2, thickness / 2
         if len(lines) <= _MAX_WIDE_LINES:
             r = _WIDE_TUBE_RADIUS * self.scale
             return r, _WIDE_JOINT_RATIO * r
@@ -121,12 +131,12 @@ class Canvas:
         return self._add(Spheres(self.model.held, r), HELD)
 
     def _add(self, shape: Shape, colour: str, back: str | None = None) -> _Drawn:
-        """Add a shape; back : colour of the back side, which is the second half of its vertices."""
+        """Add a shape; back : colour of its back side, if it has one."""
         count = len(shape.source)
         data = self._pyvista.PolyData(np.zeros((count, 3)), faces=_vtk_faces(shape.triangles))
         plain = np.tile(parse_colour(colour), (count, 1))
-        if back is not None:
-            plain[count // 2 :] = parse_colour(back)
+        if back is not None and isinstance(shape, Surface):
+            plain[shape.back] = parse_colour(back)
         data.point_data["colour"] = plain
         data.point_data["Normals"] = np.zeros((count, 3))
         data.point_data.active_normals_name = "Normals"
@@ -183,26 +193,7 @@ class Canvas:
                 visible = np.repeat(held, len(marks) // len(held))
                 self._held_marks.data.faces = _vtk_faces(marks[visible])
             _place(self._held_marks, q, self._held_marks.plain)
-        self._cast_shadow(np.concatenate(vertices), np.concatenate(triangles))
-
-    def _cast_shadow(self, x: Float, triangles: Int) -> None:
-        """Draw the shadow of triangles (k, 3) with vertices x [m], (n, 3), on the ground."""
-        darkness = draw_shadow(x, triangles, self.ground, self._shadow_box)
-        pixels = np.zeros((*darkness.shape, 4), dtype=np.uint8)  # black, with alpha
-        pixels[..., 3] = darkness
-        texture = self._pyvista.Texture(np.ascontiguousarray(pixels[::-1]))
-        if self._floor is not None:
-            self._floor.SetTexture(texture)
-            return
-        (x0, z0), (x1, z1) = (side.tolist() for side in self._shadow_box)
-        y = self.ground
-        corners = [[x0, y, z0], [x1, y, z0], [x1, y, z1], [x0, y, z1]]
-        data = self._pyvista.PolyData(corners, faces=[4, 0, 3, 2, 1])
-        data.active_texture_coordinates = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])
-        self._floor = self._plotter.add_mesh(
-            data, texture=texture, lighting=False, reset_camera=False
-        )
-        self._floor.ForceTranslucentOn()
+        self.floor.cast_shadow(np.concatenate(vertices), np.concatenate(triangles))
 
     def draw(self, camera: Camera) -> Bytes:
         """Draw the picture that a camera sees, (height, width, 3)."""
@@ -253,11 +244,4 @@ def _drop_torn(shape: Shape, torn: Int, n: int) -> Int:
 
     torn : pairs of points of the piece, (k, 2); n : points of the piece
     """
-    if isinstance(shape, Surface):
-        edges = np.stack([shape.faces[:, [i, (i + 1) % 3]] for i in range(3)], axis=1)
-        sides = np.tile(edges, (2, 1, 1))  # front and back
-    elif isinstance(shape, Tubes):
-        sides = np.repeat(shape.lines, len(shape.triangles) // len(shape.lines), axis=0)[:, None]
-    else:
-        return shape.triangles
-    return shape.triangles[has_no_torn_side(sides, torn, n)]
+    return shape.triangles[has_no_torn_side(shape.sides, torn, n)]

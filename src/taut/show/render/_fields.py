@@ -8,6 +8,8 @@
               particle's share Ω of the body at rest. By the virial theorem this is the mean of the
               principal stresses: force per length [N/m] for faces (d = 2), [Pa] for solids (d = 3).
               Of a line of the mesh: the force N itself [N]
+    contact   of a particle: |f| with the force f of all contacts on it, without friction [N] (see
+              `taut.show.contact_model`)
     a law     of a particle: Σ V/s over the elements of the law that meet there, with s particles
               each [J], so that all particles together have V of the law. The energy of a total
               (such as of an enclosed gas) is shared equally by its elements
@@ -27,7 +29,10 @@ from taut.arrays import Float, Int
 from taut.errors import ModelError, did_you_mean
 from taut.mesh.measure import share_among_corners
 from taut.run.open_run import Frame
+from taut.show.colours import TableName
+from taut.show.contact_model import ContactForces
 from taut.show.visual_model import VisualBody, VisualModel
+from taut.system.contact import CONTACT_NAME
 from taut.system.members import Members
 from taut.system.state import State
 
@@ -46,6 +51,7 @@ class Field:
     signed : whether zero is in the middle of the colours if both signs occur
     at_points : evaluates the points of each piece, (m,)
     at_lines : evaluates the lines of each piece, (k,), if lines have values of their own
+    table : of the colours, if zero is not in their middle
     """
 
     title: str
@@ -53,6 +59,7 @@ class Field:
     signed: bool
     at_points: Evaluate
     at_lines: Evaluate | None = None
+    table: TableName = "sequential"
 
 
 def make_field(name: str, model: VisualModel) -> Field | None:
@@ -66,8 +73,11 @@ def make_field(name: str, model: VisualModel) -> Field | None:
     if name == "stress":
         return _make_stress(model)
     laws = model.system._placed_energies
+    has_contact = model.system.contact is not None
+    if name == CONTACT_NAME and has_contact:
+        return _make_contact(model)
     if name not in laws:
-        known = ("plain", "strain", "speed", "stress", *laws)
+        known = ("plain", "strain", "speed", "stress", *[CONTACT_NAME] * has_contact, *laws)
         raise ModelError(
             f"unknown colour '{name}'; choose one of {', '.join(known)}{did_you_mean(name, known)}"
         )
@@ -239,6 +249,16 @@ def _make_stress(model: VisualModel) -> Field:
         _interpolate_to_points(model, evaluate),
         at_lines if has_line_values else None,
     )
+
+
+def _make_contact(model: VisualModel) -> Field:
+    forces = ContactForces(model.system)
+
+    def evaluate(frame: Frame) -> Float:
+        return np.asarray(np.linalg.norm(forces.at(frame.q), axis=1))
+
+    at_points = _interpolate_to_points(model, evaluate)
+    return Field("contact force", "N", False, at_points, table="warm")
 
 
 def _make_energy(name: str, model: VisualModel) -> Field:

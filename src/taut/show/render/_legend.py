@@ -11,19 +11,19 @@ import numpy as np
 from taut.arrays import Bytes
 from taut.errors import escape_unprintable
 from taut.extras import import_extra
-from taut.show.colours import colour_table
+from taut.show.colours import TableName, colour_table
 
 _INK = (70, 74, 82)
 _MAX_TITLE_LENGTH = 40  # characters
 
 
 def add_colour_bar(
-    picture: Bytes, title: str, unit: str, low: float, high: float, *, signed: bool
+    picture: Bytes, title: str, unit: str, low: float, high: float, table: TableName
 ) -> Bytes:
     """Return a picture with a colour bar on its right side, half as tall as the picture.
 
     picture : (height, width, 3); title, unit : of the quantity; low, high : ends of the colours
-    signed : use the diverging colours
+    table : of the colours
     """
     pillow = import_extra("render", "PIL.Image", "pictures")
     image = pillow.fromarray(picture)
@@ -35,7 +35,7 @@ def add_colour_bar(
     labels = [format_number(value) for value in (high, (low + high) / 2, low)]
     label_width = int(max(pen.textlength(label, font=font) for label in labels))
     left, top = width - label_width - thickness - 2 * font_size, (height - length) // 2
-    colours = colour_table(signed=signed, n=length)[::-1, None].repeat(thickness, axis=1)
+    colours = colour_table(table, n=length)[::-1, None].repeat(thickness, axis=1)
     image.paste(pillow.fromarray(colours), (left, top))
     pen.rectangle((left, top, left + thickness, top + length), outline=_INK)
     for label, y in zip(labels, (top, top + length / 2, top + length), strict=True):

@@ -1,18 +1,15 @@
-"""Triangles that follow the points of a body (surface, tubes, spheres), and their shadow.
+"""Triangles that follow the points of a body (surface, tubes, spheres).
 
 Each shape is made once, from the points at rest, and has a fixed number of vertices. `place` moves
 them to where the points are:
 
     Surface   the points themselves, with normal n = Σ A over the adjacent triangles (A: vector
               area), except across edges that are sharp at rest; and a second time reversed, with
-              normal -n, so that the back side has light and a colour of its own
+              normal -n, so that the back side has light and a colour of its own. A surface with a
+              thickness has its sides at half of it, x ± ½ t n
     Tubes     x = a + r (cos φ e₁ + sin φ e₂) and the same at b, around each line a-b; e₁ and e₂ are
               perpendicular to the line
     Spheres   x = p + r n, with n on the unit sphere
-
-The shadow on the ground y = g, in light that falls along l, darkens x - l (x_y - g)/l_y for each
-point x. It is blurred, the more the higher the mean height of the triangles, as in the light of a
-lamp of some width.
 """
 
 from __future__ import annotations
@@ -21,30 +18,26 @@ from typing import Protocol
 
 import numpy as np
 
-from taut.arrays import Bytes, Float, Int
-from taut.extras import import_extra
+from taut.arrays import Float, Int
 
-LIGHT = np.array([0.22, -1.0, -0.12])
-"""The direction in which light falls on the ground."""
 _TUBE_SIDES = 10
 _SHARP_COSINE = np.cos(np.radians(55.0))  # faces that meet at a larger angle have a visible edge
 _MAX_DETAILED_SPHERES = 4000  # more than this are drawn with fewer triangles each
-_SHADOW_PIXELS = 512  # along each side of the picture of the shadow
-_SHADOW_OPACITY = 0.28  # share of the light that is missing in a full shadow
-_MIN_BLUR = 0.006  # as a share of the width of the picture of the shadow
-_BLUR_PER_HEIGHT = 0.03  # further blur, as a share of the height above the ground
 
 
 class Shape(Protocol):
     """Triangles that follow points.
 
     triangles : (k, 3), of its own vertices; source : the point each vertex belongs to, (c,)
+    sides : pairs of points of each triangle, (k, s, 2), between which nothing may be torn
     """
 
     @property
     def triangles(self) -> Int: ...
     @property
     def source(self) -> Int: ...
+    @property
+    def sides(self) -> Int: ...
     def place(self, x: Float) -> tuple[Float, Float]:
         """Return vertices [m] and unit normals, both (c, 3), for points at x [m], (n, 3)."""
         ...
@@ -55,31 +48,71 @@ class Surface:
 
     rest : points at rest [m], (n, 3); faces : triangles of these, (k, 3). Points on edges that are
         sharp at rest become several vertices.
+    thickness : [m]; the sides are half of it off the points, and boundary edges have a rim
+    back : the vertices of the back side
 
     >>> x = np.array([[0.0, 0, 0], [1, 0, 0], [0, 0, 1]])
     >>> Surface(x, np.array([[0, 2, 1]])).place(x)[1][[0, 3]].tolist()
     [[0.0, 1.0, 0.0], [-0.0, -1.0, -0.0]]
+    >>> Surface(x, np.array([[0, 2, 1]]), 0.2).place(x)[0][[0, 3]].tolist()
+    [[0.0, 0.1, 0.0], [0.0, -0.1, 0.0]]
     """
 
-    def __init__(self, rest: Float, faces: Int) -> None:
+    def __init__(self, rest: Float, faces: Int, thickness: float = 0.0) -> None:
         kept, own = np.unique(_group_smooth_corners(rest, faces), return_inverse=True)
-        self.faces = faces
+        self.thickness, self._points = thickness, len(rest)
         self._front: Int = own.reshape(faces.shape)
-        self.triangles: Int = np.concatenate([self._front, self._front[:, ::-1] + len(kept)])
-        self.source: Int = np.tile(faces.ravel()[kept], 2)
+        side = faces.ravel()[kept]
+        self.back = slice(len(kept), 2 * len(kept))
+        self._rim = np.empty((0, 2), dtype=np.int64)  # boundary edges, as vertices of the front
+        if thickness > 0.0:
+            self._rim = self._front.reshape(-1)[_find_boundary_sides(faces)]
+        m = len(self._rim)
+        # The rim of an edge a-b has the vertices a and b in front, a and b at the back.
+        corners = 2 * len(kept) + 4 * np.arange(m)[:, None, None]
+        rim = (corners + np.array([[0, 2, 1], [1, 2, 3]])).reshape(-1, 3)
+        self.triangles: Int = np.concatenate([self._front, self._front[:, ::-1] + len(kept), rim])
+        self.source: Int = np.concatenate([side, side, side[np.tile(self._rim, 2)].ravel()])
+        edges = np.stack([faces[:, [i, (i + 1) % 3]] for i in range(3)], axis=1)
+        rim_edges = np.repeat(side[self._rim], 2, axis=0)[:, None].repeat(3, axis=1)
+        self.sides: Int = np.concatenate([edges, edges, rim_edges])
 
     def place(self, x: Float) -> tuple[Float, Float]:
         """Return vertices [m] and unit normals, both (c, 3), for points at x [m], (n, 3)."""
-        vertices = x[self.source]
-        a, b, c = (vertices[self._front[:, i]] for i in range(3))
-        area = np.cross(b - a, c - a)
-        n = len(vertices) // 2
-        summed = [
-            np.bincount(self._front.ravel(), np.repeat(area[:, i], 3), minlength=n)
-            for i in range(3)
-        ]
-        normals = _normalise(np.column_stack(summed))
-        return vertices, np.concatenate([normals, -normals])
+        n = self.back.start
+        points = x[self.source[:n]]
+        a, b, c = (points[self._front[:, i]] for i in range(3))
+        area = np.repeat(np.cross(b - a, c - a), 3, axis=0)
+        normals = _normalise(_sum_by(self._front.ravel(), area, n))
+        # All vertices of a point are displaced alike, or sharp edges would gape.
+        corners = self.source[self._front.ravel()]
+        offset = _normalise(_sum_by(corners, area, self._points))[self.source[:n]]
+        front, back = points + self.thickness / 2 * offset, points - self.thickness / 2 * offset
+        ends = self._rim
+        along = points[ends[:, 1]] - points[ends[:, 0]]
+        outwards = _normalise(np.cross(along, offset[ends].sum(axis=1)))
+        rim = np.stack([front[ends], back[ends]], axis=1).reshape(-1, 3)
+        return (
+            np.concatenate([front, back, rim]),
+            np.concatenate([normals, -normals, np.repeat(outwards, 4, axis=0)]),
+        )
+
+
+def _sum_by(index: Int, vectors: Float, n: int) -> Float:
+    """Return the sum of the vectors (k, 3) of each index 0 to n - 1, (n, 3)."""
+    return np.column_stack([np.bincount(index, column, minlength=n) for column in vectors.T])
+
+
+def _find_boundary_sides(faces: Int) -> Int:
+    """Return the sides of triangles (k, 3) that belong to one of them only, (m, 2).
+
+    As pairs of places in the flattened triangles, in the direction of their triangle.
+    """
+    places = np.arange(faces.size).reshape(faces.shape)
+    sides = np.concatenate([places[:, [i, (i + 1) % 3]] for i in range(3)])
+    ends = np.sort(faces.ravel()[sides], axis=1)
+    _, which, count = np.unique(ends, axis=0, return_inverse=True, return_counts=True)
+    return sides[count[which.reshape(-1)] == 1]
 
 
 def _group_smooth_corners(rest: Float, triangles: Int) -> Int:
@@ -134,6 +167,7 @@ class Tubes:
         upper = np.column_stack([j, j + _TUBE_SIDES, i + _TUBE_SIDES])
         offset = 2 * _TUBE_SIDES * np.arange(len(lines))[:, None, None]
         self.triangles: Int = (offset + np.concatenate([lower, upper])).reshape(-1, 3)
+        self.sides: Int = np.repeat(lines[:, None], 2 * _TUBE_SIDES, axis=0)
 
     def place(self, x: Float) -> tuple[Float, Float]:
         """Return vertices [m] and unit normals, both (c, 3), for points at x [m], (n, 3)."""
@@ -168,6 +202,7 @@ class Spheres:
         self.source: Int = np.repeat(points, len(self._sphere))
         offset = len(self._sphere) * np.arange(len(points))[:, None, None]
         self.triangles: Int = (offset + triangles).reshape(-1, 3)
+        self.sides: Int = np.empty((len(self.triangles), 0, 2), dtype=np.int64)
 
     def place(self, x: Float) -> tuple[Float, Float]:
         """Return vertices [m] and unit normals, both (c, 3), for points at x [m], (n, 3)."""
@@ -210,35 +245,3 @@ def _normalise(vectors: Float) -> Float:
     """Scale vectors to length 1; zero stays zero."""
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
-
-
-def project_shadow(x: Float, ground: float) -> Float:
-    """Project points x [m], (n, 3), along the light onto the ground y = ground [m]: (n, 2) of x, z.
-
-    >>> project_shadow(np.array([[0.0, 2.0, 0.0], [1.0, 0.0, 1.0]]), 0.0).tolist()
-    [[0.44, -0.24], [1.0, 1.0]]
-    """
-    return x[:, [0, 2]] - LIGHT[[0, 2]] * ((x[:, 1] - ground) / LIGHT[1])[:, None]
-
-
-def draw_shadow(x: Float, triangles: Int, ground: float, box: tuple[Float, Float]) -> Bytes:
-    """Return how dark the ground is, 0 to 255, (512, 512): row 0 at least z, column 0 at least x.
-
-    x : vertices [m], (n, 3); triangles : (k, 3); ground : its height [m]
-    box : least and greatest x and z of the picture of the shadow [m], each (2,)
-    """
-    blur = import_extra("render", "PIL.ImageFilter", "pictures").GaussianBlur
-    low, high = box
-    pixels = (project_shadow(x, ground) - low) / (high - low) * _SHADOW_PIXELS
-    height = 0.0
-    if len(triangles):
-        height = float((x[triangles, 1].mean() - ground) / (high - low).max())
-    image = import_extra("render", "PIL.Image", "pictures").new(
-        "L", (_SHADOW_PIXELS, _SHADOW_PIXELS)
-    )
-    pen = import_extra("render", "PIL.ImageDraw", "pictures").Draw(image)
-    for corners in pixels[triangles].reshape(-1, 6).tolist():
-        pen.polygon(corners, fill=255, outline=255)
-    blurred = image.filter(blur((_MIN_BLUR + _BLUR_PER_HEIGHT * height) * _SHADOW_PIXELS))
-    darkness = np.asarray(blurred, dtype=np.float64) * _SHADOW_OPACITY
-    return np.rint(darkness).astype(np.uint8)

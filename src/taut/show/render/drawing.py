@@ -13,7 +13,7 @@ from taut.arrays import Bytes, Float
 from taut.errors import ModelError, RunError
 from taut.extras import import_extra
 from taut.run.open_run import Frame, Run, open_run
-from taut.show.colours import colour_table, map_to_colours
+from taut.show.colours import TableName, colour_table, map_to_colours
 from taut.show.output import check_output_path, select_evenly
 from taut.show.render._cameras import (
     Camera,
@@ -101,8 +101,8 @@ def render(
 
     Needs the extra `render`, but no screen. All frames of the run fit into the picture.
 
-    colour : "plain", "strain", "speed" [m/s], "stress" [N, N/m or Pa], or the name of an energy law
-        [J]; its range is that of all frames of the run
+    colour : "plain", "strain", "speed" [m/s], "stress" [N, N/m or Pa], "contact" [N], or the name
+        of an energy law [J]; its range is that of all frames of the run
     camera : "three-quarter", "front", "side" or "top"; default: "front" for a run that stays in a
         plane z = const., otherwise "three-quarter"
     turntable : angle by which the camera turns during the video [degrees]
@@ -211,6 +211,13 @@ class _Painter:
     extent: RunExtent
     has_stamp: bool
 
+    @property
+    def table(self) -> TableName:
+        """The colours of the field."""
+        if self.extent.signed or self.field is None:
+            return "diverging"
+        return self.field.table
+
     def draw(
         self, frames: Sequence[int], cameras: Sequence[Camera], report: ReportProgress
     ) -> Iterator[Bytes]:
@@ -240,13 +247,13 @@ class _Painter:
         )
 
     def _map_colours(self, values: Float) -> Bytes:
-        return map_to_colours(values, self.extent.low, self.extent.high, signed=self.extent.signed)
+        return map_to_colours(values, self.extent.low, self.extent.high, self.table)
 
     def _add_text(self, picture: Bytes, t: float) -> Bytes:
         field, extent = self.field, self.extent
         if field is not None:
             picture = add_colour_bar(
-                picture, field.title, field.unit, extent.low, extent.high, signed=extent.signed
+                picture, field.title, field.unit, extent.low, extent.high, self.table
             )
         return add_time_stamp(picture, t) if self.has_stamp else picture
 
@@ -266,7 +273,7 @@ def _write(
             painter.draw([frames[i] for i in some], [cameras[i] for i in some], _ignore_progress)
         )
         count = 0 if painter.field is None else _PALETTE_BAR_COLOURS
-        bar = colour_table(signed=painter.extent.signed, n=count)
+        bar = colour_table(painter.table, n=count)
         write_gif(options.path, pictures, samples, options.fps, bar)
 
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from taut.arrays import Bytes, Float, Int, Mask
-from taut.show.colours import BODIES, parse_colour
-from taut.show.visual_model import VisualModel
+from taut.show.colours import BODIES, OBSTACLE, parse_colour
+from taut.show.visual_model import VisualBody, VisualModel
 from taut.system.system import System
 
 CAMERAS = {
@@ -34,13 +34,9 @@ _LONGER = np.array([200.0, 30.0, 40.0])
 _MIN_STRAIN_RANGE = 1e-4
 
 
-def body_colour(i: int) -> tuple[int, int, int]:
-    """Return red, green and blue, 0 to 255, of the i-th body, the same as in pictures.
-
-    >>> body_colour(0)
-    (90, 146, 203)
-    """
-    return to_rgb(BODIES[i % len(BODIES)])
+def body_colour(i: int, piece: VisualBody) -> tuple[int, int, int]:
+    """Return red, green and blue, 0 to 255, of the i-th body, the same as in pictures."""
+    return to_rgb(OBSTACLE if piece.is_obstacle else BODIES[i % len(BODIES)])
 
 
 def to_rgb(colour: str) -> tuple[int, int, int]:
@@ -51,6 +47,14 @@ def to_rgb(colour: str) -> tuple[int, int, int]:
     """
     red, green, blue = parse_colour(colour).tolist()
     return red, green, blue
+
+
+def find_obstacles(model: VisualModel) -> Mask:
+    """Return which particles belong to obstacles, (n,)."""
+    found = np.zeros(model.n, dtype=bool)
+    for piece in model.pieces:
+        found[piece.start : piece.stop] = piece.is_obstacle
+    return found
 
 
 @dataclass(frozen=True)
@@ -192,6 +196,18 @@ def collect_lines(model: VisualModel) -> Springs:
     return Springs(np.concatenate(pairs), np.concatenate(rest), {})
 
 
+def round_up(value: float) -> float:
+    """Return the least of …, 0.5, 1, 2, 5, 10, … that is not below a value ≥ 0; 0 stays 0.
+
+    >>> round_up(0.013), round_up(5.0), round_up(0.0)
+    (0.02, 5.0, 0.0)
+    """
+    if value == 0.0:
+        return 0.0
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(power * digit for digit in (1.0, 2.0, 5.0, 10.0) if power * digit >= value)
+
+
 class StrainColours:
     """Maps strains to colours, in a range that grows as needed.
 
@@ -210,9 +226,7 @@ class StrainColours:
         """Extend the range to include strains, (m,)."""
         most = float(np.abs(strains).max(initial=0.0))
         if math.isfinite(most) and most > self.limit:
-            power = 10.0 ** math.floor(math.log10(most))
-            limits = (power * digit for digit in (1.0, 2.0, 5.0, 10.0))
-            self.limit = next(limit for limit in limits if limit >= most)
+            self.limit = round_up(most)
 
     def map(self, strains: Float) -> Bytes:
         """Return red, green and blue, 0 to 255, of each strain, (m, 3); extend the range first."""

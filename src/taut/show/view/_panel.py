@@ -14,7 +14,7 @@ from taut.show.view._appearance import CAMERAS
 from taut.show.view._plots import Plots
 from taut.show.view._protocol import Protocol, is_number
 from taut.show.view._replay import Replay
-from taut.show.view._scene_graph import LAYERS, SceneGraph
+from taut.show.view._scene_graph import SceneGraph
 from taut.show.view._snapshot import Snapshot
 from taut.show.view.live import Live
 
@@ -67,9 +67,9 @@ class Panel:
                 gui.add_markdown(_HELP)
         with gui.add_folder("View"):
             controls.add_choice("Camera", list(CAMERAS), self._set_camera)
-            for layer in LAYERS:
+            for layer, visible in graph.visible.items():
                 controls.add_checkbox(
-                    layer.capitalize(), graph.visible[layer], partial(graph.set_visible, layer)
+                    layer.capitalize(), visible, partial(graph.set_visible, layer)
                 )
         plots_panel = gui.add_panel()
         with plots_panel.add_tab("Plots"):
@@ -134,6 +134,8 @@ class Panel:
             ]
         if len(springs) and self.graph.visible["springs"]:
             rows.append(f"colours: ± {100 * self.graph.strain_colours.limit:g}% strain")
+        if self.graph.arrows is not None and self.graph.visible["contact forces"]:
+            rows.append(f"longest arrow: {self.graph.arrows.limit:g} N")
         if viewers:
             rows.append("1 viewer" if viewers == 1 else f"{viewers} viewers")
         warning = now.error

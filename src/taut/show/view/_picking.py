@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taut.arrays import Float, Int
+from taut.show.view._appearance import find_obstacles
 from taut.show.view._scene_graph import SceneGraph
 from taut.show.view.live import Live
 
@@ -28,6 +29,8 @@ class Pointer:
 
     def __init__(self, graph: SceneGraph, live: Live, is_pinning: Callable[[], bool]) -> None:
         self.graph, self.live, self.is_pinning = graph, live, is_pinning
+        # Neither moved nor released: a single point of an obstacle would only spoil its shape.
+        self._is_obstacle = find_obstacles(graph.model)
         # client → the particle that it drags, and the position of that at the start [m]
         self._dragged: dict[int, tuple[int, Float]] = {}
         for node in graph.pickable_nodes():
@@ -72,6 +75,8 @@ class Pointer:
                 particle = instance
             else:
                 particle = self._find_nearest(node, start)
+            if self._is_obstacle[particle]:
+                return
             self._dragged[client] = (particle, np.array(q[particle]))
         particle, origin = self._dragged[client]
         self.live.drag(client, particle, origin + np.asarray(end) - np.asarray(start))
@@ -91,11 +96,11 @@ class Pointer:
         """
         q = self.graph.snapshot.q
         if instance is not None:
-            if instance < len(q):
+            if instance < len(q) and not self._is_obstacle[instance]:
                 self.live.toggle_pin(instance)
             return
         piece = self.graph.find_piece(node)
-        if piece is not None:
+        if piece is not None and not piece.is_obstacle:
             particles = q[piece.start : piece.stop]
             surface = piece.positions(q)
             picked = pick_particle(origin, direction, surface, piece.triangles, particles)

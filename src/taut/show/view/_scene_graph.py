@@ -1,5 +1,5 @@
 """The 3D picture as nodes of viser's scene graph: surfaces, springs, particles, held and dragged
-points, and the ground.
+points, contact forces, and the ground.
 
 A snapshot is shown by giving the nodes new numbers. The browser overwrites the vertices of a
 surface in place and computes smooth normals. It rebuilds line segments from scratch, so long lists
@@ -25,15 +25,17 @@ from taut.show.view._appearance import (
     body_colour,
     collect_lines,
     collect_springs,
+    find_obstacles,
     make_ball,
     make_octahedron,
     particle_spacing,
     to_rgb,
 )
+from taut.show.view._contact_arrows import ContactArrows
+from taut.show.view._ground import Ground
 from taut.show.view._snapshot import Snapshot
 from taut.show.visual_model import VisualBody, VisualModel, has_no_torn_side
 
-LAYERS = ("surface", "springs", "particles", "held points")
 SKY_LIGHT = "/sky"
 """Name of the node of the ambient light."""
 _DRAG_COLOUR, _PARTICLE_COLOUR = (30, 160, 70), (70, 80, 95)
@@ -63,11 +65,16 @@ class SceneGraph:
             "particles": not has_surface,
             "held points": True,
         }
-        self._snapshots_since_lines, self._floor = 0, self.extent.floor
+        self._is_obstacle = find_obstacles(model)
+        self._snapshots_since_lines = 0
         self._lock = threading.RLock()
         with viser.atomic():
             self._add_lights()
-            self._add_ground()
+            self.ground = Ground(self.scene, model, self.extent)
+            self.arrows = None
+            if _has_contact(model):
+                self.arrows = ContactArrows(self.scene, model, self.extent)
+                self.visible["contact forces"] = False
             self._set_camera()
             self.surfaces = [
                 self._add_surface(i, piece, first.q) for i, piece in enumerate(self.pieces)
@@ -90,22 +97,6 @@ class SceneGraph:
             intensity=_AMBIENT_INTENSITY,
         )
 
-    def _add_ground(self) -> None:
-        cell = self.extent.cell
-        self._ground = self.scene.add_grid(
-            "/ground",
-            width=40 * cell,
-            height=40 * cell,
-            plane="xz",
-            cell_size=cell,
-            section_size=5 * cell,
-            cell_color=(222, 226, 232),
-            section_color=(190, 197, 207),
-            shadow_opacity=0.18,
-            fade_distance=60 * cell,
-            position=(self.extent.centre[0], self._floor, self.extent.centre[2]),
-        )
-
     def _set_camera(self) -> None:
         camera = self.viser.initial_camera
         camera.position = self.extent.camera_position("three-quarter")
@@ -120,13 +111,13 @@ class SceneGraph:
             f"/surface {i}",
             piece.positions(q),
             piece.triangles,
-            color=body_colour(i),
+            color=body_colour(i, piece),
             side="double",
             flat_shading=False,
         )
 
     def _add_particles(self, q: Float) -> Any:
-        vertices, faces = make_ball(0.12 * self.spacing)
+        vertices, faces = make_ball(max(0.12 * self.spacing, self._line_width / 2))
         return self.scene.add_batched_meshes_simple(
             "/particles",
             vertices,
@@ -141,7 +132,7 @@ class SceneGraph:
 
     def _add_held(self, now: Snapshot) -> None:
         vertices, faces = make_octahedron(max(0.28 * self.spacing, 0.012 * self.extent.radius))
-        positions = now.q[now.held]
+        positions = self._held_positions(now)
         self._held = self.scene.add_batched_meshes_simple(
             "/held",
             vertices,
@@ -155,15 +146,27 @@ class SceneGraph:
             visible=self.visible["held points"],
         )
 
+    def _held_positions(self, now: Snapshot) -> Float:
+        """Return where marks are [m], (k, 3): not on obstacles, which they would hide."""
+        return now.q[now.held[~self._is_obstacle[now.held]]]
+
+    @property
+    def _line_width(self) -> float:
+        """Thickness of the lines if bodies are nothing but lines that touch at it [m], or 0."""
+        return 0.0 if self.pieces else max(piece.thickness for piece in self.model.pieces)
+
     def _add_lines(self, now: Snapshot) -> None:
         self._intact = self.springs.find_intact(now.active)
         points, colours = self._make_segments(now.q)
+        width = self._line_width
+        if width == 0.0:
+            width = 1.2 if self.pieces else 3.0
         self._lines = self.scene.add_line_segments(
             "/springs",
             points,
             colours,
-            thickness=1.2 if self.pieces else 3.0,
-            thickness_units="screen",
+            thickness=width,
+            thickness_units="world" if self._line_width else "screen",
             visible=self.visible["springs"],
         )
 
@@ -194,7 +197,7 @@ class SceneGraph:
         )
 
     def set_visible(self, layer: str, visible: bool) -> None:
-        """Show or hide one of `LAYERS`."""
+        """Show or hide one of the layers in `visible`."""
         with self._lock:
             self.visible[layer] = visible
             for surface in self.surfaces:
@@ -219,7 +222,7 @@ class SceneGraph:
             if now.held is not before.held and not np.array_equal(now.held, before.held):
                 self._add_held(now)
             elif len(now.held):
-                self._held.batched_positions = now.q[now.held]
+                self._held.batched_positions = self._held_positions(now)
             self._remove_torn(now)
             self._snapshots_since_lines += 1
             sent = self._snapshots_since_lines * _MAX_SEGMENTS_PER_SECOND
@@ -229,15 +232,9 @@ class SceneGraph:
                     self._lines.points, self._lines.colors = self._make_segments(now.q)
             if now.drags or before.drags:
                 self._drags.points, self._drags.visible = _drag_segments(now), bool(now.drags)
-            self._lower_ground(now)
-
-    def _lower_ground(self, now: Snapshot) -> None:
-        """Lower the ground if the body has fallen below it."""
-        lowest = float(now.q[:, 1].min())
-        if lowest < self._floor:
-            self._floor = lowest - 0.1 * self.extent.radius
-            centre = self.extent.centre
-            self._ground.position = (centre[0], self._floor, centre[2])
+            if self.arrows is not None:
+                self.arrows.show(now.q, visible=self.visible["contact forces"])
+            self.ground.show(now.q)
 
     def _remove_torn(self, now: Snapshot) -> None:
         """Remove torn springs, and the faces of which they were edges."""
@@ -271,6 +268,14 @@ def _find_springs(model: VisualModel) -> Springs:
         return collect_springs(model.system)
     except (RunError, SceneError):
         return collect_lines(model)
+
+
+def _has_contact(model: VisualModel) -> bool:
+    """Whether bodies touch, as far as the laws of a model are known."""
+    try:
+        return model.system.contact is not None
+    except (RunError, SceneError):
+        return False
 
 
 def _drag_segments(now: Snapshot) -> Float:

@@ -3,7 +3,8 @@
 Only this thread touches system, state and energy ledger. Commands reach it as one `Commands`
 record, which it reads between two steps; it publishes its state as one `Snapshot`. Both are
 exchanged by replacing a reference, so no thread waits for another. A step that fails pauses the
-simulation in the state before it, and the snapshot carries the error. Closing ends a long step.
+simulation in the state before it, lets go of what is dragged, and the snapshot carries the error.
+With contact it is first divided into shorter ones. Closing ends a long step.
 """
 
 from __future__ import annotations
@@ -24,12 +25,17 @@ from taut.show.view._commands import Commands
 from taut.show.view._drag_and_pin import DragEnergy, pin_and_release
 from taut.show.view._sliders import Sliders
 from taut.show.view._snapshot import Snapshot, Source, check_speed
+from taut.step.adaptive import Adaptive
 from taut.step.integrator import Integrator
 from taut.step.report import Report
 from taut.system.state import State
 from taut.system.system import System
 from taut.system.workspace import workspace_for
 from taut.watch import Work, watching
+
+# A hand can fold bodies in ways that a step does not solve: h/64 is still some tenths of a
+# millisecond, and seven attempts are as long as a user may wait.
+_MAX_HALVINGS = 6
 
 
 class _Closed(Exception):
@@ -66,6 +72,8 @@ class Live(Source):
         triangles: Int | None = None,
         until: float | None = None,
     ) -> None:
+        if system.contact is not None and not isinstance(integrator, Adaptive):
+            integrator = Adaptive(integrator, halvings=_MAX_HALVINGS)
         self.integrator = integrator
         self.sliders = Sliders(system, h, triangles, until)
         self.initial_state = system.initial_state() if state is None else state
@@ -279,8 +287,9 @@ class Live(Source):
             # A new energy: the system may have cached its parameters at the times of this step.
             self._drag = DragEnergy(self.sliders.system)
             with self._lock:
+                # Without the drags: the pull that made the step fail would do so again.
                 self._commands = replace(
-                    self._commands, playing=False, steps=self._single_steps_done
+                    self._commands, playing=False, steps=self._single_steps_done, drags={}
                 )
             self._system, self._dragged_system = self._make_systems(commands)
         else:
