@@ -181,6 +181,44 @@ def test_moments_of_the_hinge_laws():
     assert folded.V(state_at(folded, bent_rod(np.pi))) == pytest.approx(k, rel=1e-12)
 
 
+def test_energy_of_a_thread_is_continuous_where_a_segment_vanishes():
+    """V of `rod_hinge` goes to k/4 there from every side, and is the formula beyond a tenth."""
+    k, l, theta0 = 4.0, 2.0, 0.6  # noqa: E741
+    system = three(laws.rod_hinge, bent_rod(0.0, l, l), k=k, theta0=theta0)
+    a = bent_rod(0.0, l, l)[1] - bent_rod(0.0, l, l)[0]
+    start = np.array([0.0, 0.3, -0.1])
+    for direction in np.random.default_rng(0).normal(size=(20, 3)):
+        direction /= np.linalg.norm(direction)
+        turning = np.arccos(direction @ a / l)
+
+        def energy(length, direction=direction):
+            middle = start + length * direction
+            return system.V(state_at(system, np.array([start, middle, middle + a])))
+
+        assert energy(1e-12) == pytest.approx(k / 4, rel=1e-9)
+        lengths = np.linspace(0.0, 0.2 * l, 400)
+        steps = np.diff([energy(length) for length in lengths])
+        assert np.abs(steps).max() <= 0.02 * k
+        assert energy(0.1001 * l) == pytest.approx(k / 2 * (1 - np.cos(turning - theta0)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_thread_in_one_place_takes_a_step(seed):
+    """Stiff hinges, springs too soft to keep their segments apart: the step has a minimum."""
+    rng = np.random.default_rng(seed)
+    rod = taut.mesh.rope(12)
+    system = taut.System(
+        rod.points,
+        mass=1e-3,
+        energies=[laws.spring(rod.edges, k=1.0), laws.rod_hinge(rod.rod_hinges, k=100.0)],
+        pose=np.zeros((rod.n, 3)),
+        velocity=rng.normal(size=(rod.n, 3)),
+    )
+    state, report = taut.ImplicitEuler().step(system, system.initial_state(), 1e-2)
+    assert report.outcome == "converged"
+    assert system.V(state) <= system.V(system.initial_state()) + system.T(system.initial_state())
+
+
 @pytest.mark.parametrize(("n", "expected"), [(10, 0.991802), (20, 0.997946)])
 @pytest.mark.parametrize("law", [laws.rod_hinge, laws.rod_bending])
 def test_euler_buckling_of_a_rod_in_physical_units(law, n, expected):

@@ -743,6 +743,7 @@ class _RodHinge(Law[Energy]):
         elements: ArrayLike | None = None,
         *,
         k: _Parameter,
+        l: _Parameter | None = None,
         theta0: _Parameter | None = None,
         name: str | None = None,
         breaking_strain: Numbers | None = None,
@@ -750,6 +751,8 @@ class _RodHinge(Law[Energy]):
         """Bending of a thread: V = ½ k (1 - cos(θ - θ₀)), θ the turning angle at the middle of three.
 
         k : [J]; a rod of segment length l has the bending stiffness EI = k l/2
+        l : length of a segment [m] (default: the mean of both at rest); shorter than a tenth of
+            it, a segment has no sharp direction
         theta0 : rest angle [rad], from 0 to π (default: measured on the rest shape; less than 1e-6
             counts as straight)
         """
