@@ -1,8 +1,13 @@
-"""Pairs of primitives that may come near each other, kept while particles move a little.
+"""Pairs of primitives that may come near each other, listed while particles go a way.
 
-A list of candidates (a Verlet list) is made at reference positions: all pairs whose boxes, enlarged
-by half the reach and by a skin, meet. It has every pair nearer than the reach until a particle has
-moved by more than the skin; only then is it rebuilt.
+All particles go straight from one place to another, at once. Boxes find the pairs whose ways come
+near each other, and of those the ones are listed whose distance half way does not exceed what they
+can approach each other by: neighbours in a sheet move together, and are far apart for that.
+
+The list is that of a tube: it has every pair nearer than the reach wherever particles are, as long
+as there is one time at which none of them is farther than a skin from where it is on its way. So
+the same list serves the test of a way, the evaluation of its end, and what is near by. A list for
+a ball about one place, as in molecular dynamics, lost: it has to be as wide as the way is long.
 """
 
 from __future__ import annotations
@@ -12,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from taut.arrays import Float, Int, Mask
-from taut.collision.box_tree import LARGEST, Boxes, BoxTree, find_unusable_row
+from taut.collision.box_tree import LARGEST, BoxTree, bound_primitives, find_unusable_row
 from taut.errors import SingularState
 from taut.jit.compile import kernels
-from taut.linalg.blocks import row_norms
+from taut.linalg.blocks import dot, row_norms
 
 # The skin in units of the reach. A larger one makes lists that last longer, and are longer.
 _SKIN = 1.0
@@ -61,116 +66,162 @@ class Candidates:
         none, quadruples = np.empty(0, dtype=np.int64), np.empty((0, 4), dtype=np.int64)
         return Candidates(quadruples, quadruples, none, none)
 
-    def within(self, x: Float, distance: float) -> Candidates:
-        """Return the pairs that are nearer than a distance [m] at positions x [m], (n, 3)."""
-        loops = kernels("taut.collision.distance_kernels")
-        first, second = self.point_triangle, self.edge_edge
-        m = len(first)
-        distances, features = np.empty(m), np.empty(m, dtype=np.int8)
-        loops.measure_points_and_triangles(x, first, distances, features)
-        near = np.flatnonzero(~(distances >= distance))
-        distances, features = np.empty(len(second)), np.empty(len(second), dtype=np.int8)
-        loops.measure_edges(x, second, np.zeros(len(second)), distances, features)
-        edges = np.flatnonzero(~(distances >= distance))
-        return Candidates(
-            np.ascontiguousarray(first[near]),
-            np.ascontiguousarray(second[edges]),
-            self.loose[edges],
-            np.concatenate([self.keys[:m][near], self.keys[m:][edges]]),
-        )
 
+class _Group:
+    """Primitives of one kind of which all can move, or none.
 
-def find_candidates(
-    primitives: Primitives, movable: Mask, margin: float, *positions: Float
-) -> Candidates:
-    """Return all pairs without a common particle whose boxes over all positions come near.
+    particles : of each, (m, k); numbers : among all of its kind, (m,)
 
-    movable : whether each particle can move, (n,); pairs of which none can are left out
-    margin : by which each box is enlarged [m]
-
-    Raises SingularState for a position that is not finite or too large to measure distances.
+    The tree is that of the first positions, and follows the others until it is dropped.
     """
-    for x in positions:
-        bad = find_unusable_row(x)
-        if bad is not None:
-            raise SingularState(
-                f"contact: positions must be finite, below {LARGEST:g} m, "
-                f"got {x[bad].tolist()} of particle {bad}"
-            )
-    points, edges, triangles = primitives.points, primitives.segments, primitives.triangles
-    tree = BoxTree(Boxes.of(triangles, *positions, margin=margin))
-    pairs = tree.find_meeting(Boxes.of(points[:, None], *positions, margin=margin))
-    point_triangle = np.column_stack([points[pairs[:, 0]], triangles[pairs[:, 1]]])
-    keep = _can_touch(point_triangle, 1, movable)
-    first_keys = pairs[keep, 0] * max(len(triangles), 1) + pairs[keep, 1]
-    pairs = BoxTree(Boxes.of(edges, *positions, margin=margin)).find_pairs()
-    edge_edge = np.column_stack([edges[pairs[:, 0]], edges[pairs[:, 1]]])
-    touching = _can_touch(edge_edge, 2, movable)
-    offset = max(len(points), 1) * max(len(triangles), 1)
-    second_keys = offset + pairs[touching, 0] * max(len(edges), 1) + pairs[touching, 1]
-    return Candidates(
-        np.ascontiguousarray(point_triangle[keep]),
-        np.ascontiguousarray(edge_edge[touching]),
-        (pairs[touching] >= len(primitives.edges)).sum(axis=1),
-        np.concatenate([first_keys, second_keys]),
-    )
 
+    def __init__(self, particles: Int, numbers: Int) -> None:
+        self.particles, self.numbers = np.ascontiguousarray(particles[numbers]), numbers
+        self._tree: BoxTree | None = None
 
-def _can_touch(quadruples: Int, split: int, movable: Mask) -> Mask:
-    """Whether the two sides have no particle in common, and one of them can move."""
-    common = (quadruples[:, :split, None] == quadruples[:, None, split:]).any(axis=(1, 2))
-    moves: Mask = ~common & movable[quadruples].any(axis=1)
-    return moves
+    @staticmethod
+    def divide(particles: Int, movable: Mask) -> tuple[_Group, _Group]:
+        """Return those that can move, and those that cannot."""
+        moves = movable[particles].any(axis=1)
+        return _Group(particles, np.flatnonzero(moves)), _Group(particles, np.flatnonzero(~moves))
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def tree(self) -> BoxTree:
+        """The tree of its boxes."""
+        assert self._tree is not None
+        return self._tree
+
+    def drop_tree(self) -> None:
+        """Forget the tree."""
+        self._tree = None
+
+    def bound(self, x: Float, end: Float, margin: float) -> None:
+        """Give each its box from x to end [m], (n, 3), enlarged by a margin [m]."""
+        boxes = bound_primitives(self.particles, x, end, margin)
+        if self._tree is None:
+            self._tree = BoxTree(boxes)
+        else:
+            self._tree.refit(boxes)
 
 
 class ProximityList:
-    """A list of candidates that follows the particles.
+    """Lists the pairs that may come near on a way, until particles leave it.
 
-    primitives, movable : see `find_candidates`
+    movable : whether each particle can move, (n,); pairs of which none can are left out
     reach : distance below which every pair must be listed [m]
-    travel : how far particles are expected to move [m]; longer ways cost time, nothing else
-
-    Two lists. The wide one has all pairs that may come near while particles travel; boxes find it.
-    The narrow one has those of the wide list whose distance is less than the reach and two skins;
-    it decides on the sparsity pattern, and is rebuilt as soon as a particle has moved by more
-    than its skin, which costs one evaluation of distances.
+    skin : how far particles may be from their way [m] (default: the reach)
     """
 
     def __init__(
-        self, primitives: Primitives, movable: Mask, reach: float, *, travel: float = 0.0
+        self, primitives: Primitives, movable: Mask, reach: float, skin: float | None = None
     ) -> None:
-        self.primitives, self.movable, self.reach = primitives, movable, reach
-        self._skin = _SKIN * reach
-        self._wide_skin = max(travel, self._skin)
-        self._wide = self.candidates = Candidates.none()
-        self._wide_reference: Float | None = None
-        self._reference: Float | None = None
+        self.primitives, self.reach = primitives, reach
+        self._skin = _SKIN * reach if skin is None else skin
+        # Each kind as those that can move, and those that cannot
+        self._points = _Group.divide(primitives.points[:, None], movable)
+        self._edges = _Group.divide(primitives.segments, movable)
+        self._triangles = _Group.divide(primitives.triangles, movable)
+        self._candidates = Candidates.none()
+        self._start: Float | None = None
+        self._move = np.zeros((0, 3))
 
-    def _has_wide(self, x: Float) -> bool:
-        return _is_within(x, self._wide_reference, self._wide_skin)
+    def forget(self) -> None:
+        """Forget the list and the trees: what follows does not depend on what was before."""
+        self._candidates, self._start = Candidates.none(), None
+        for group in (*self._points, *self._edges, *self._triangles):
+            group.drop_tree()
 
-    def update(self, x: Float) -> None:
-        """Rebuild the lists where a particle has moved by more than their skins."""
-        if not self._has_wide(x):
-            margin = 0.5 * self.reach + self._wide_skin
-            self._wide = find_candidates(self.primitives, self.movable, margin, x)
-            self._wide_reference, self._reference = x.copy(), None
-        if not _is_within(x, self._reference, self._skin):
-            self.candidates = self._wide.within(x, self.reach + 2.0 * self._skin)
-            self._reference = x.copy()
+    def find_near(self, x: Float) -> Candidates:
+        """Return all pairs that may be nearer than the reach at positions x [m], (n, 3)."""
+        return self.find_between(x, x)
 
     def find_between(self, x: Float, end: Float) -> Candidates:
-        """Return all pairs that may come near on straight paths from x to end."""
-        if self._has_wide(x) and self._has_wide(end):
-            return self._wide  # and so is everything between, as balls are convex
-        return find_candidates(self.primitives, self.movable, 0.5 * self.reach, x, end)
+        """Return all pairs that may come nearer than the reach on the way from x to end.
 
+        Raises SingularState for a position that is not finite or too large to measure distances.
+        """
+        # Where both ends are near the way of the list, all between them is.
+        if not (self._is_near_way(x) and (end is x or self._is_near_way(end))):
+            self._candidates = self._search(x, end)
+            self._start, self._move = x.copy(), end - x
+        return self._candidates
 
-def _is_within(x: Float, reference: Float | None, skin: float) -> bool:
-    """Whether no particle is farther than a skin from where it was."""
-    if reference is None:
-        return False
-    return bool(row_norms(x - reference).max(initial=0.0) <= skin)
+    def _is_near_way(self, x: Float) -> bool:
+        """Whether there is a time at which all particles are no farther than a skin from there."""
+        if self._start is None:
+            return False
+        offset, square = x - self._start, dot(self._move, self._move)
+        if square > 0.0:
+            offset -= min(max(dot(offset, self._move) / square, 0.0), 1.0) * self._move
+        return bool(row_norms(offset).max(initial=0.0) <= self._skin)
+
+    def _search(self, x: Float, end: Float) -> Candidates:
+        for positions in (x, end):
+            bad = find_unusable_row(positions)
+            if bad is not None:
+                raise SingularState(
+                    f"contact: positions must be finite, below {LARGEST:g} m, "
+                    f"got {positions[bad].tolist()} of particle {bad}"
+                )
+        for group in (*self._points, *self._edges, *self._triangles):
+            group.bound(x, end, 0.5 * self.reach + self._skin)
+        (points, held_points), (edges, held_edges) = self._points, self._edges
+        triangles, held_triangles = self._triangles
+        move = end - x
+        way = (x + 0.5 * move, move)
+        touching = [
+            self._find_pairs(points, triangles, way),
+            self._find_pairs(points, held_triangles, way),
+            self._find_pairs(held_points, triangles, way),
+        ]
+        crossing = [
+            self._find_pairs(edges, edges, way),
+            self._find_pairs(edges, held_edges, way),
+        ]
+        return self._list(np.concatenate(touching), np.sort(np.concatenate(crossing), axis=1))
+
+    def _find_pairs(self, first: _Group, second: _Group, way: tuple[Float, Float]) -> Int:
+        """Return the numbers of pairs of two groups that may come near, (k, 2).
+
+        way : positions half way and the whole move [m], (n, 3)
+        """
+        if first is second:
+            found = first.tree.find_pairs()
+        else:
+            found = first.tree.find_meetings(second.tree)
+        kernels("taut.collision.distance_kernels").keep_near(
+            *way,
+            first.particles,
+            second.particles,
+            self.reach + 2.0 * self._skin,
+            found.pairs,
+            found.start,
+            found.counts,
+        )
+        pairs = found.join()
+        return np.stack([first.numbers[pairs[:, 0]], second.numbers[pairs[:, 1]]], axis=1)
+
+    def _list(self, touching: Int, crossing: Int) -> Candidates:
+        """Return pairs (point, triangle) and (edge, edge), by their numbers, as candidates."""
+        points, edges = self.primitives.points, self.primitives.segments
+        triangles = self.primitives.triangles
+        # In one order, whatever tree has found them
+        first_keys = touching[:, 0] * max(len(triangles), 1) + touching[:, 1]
+        order = np.argsort(first_keys)
+        touching, first_keys = touching[order], first_keys[order]
+        second_keys = crossing[:, 0] * max(len(edges), 1) + crossing[:, 1]
+        order = np.argsort(second_keys)
+        crossing, second_keys = crossing[order], second_keys[order]
+        offset = max(len(points), 1) * max(len(triangles), 1)
+        return Candidates(
+            np.column_stack([points[touching[:, 0]], triangles[touching[:, 1]]]),
+            np.column_stack([edges[crossing[:, 0]], edges[crossing[:, 1]]]),
+            (crossing >= len(self.primitives.edges)).sum(axis=1),
+            np.concatenate([first_keys, offset + second_keys]),
+        )
 
 
 def find_free_part(

@@ -56,7 +56,11 @@ class Pattern:
     def from_pairs(pairs: Int, n: int) -> Pattern:
         """The symmetric pattern with the pairs (i, j), shape (k, 2), and all diagonal blocks."""
         low, high = pairs.min(axis=1), pairs.max(axis=1)
-        keys = np.unique(low * n + high)
+        return Pattern.from_keys(np.unique(low * n + high), n)
+
+    @staticmethod
+    def from_keys(keys: Int, n: int) -> Pattern:
+        """The same from different pairs as keys i n + j, i ≤ j, shape (k,)."""
         i, j = keys // n, keys % n
         off = i != j
         i, j = i[off], j[off]

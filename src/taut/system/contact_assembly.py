@@ -15,6 +15,7 @@ from taut.system.assembly import Assembly
 from taut.system.contact import CONTACT_NAME
 from taut.system.contact_friction import FRICTION_NAME, Friction
 from taut.system.contact_search import ContactSearch
+from taut.system.contact_terms import ContactTerm
 from taut.system.projector import ConstraintProjector
 from taut.system.terms import AssemblyKind, ConstantTerm, Inputs
 
@@ -79,12 +80,8 @@ class ContactAssembly:
     def _find_contacts(self, x: Float) -> Assembly:
         if self._contacts is None or not np.array_equal(self._contacts_at, x):
             self._contacts_at = np.array(x)
-            terms = self.search.find_terms(self._contacts_at)
-            self._contacts = Assembly(self.n, terms, self._near_pattern())
+            self._contacts = Assembly(self.n, self.search.find_terms(self._contacts_at))
         return self._contacts
-
-    def _near_pattern(self) -> Pattern:
-        return self.search.pattern(self.n)
 
     def _friction_assembly(self) -> Assembly:
         assert self._friction_form is not None
@@ -130,7 +127,7 @@ class ContactAssembly:
         patterns = []
         for total in self._sums:
             if total.name == CONTACT_NAME:
-                patterns.append(self._near_pattern())
+                patterns.append(self.search.pattern)
             else:
                 patterns.append(self._friction_assembly().pattern)
         return patterns
@@ -175,7 +172,9 @@ class ContactAssembly:
     ) -> BlockMatrix:
         """Return Σ ∂²V/∂x² + diag(shift) [N/m], shift (n,), in `matrix`."""
         matrices = []
-        for part, own in self._parts(inputs):
+        parts = self._parts(inputs)
+        self._include([part for part, _ in parts[1:]])
+        for part, own in parts:
             if part is self.laws:
                 matrix = part.hessian(
                     own, shift, project=project, metric=metric, previous=previous, force=force
@@ -186,6 +185,17 @@ class ContactAssembly:
         union = self._unite([m.pattern for m in matrices])
         self._matrix = union.sum(matrices, [1.0] * len(matrices))
         return self._matrix
+
+    def _include(self, parts: Sequence[Assembly]) -> None:
+        """Let the pattern of contact have the blocks of assemblies, and let them use it."""
+        pairs = []
+        for term in (term for part in parts for term in part.terms):
+            own = term.pairs if isinstance(term, ContactTerm) else term.elements
+            if own.shape[1] == 4:  # planes join nothing
+                pairs.append(own)
+        self.search.include(pairs, self._contacts_at if self._has_contact else None)
+        for part in parts:
+            part.use_pattern(self.search.pattern)
 
     @property
     def matrix(self) -> BlockMatrix:
