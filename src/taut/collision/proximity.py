@@ -29,7 +29,8 @@ from taut.linalg.blocks import dot, row_norms
 # The skin in units of the reach. A larger one makes lists that last longer, and are longer: with 1,
 # neighbours in a mesh are listed whose edges are four times the range, and steps took longer.
 _SKIN = 0.4
-# Part of the particles that may be outside of the tube until all are searched for
+# For how many strays, as a part of all particles that can move, searches go on until all particles
+# are searched for: so many together take as long as that.
 _MAX_STRAYS = 0.1
 
 
@@ -164,6 +165,7 @@ class ProximityList:
         self._all: _Tube | None = None  # of all particles
         # Of a way on which the strays have left the former, and its strays, (n,)
         self._local: tuple[_Tube, Mask] | None = None
+        self._strays = 0  # that have been searched for since all were
 
     def forget(self) -> None:
         """Forget lists and trees: what follows does not depend on what was before."""
@@ -191,13 +193,14 @@ class ProximityList:
                 if not (strays & ~known).any() and not any(tube.find_strays(z).any() for z in ends):
                     return tube.candidates
         _raise_if_unusable(ends)
-        if self._all is not None and np.count_nonzero(strays) <= self._max_strays:
-            tube = self._search_strays(x, end, strays, self._all)
-            self._local = (tube, strays)
-        else:
-            tube = self._all = self._search_all(x, end)
-            self._local = None
-        return tube.candidates
+        if self._all is not None:
+            self._strays += np.count_nonzero(strays)
+            if self._strays <= self._max_strays:
+                tube = self._search_strays(x, end, strays, self._all)
+                self._local = (tube, strays)
+                return tube.candidates
+        self._all, self._local, self._strays = self._search_all(x, end), None, 0
+        return self._all.candidates
 
     def _search_all(self, x: Float, end: Float) -> _Tube:
         for group in (*self._points, *self._edges, *self._triangles):
