@@ -56,6 +56,10 @@ class Meetings:
     start: Int
     counts: Int
 
+    def swap(self) -> Meetings:
+        """Return the same pairs the other way round."""
+        return Meetings(np.ascontiguousarray(self.pairs[:, ::-1]), self.start, self.counts)
+
     def join(self) -> Int:
         """Return all pairs, (k, 2), part after part."""
         first = np.repeat(self.start - np.cumsum(self.counts) + self.counts, self.counts)

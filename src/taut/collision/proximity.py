@@ -241,7 +241,7 @@ class ProximityList:
         ):
             touching.append(pairs.find(first, second))
             touching.append(pairs.find(first, all_second))
-            touching.append(pairs.find(second, all_first)[:, ::-1])
+            touching.append(pairs.find(all_first, second))
         crossing = [
             others.crossing,
             pairs.find(stray_edges, stray_edges),
@@ -284,8 +284,10 @@ class _PairSearch:
             return np.empty((0, 2), dtype=np.int64)
         if first is second:
             found = first.tree.find_pairs()
-        else:
+        elif len(first.numbers) <= len(second.numbers):
             found = first.tree.find_meetings(second.tree)
+        else:
+            found = second.tree.find_meetings(first.tree).swap()
         kernels("taut.collision.distance_kernels").keep_near(
             *self._way,
             first.particles,
