@@ -60,10 +60,14 @@ class Assembly:
 
     def use_pattern(self, pattern: Pattern) -> None:
         """Use a given sparsity pattern from now on; blocks that are not in it are left out."""
-        if self.__dict__.get("pattern") is not pattern:
+        if not self.uses_pattern(pattern):
             for name in ("_block_lists", "matrix"):
                 self.__dict__.pop(name, None)
             self.__dict__["pattern"] = pattern
+
+    def uses_pattern(self, pattern: Pattern) -> bool:
+        """Whether this is its sparsity pattern."""
+        return self.__dict__.get("pattern") is pattern
 
     def _vectors_of(self, k: int) -> Float:
         t = self.terms[k]

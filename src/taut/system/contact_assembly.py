@@ -134,7 +134,8 @@ class ContactAssembly:
 
     def _unite(self, patterns: list[Pattern]) -> PatternUnion:
         if self._union is None or not self._union.is_union_of(patterns):
-            self._union = PatternUnion(patterns)
+            known = None if self._union is None else self._union.pattern
+            self._union = PatternUnion(patterns, known)
         return self._union
 
     def gradient(self, inputs: Sequence[Inputs]) -> tuple[float, Float, Float]:
@@ -188,6 +189,8 @@ class ContactAssembly:
 
     def _include(self, parts: Sequence[Assembly]) -> None:
         """Let the pattern of contact have the blocks of assemblies, and let them use it."""
+        if all(part.uses_pattern(self.search.pattern) for part in parts):
+            return
         pairs = []
         for term in (term for part in parts for term in part.terms):
             own = term.pairs if isinstance(term, ContactTerm) else term.elements
