@@ -229,12 +229,19 @@ def test_same_bits_on_one_thread_and_two():
             numba.set_num_threads(threads)
             search = ProximityList(primitives, np.ones(len(x), dtype=bool), 0.1)
             near = search.find_between(x, x + move)
+            few = np.zeros_like(move)
+            few[3] = 1.0
+            stray = ProximityList(primitives, np.ones(len(x), dtype=bool), 0.1)
+            stray.find_near(x)
+            strays = stray.find_between(x, x + few).keys.tobytes()
             m = len(near.edge_edge)
             distances, features = np.empty(m), np.empty(m, dtype=np.int8)
             loops.measure_edges(x, near.edge_edge, np.full(m, 1e-6), distances, features)
             none = np.zeros(len(near.point_triangle)), np.zeros(m)
             part = find_free_part(x, move, near, none, none[1])
-            found.append((near.keys.tobytes(), distances.tobytes(), features.tobytes(), part))
+            found.append(
+                (near.keys.tobytes(), strays, distances.tobytes(), features.tobytes(), part)
+            )
     finally:
         numba.set_num_threads(before)
     assert found[0] == found[1]

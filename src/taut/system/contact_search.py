@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import combinations
 
@@ -47,11 +49,13 @@ class ContactSearch:
 
     contact : resolved (see `taut.system.contact.resolve`)
     movable : whether each particle can move, (n,)
+    seconds : spent on lists, distances and collision times so far
     """
 
     def __init__(self, contact: Contact, movable: Mask) -> None:
         assert contact.range is not None
         self.contact, self._range, self._movable = contact, contact.range, movable
+        self.seconds = 0.0
         self._radius = np.broadcast_to(contact.thickness / 2.0, len(movable))
         thickest = np.array([2.0 * float(self._radius.max(initial=0.0))])
         self._reach = contact.range + float(self._smooth(thickest)[1][0])
@@ -65,17 +69,26 @@ class ContactSearch:
     def _compiled(self) -> list[CompiledLaw]:
         return compile_laws()
 
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds += time.perf_counter() - begun
+
     def begin_step(self, x: Float) -> None:
         """Begin a step from positions x [m], (n, 3); raise ModelError if bodies touch there.
 
         The list of near pairs is rebuilt: what a step computes then depends on its start alone,
         and a resumed run has the same bits.
         """
-        if self._apart is not x:
-            self.require_apart(x)
-        self._near.forget()
-        self._joined, self._pattern = np.empty(0, dtype=np.int64), None
-        self.include(self._find_nearly_active(np.array(x)))
+        with self._timed():
+            if self._apart is not x:
+                self.require_apart(x)
+            self._near.forget()
+            self._joined, self._pattern = np.empty(0, dtype=np.int64), None
+            self.include(self._find_nearly_active(np.array(x)))
 
     def end_step(self, x: Float) -> None:
         """Remember the positions x [m], (n, 3), with which a step has ended: nothing touches."""
@@ -188,9 +201,10 @@ class ContactSearch:
 
     def find_terms(self, x: Float) -> list[ContactTerm]:
         """Return the terms of all pairs within range at positions x [m], (n, 3)."""
-        near = self._candidates(self._near.find_near(x))
+        with self._timed():
+            near = self._candidates(self._near.find_near(x))
+            gaps, thickness, features = self._measure(x, near)
         pairs, edges, m = near.point_triangle, near.edge_edge, len(near.point_triangle)
-        gaps, thickness, features = self._measure(x, near)
         _raise_if_touching(pairs, gaps[0], 1)
         _raise_if_touching(edges, gaps[1], 2)
         builder = TermBuilder(self.contact)
@@ -282,10 +296,11 @@ class ContactSearch:
 
         1 if all of it is; otherwise the gap of each pair keeps a tenth of what it was.
         """
-        candidates = self._candidates(self._near.find_between(x, x + move))
-        thickness, edge_thickness = self._thickness(candidates)
-        squares, edge_thickness = self._smooth(edge_thickness)
-        part = find_free_part(x, move, candidates, (thickness, edge_thickness), squares)
+        with self._timed():
+            candidates = self._candidates(self._near.find_between(x, x + move))
+            thickness, edge_thickness = self._thickness(candidates)
+            squares, edge_thickness = self._smooth(edge_thickness)
+            part = find_free_part(x, move, candidates, (thickness, edge_thickness), squares)
         points = self.contact.primitives.points[self._movable[self.contact.primitives.points]]
         for plane in self.contact.planes:
             gaps = plane.measure_gaps(x[points]) - self._radius[points]
