@@ -19,6 +19,8 @@ from taut.system.contact_terms import ContactTerm
 from taut.system.projector import ConstraintProjector
 from taut.system.terms import AssemblyKind, ConstantTerm, Inputs
 
+_NOTHING, _NOBODY = np.zeros(0), np.zeros(0, dtype=np.int64)  # where no pair is near
+
 
 class PairEnergies:
     """Energies of pairs [J], which are subtracted pair by pair, whichever each side has."""
@@ -154,7 +156,7 @@ class ContactAssembly:
             value += more
             total += push
             gross += push_gross
-            own.energy = np.concatenate([t.energy for t in part.terms])
+            own.energy = np.concatenate([_NOTHING, *(t.energy for t in part.terms)])
         return value, total, gross
 
     def scaled_gradient(self, inputs: Sequence[Inputs], scale: Float, out: Float) -> None:
@@ -219,9 +221,8 @@ class ContactAssembly:
 
         Particles in contact stay where they are, and what pushes others counts as constant.
         """
-        touching = np.concatenate(
-            [t.elements.ravel() for p in self._known_parts()[1:] for t in p.terms]
-        )
+        terms = [term for part in self._known_parts()[1:] for term in part.terms]
+        touching = np.concatenate([_NOBODY, *(term.elements.ravel() for term in terms)])
         own = list(inputs[: len(self.laws.terms)])
         return self.laws.relax(q, own, np.setdiff1d(region, touching), gradient, weights, sweeps)
 
@@ -239,8 +240,9 @@ class ContactAssembly:
         laws, *others = self._known_parts()
         pairs = []
         for part in others:
-            keys = np.concatenate([t.keys for t in part.terms if isinstance(t, ConstantTerm)])
-            values = np.concatenate([t.energy for t in part.terms])
+            terms = [term for term in part.terms if isinstance(term, ConstantTerm)]
+            keys = np.concatenate([_NOBODY, *(term.keys for term in terms)])
+            values = np.concatenate([_NOTHING, *(term.energy for term in terms)])
             pairs.append(PairEnergies(keys, values))
         return (*laws.energies(), *pairs)
 

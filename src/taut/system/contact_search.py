@@ -246,6 +246,8 @@ class ContactSearch:
         for i, plane in enumerate(self.contact.planes):
             gaps = plane.measure_gaps(x[points]) - self._radius[points]
             near = points[(gaps < self._range) & self._movable[points]]
+            if not len(near):
+                continue
             # Keys of planes are negative, those of pairs are not.
             keys = -1 - near * len(self.contact.planes) - i
             vectors = [*plane.point.tolist(), *plane.normal.tolist()]
