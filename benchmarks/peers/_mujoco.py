@@ -8,9 +8,12 @@ elasticity implicitly.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from taut.arrays import Float
+from taut.bench.contact import HEIGHT, RADIUS
 from taut.bench.net import CLOTH_MASS, SHEAR, STRUCTURAL, Net
 from taut.bench.trajectory import H
 
@@ -30,22 +33,39 @@ MODEL = """
 </mujoco>
 """
 
+# Without a pin, above a sphere, with contact that is free of intersections and of friction
+DRAPE = """
+<mujoco>
+  <option timestep="{h}" gravity="0 -9.81 0" integrator="discrete"><flag ipc="enable"/></option>
+  <size memory="4G"/>
+  <worldbody>
+    <geom type="sphere" size="{radius}"/>
+    <flexcomp name="cloth" type="grid" dim="2" count="{n} {n} 1" spacing="{d} {d} {d}" pos="0 {height} 0" euler="90 0 0" mass="{mass}"
+              radius="1e-3">
+      <elasticity young="{young}" poisson="{poisson}" thickness="{thickness}" elastic2d="stretch"/>
+      <contact selfcollide="auto"/>
+    </flexcomp>
+  </worldbody>
+</mujoco>
+"""
+
+
+def _moduli() -> dict[str, float]:
+    """Return the membrane with the moduli of the springs."""
+    c11, c12 = STRUCTURAL + SHEAR, SHEAR
+    return {
+        "mass": CLOTH_MASS,
+        "thickness": THICKNESS,
+        "young": (c11**2 - c12**2) / c11 / THICKNESS,
+        "poisson": c12 / c11,
+    }
+
 
 class _Flex:
     def __init__(self, net: Net, n: int) -> None:
         import mujoco
 
-        c11, c12 = STRUCTURAL + SHEAR, SHEAR
-        text = MODEL.format(
-            h=H,
-            n=n,
-            d=1.0 / (n - 1),
-            mass=CLOTH_MASS,
-            thickness=THICKNESS,
-            young=(c11**2 - c12**2) / c11 / THICKNESS,
-            poisson=c12 / c11,
-            pins=f"0 {n - 1}",
-        )
+        text = MODEL.format(h=H, n=n, d=1.0 / (n - 1), pins=f"0 {n - 1}", **_moduli())
         self._mujoco = mujoco
         self._model = mujoco.MjModel.from_xml_string(text)
         self._data = mujoco.MjData(self._model)
@@ -69,3 +89,15 @@ class _Flex:
 def flex(net: Net, n: int) -> _Flex:
     """Return a Stepper of a flex grid."""
     return _Flex(net, n)
+
+
+def drape(n: int) -> Callable[[], None]:
+    """Return a function that takes a step of a cloth that falls on a sphere."""
+    import mujoco
+
+    height = RADIUS + HEIGHT + 1e-3  # of its middle surface, 1 mm thick to each side
+    text = DRAPE.format(h=H, n=n, d=1.0 / (n - 1), radius=RADIUS, height=height, **_moduli())
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    return lambda: mujoco.mj_step(model, data)

@@ -1,11 +1,13 @@
 """How far pairs can move: against exact integer arithmetic, and against dense sampling."""
 
+import itertools
+
 import numba
 import numpy as np
 import pytest
 
 from benchmarks.collision_times import compute_free_parts, make_pairs, measure, tally_pairs
-from taut.collision.proximity import Primitives, ProximityList, find_candidates, find_free_part
+from taut.collision.proximity import Primitives, ProximityList, find_free_part
 from taut.errors import SingularState
 from taut.jit.compile import kernels
 from tests.collision.test_distances import measure_edges
@@ -118,32 +120,82 @@ def make_sheets(rng, n=5):
     return x, Primitives(np.arange(len(x)), edges, loose, triangles)
 
 
-def test_the_list_has_every_near_pair_until_it_is_made_anew():
+def find_nearer(x, primitives, reach):
+    """Pairs without a common particle that are nearer than a reach, by trying all of them."""
+    found = set()
+    for point in primitives.points:
+        for triangle in primitives.triangles:
+            quadruple = np.array([point, *triangle])
+            if point not in triangle and measure(x[quadruple], False) < reach:
+                found.add(tuple(quadruple.tolist()))
+    edges = primitives.segments
+    for i, j in itertools.combinations(range(len(edges)), 2):
+        quadruple = np.array([*edges[i], *edges[j]])
+        if not set(edges[i]) & set(edges[j]) and measure(x[quadruple], True) < reach:
+            found.add(tuple(quadruple.tolist()))
+    return found
+
+
+def as_set(candidates):
+    return {tuple(q) for q in (*candidates.point_triangle.tolist(), *candidates.edge_edge.tolist())}
+
+
+def test_without_a_skin_the_list_has_the_near_pairs_and_no_others():
+    x, primitives = make_sheets(np.random.default_rng(6))
+    near = ProximityList(primitives, np.ones(len(x), dtype=bool), 0.06, skin=0.0)
+    assert as_set(near.find_near(x)) == find_nearer(x, primitives, 0.06)
+
+
+def test_lists_have_every_pair_that_comes_near(monkeypatch):
+    """On a way on which all move far, near it, and where a few particles move far or all do."""
     rng = np.random.default_rng(6)
-    x, primitives = make_sheets(rng)
-    reach = 0.06
-    movable = np.ones(len(x), dtype=bool)
+    x, primitives = make_sheets(rng, 4)
+    reach, movable = 0.06, np.ones(len(x), dtype=bool)
+    movable[:16] = False  # the lower sheet is held; it moves all the same
     near = ProximityList(primitives, movable, reach)
-    lists = []
-    for _ in range(8):
-        near.update(x)
-        lists.append(near.candidates)
-        listed = {tuple(q) for q in near.candidates.point_triangle.tolist()}
-        for point in primitives.points:
-            for triangle in primitives.triangles:
-                quadruple = np.array([point, *triangle])
-                if point not in triangle and measure(x[quadruple], False) < reach:
-                    assert tuple(quadruple.tolist()) in listed
-        x = x + 0.01 * rng.normal(size=x.shape)
-    assert 1 < len({id(found) for found in lists}) < 8
+    searches = []
+    for name in ("_search_all", "_search_strays"):
+        search = getattr(ProximityList, name)
+
+        def record(self, *given, name=name, search=search):
+            searches.append(name)
+            return search(self, *given)
+
+        monkeypatch.setattr(ProximityList, name, record)
+    common = np.broadcast_to([0.3, -0.2, 0.1], x.shape) + 0.02 * rng.normal(size=x.shape)
+    few = np.zeros_like(x)
+    few[[5, 20]] = [[0.0, 0.2, 0.0], [0.1, -0.3, 0.1]]
+    tiny = 0.002 * rng.normal(size=x.shape)
+    for move in (common, tiny, few, few[::-1], -few, tiny, 0.1 * rng.normal(size=x.shape), tiny):
+        listed = as_set(near.find_between(x, x + move))
+        for part in (0.0, 0.3, 0.7, 1.0):
+            at = x + part * move
+            needed = {
+                q for q in find_nearer(at, primitives, reach) if movable[np.array(q)].any()
+            }
+            assert needed <= listed
+            assert needed <= as_set(near.find_near(at))
+        x = x + move
+    assert {"_search_all", "_search_strays"} == set(searches)
+    assert len(searches) < 16
+
+
+def test_a_list_does_not_depend_on_what_came_before():
+    rng = np.random.default_rng(12)
+    x, primitives = make_sheets(rng, 6)
+    used, fresh = (ProximityList(primitives, np.ones(len(x), dtype=bool), 0.06) for _ in range(2))
+    for _ in range(3):
+        used.find_between(x, x + 0.05 * rng.normal(size=x.shape))
+    used.forget()
+    assert used.find_near(x).keys.tobytes() == fresh.find_near(x).keys.tobytes()
 
 
 def test_pairs_that_cannot_move_or_share_a_particle_are_left_out():
     x, primitives = make_sheets(np.random.default_rng(7))
     movable = np.zeros(len(x), dtype=bool)
-    assert len(find_candidates(primitives, movable, 1.0, x).keys) == 0
+    assert len(ProximityList(primitives, movable, 1.0).find_near(x).keys) == 0
     movable[:] = True
-    found = find_candidates(primitives, movable, 1.0, x)
+    found = ProximityList(primitives, movable, 1.0).find_near(x)
     assert len(np.unique(found.keys)) == len(found.keys)
     for quadruples, split in ((found.point_triangle, 1), (found.edge_edge, 2)):
         sides = quadruples[:, :split, None] == quadruples[:, None, split:]
@@ -157,11 +209,11 @@ def test_pairs_that_cannot_move_or_share_a_particle_are_left_out():
 def test_positions_that_are_no_numbers_are_no_absence_of_contact(bad):
     x, primitives = make_sheets(np.random.default_rng(8))
     near = ProximityList(primitives, np.ones(len(x), dtype=bool), 0.06)
-    near.update(x)
+    near.find_near(x)
     broken = x.copy()
     broken[3, 1] = bad
     with pytest.raises(SingularState, match="of particle 3"):
-        near.update(broken)
+        near.find_near(broken)
     with pytest.raises(SingularState, match="of particle 3"):
         near.find_between(x, broken)
 
@@ -175,13 +227,21 @@ def test_same_bits_on_one_thread_and_two():
     try:
         for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
             numba.set_num_threads(threads)
-            near = find_candidates(primitives, np.ones(len(x), dtype=bool), 0.1, x, x + move)
+            search = ProximityList(primitives, np.ones(len(x), dtype=bool), 0.1)
+            near = search.find_between(x, x + move)
+            few = np.zeros_like(move)
+            few[3] = 1.0
+            stray = ProximityList(primitives, np.ones(len(x), dtype=bool), 0.1)
+            stray.find_near(x)
+            strays = stray.find_between(x, x + few).keys.tobytes()
             m = len(near.edge_edge)
             distances, features = np.empty(m), np.empty(m, dtype=np.int8)
             loops.measure_edges(x, near.edge_edge, np.full(m, 1e-6), distances, features)
             none = np.zeros(len(near.point_triangle)), np.zeros(m)
             part = find_free_part(x, move, near, none, none[1])
-            found.append((near.keys.tobytes(), distances.tobytes(), features.tobytes(), part))
+            found.append(
+                (near.keys.tobytes(), strays, distances.tobytes(), features.tobytes(), part)
+            )
     finally:
         numba.set_num_threads(before)
     assert found[0] == found[1]

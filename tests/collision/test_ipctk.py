@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import taut
-from taut.collision.proximity import Primitives, find_candidates, find_free_part
+from taut.collision.proximity import Primitives, ProximityList, find_free_part
 from taut.jit.compile import kernels
 
 ipctk = pytest.importorskip("ipctk", reason="ipctk has no wheel for this platform")
@@ -26,23 +26,31 @@ def crumpled():
     return x, Primitives(np.arange(len(x)), edges, none, triangles), 0.01 * rng.normal(size=x.shape)
 
 
-def build(crumpled, margin):
+def build(crumpled, reach):
+    """Their candidates, and our pairs that are nearer than a reach."""
     x, primitives, _ = crumpled
     mesh = ipctk.CollisionMesh(x, primitives.edges, primitives.triangles)
     theirs = ipctk.Candidates()
-    theirs.build(mesh, x, margin)
-    ours = find_candidates(primitives, np.ones(len(x), dtype=bool), margin, x)
-    return mesh, theirs, ours
+    theirs.build(mesh, x, 0.5 * reach)
+    ours = ProximityList(primitives, np.ones(len(x), dtype=bool), reach, skin=0.0).find_near(x)
+    return theirs, ours
 
 
-def test_candidates_are_the_same(crumpled):
-    primitives = crumpled[1]
-    _, theirs, ours = build(crumpled, 0.02)
-    points = {(c.vertex_id, *primitives.triangles[c.face_id]) for c in theirs.fv_candidates}
-    edges = {
-        tuple(sorted((tuple(primitives.edges[c.edge0_id]), tuple(primitives.edges[c.edge1_id]))))
-        for c in theirs.ee_candidates
-    }
+def test_near_pairs_are_the_same(crumpled):
+    """Ours are those of their candidates, found by boxes, that are near."""
+    x, primitives, _ = crumpled
+    reach = 0.04
+    theirs, ours = build(crumpled, reach)
+    points = set()
+    for c in theirs.fv_candidates:
+        quadruple = (c.vertex_id, *primitives.triangles[c.face_id].tolist())
+        if ipctk.point_triangle_distance(*x[list(quadruple)]) < reach**2:
+            points.add(quadruple)
+    edges = set()
+    for c in theirs.ee_candidates:
+        sides = sorted(tuple(primitives.edges[e].tolist()) for e in (c.edge0_id, c.edge1_id))
+        if ipctk.edge_edge_distance(*x[[*sides[0], *sides[1]]]) < reach**2:
+            edges.add(tuple(sides))
     assert {tuple(q) for q in ours.point_triangle.tolist()} == points
     pairs = ours.edge_edge.tolist()
     assert {tuple(sorted((tuple(q[:2]), tuple(q[2:])))) for q in pairs} == edges
@@ -52,7 +60,7 @@ def test_candidates_are_the_same(crumpled):
 
 def test_distances_are_the_same(crumpled):
     x, _, _ = crumpled
-    _, _, ours = build(crumpled, 0.02)
+    _, ours = build(crumpled, 0.04)
     loops = kernels("taut.collision.distance_kernels")
     m = len(ours.point_triangle)
     distances, features = np.empty(m), np.empty(m, dtype=np.int8)
@@ -69,7 +77,8 @@ def test_distances_are_the_same(crumpled):
 def test_collision_times_are_before_theirs(crumpled):
     """Theirs are those of the collision, to their tolerance; ours keep a tenth of each gap."""
     x, primitives, move = crumpled
-    ours = find_candidates(primitives, np.ones(len(x), dtype=bool), 1e-6, x, x + move)
+    search = ProximityList(primitives, np.ones(len(x), dtype=bool), 2e-6)
+    ours = search.find_between(x, x + move)
     loops = kernels("taut.collision.distance_kernels")
     parts = np.empty(len(ours.point_triangle))
     none = np.zeros(len(parts)), np.zeros(len(ours.edge_edge))

@@ -9,6 +9,7 @@ import taut
 from taut import laws
 from taut.errors import ModelError
 from taut.run.metadata import fingerprint
+from taut.system.workspace import workspace_for
 
 GROUND = [([0, 0, 0], [0, 1, 0])]
 TRIANGLE = [[0, 0, 0], [1, 0, 0], [0, 0, 1]]
@@ -197,3 +198,33 @@ def test_bodies_in_the_plane_bounce_off_each_other():
     assert min(s.q[2, 1] for s in states) > 0.0
     assert states[-1].v[2, 1] > 0.0
     assert states[-1].q[2, 2] == 0.0
+
+
+def test_contact_with_obstacles_never_changes_the_pattern():
+    """What can move of a pair is one element of a law, whose particles are joined already."""
+    sides = [[3, 4], [4, 5], [3, 5]]
+    system = stacked(gap=5e-4, energies=[laws.spring(sides, k=1.0)])
+    free = system.with_(contact=None)
+    workspace, state = workspace_for(system), system.initial_state()
+    workspace.contact_search.begin_step(state.q)
+    matrix = workspace.stiffness(state, project=True)
+    own = workspace_for(free).stiffness(state, project=True)
+    assert np.abs(matrix.data - own.data).max() > 1.0  # they push each other
+    assert matrix.pattern.has_same_blocks(own.pattern)
+
+
+def test_pattern_grows_in_a_step_and_begins_anew_with_the_next():
+    """A pair that has come near stays in the pattern, so that a solver keeps its analysis."""
+    apart, near = stacked(gap=0.1), stacked(gap=5e-4)
+    system = apart.with_(fixed=())
+    far, close = system.initial_state(), system.initial_state().with_(q=near.initial_state().q)
+    workspace = workspace_for(system)
+    workspace.contact_search.begin_step(far.q)
+    first = workspace.stiffness(far, project=True).pattern
+    second = workspace.stiffness(close, project=True).pattern
+    again = workspace.stiffness(far, project=True).pattern
+    assert len(first.indices) == 6
+    assert len(second.indices) > 6
+    assert again is second
+    workspace.contact_search.begin_step(far.q)
+    assert workspace.stiffness(far, project=True).pattern.has_same_blocks(first)

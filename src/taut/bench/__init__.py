@@ -7,6 +7,7 @@ row              a row: a measured figure with its target
 step_rows        rows of single integrators on the cloth
 converged        rows of converged implicit steps; cholmod: the C++ program they are compared with
 newton_rows      rows on the iterations and failures of Newton's method
+contact          rows on a cloth that drapes over a sphere
 solid            the row of a solid of tetrahedra
 growth           rows on the growth of cost with the mesh, and on threads
 passes           rows on the memory traffic of a step, in passes over the matrix

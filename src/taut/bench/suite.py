@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from taut.bench.checkout import import_benchmarks, is_checkout
+from taut.bench.contact import measure_contact, measure_draping
 from taut.bench.converged import (
     measure_implicit_soft,
     measure_implicit_soft_large,
@@ -66,18 +67,25 @@ ROWS: dict[str, Callable[[Bench], list[Row]]] = {
     "iterations": measure_iterations,
     "newton-iterations": measure_newton_iterations,
     "failures": measure_failures,
+    "contact": measure_contact,
+    "draping": measure_draping,
     "start": measure_start,
     "roofline": measure_roofline,
     "peers": measure_peers,
 }
 
-ON_REQUEST = ("implicit-soft-large", "implicit-stiff-large", "wrinkling", "failures")
+ON_REQUEST = (
+    *("implicit-soft-large", "implicit-stiff-large"),
+    *("wrinkling", "failures", "draping"),
+)
 """Rows that take an hour or so: they are measured only if they are named in full."""
 
 ROW_PREFIXES = {
     "wrinkling": ("scaling-wrinkled", "passes-large"),
     "iterations": ("iterations-",),
     "newton-iterations": ("newton-soft", "newton-stiff"),
+    "contact": ("contact-",),
+    "draping": ("scaling-contact",),
     "start": ("start-",),
     "roofline": ("bandwidth", "pass-", "assembly-"),
 }

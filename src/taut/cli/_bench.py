@@ -54,7 +54,7 @@ def bench(
     """Measure speed relative to C++ programs with Eigen and CHOLMOD.
 
     Prints ratios and their targets; takes minutes. Rows that take longer are measured only if they
-    are named in full: implicit-soft-large, implicit-stiff-large, wrinkling, failures.
+    are named in full: implicit-soft-large, implicit-stiff-large, wrinkling, failures, draping.
     """
     import json
 

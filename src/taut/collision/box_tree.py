@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taut.arrays import Float, Int
 from taut.jit.compile import kernels
 
 LARGEST = 1e100  # coordinate [m] with which products of three do not overflow
 _CELLS = 2.0**21 - 1.0  # along each axis of the space-filling curve
+# Room for what a chunk of queries finds, at first: more is found in a second pass.
+_ROOM = 1024
 
 
 def find_unusable_row(x: Float) -> int | None:
@@ -25,97 +28,118 @@ def find_unusable_row(x: Float) -> int | None:
     return int(np.flatnonzero(~usable.all(axis=1))[0])
 
 
-@dataclass(frozen=True, eq=False)
-class Boxes:
-    """Axis-parallel boxes, one for each primitive.
+def bound_primitives(primitives: Int, x: Float, end: Float, margin: float = 0.0) -> Float:
+    """Return the boxes of primitives on the way from x to end, enlarged by a margin [m].
 
-    low, high : their corners [m], (m, 3)
+    primitives : particles of each, (m, k); x, end : [m], (n, 3)
+
+    A box is a row of its lower and its upper corner [m].
+
+    >>> x = np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 0.0]])
+    >>> bound_primitives(np.array([[0, 1]]), x, x + [0.0, 0.0, 3.0], margin=0.5).tolist()
+    [[-0.5, -0.5, -0.5, 1.5, 2.5, 3.5]]
+    """
+    boxes = np.empty((len(primitives), 6))
+    loops = kernels("taut.collision._box_tree_kernels")
+    loops.write_boxes(np.ascontiguousarray(primitives), x, end, margin, boxes)
+    return boxes
+
+
+@dataclass(frozen=True, eq=False)
+class Meetings:
+    """Pairs of boxes that meet, in parts that threads have written.
+
+    pairs : indices of both, (room, 2); start, counts : where each part begins, and its length
     """
 
-    low: Float
-    high: Float
+    pairs: NDArray[np.int32]
+    start: Int
+    counts: Int
 
-    @staticmethod
-    def of(primitives: Int, *positions: Float, margin: float = 0.0) -> Boxes:
-        """Return the boxes of primitives over several poses, enlarged by a margin [m].
+    def swap(self) -> Meetings:
+        """Return the same pairs the other way round."""
+        return Meetings(np.ascontiguousarray(self.pairs[:, ::-1]), self.start, self.counts)
 
-        primitives : particles of each, (m, k); positions : [m], (n, 3)
-
-        >>> x = np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 0.0]])
-        >>> boxes = Boxes.of(np.array([[0, 1]]), x, x + [0.0, 0.0, 3.0], margin=0.5)
-        >>> boxes.low.tolist(), boxes.high.tolist()
-        ([[-0.5, -0.5, -0.5]], [[1.5, 2.5, 3.5]])
-        """
-        # Corner by corner: reductions over a short axis take ten times as long.
-        corners = [x[primitives[:, k]] for x in positions for k in range(primitives.shape[1])]
-        low, high = corners[0].copy(), corners[0].copy()
-        for corner in corners[1:]:
-            np.minimum(low, corner, out=low)
-            np.maximum(high, corner, out=high)
-        low -= margin
-        high += margin
-        return Boxes(np.ascontiguousarray(low), np.ascontiguousarray(high))
-
-    def __len__(self) -> int:
-        return len(self.low)
+    def join(self) -> Int:
+        """Return all pairs, (k, 2), part after part."""
+        first = np.repeat(self.start - np.cumsum(self.counts) + self.counts, self.counts)
+        return self.pairs[first + np.arange(len(first))].astype(np.int64)
 
 
 class BoxTree:
-    """A tree over boxes.
+    """A tree over boxes, (m, 6).
 
     >>> unit = np.array([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [5.0, 0.0, 0.0]])
-    >>> boxes = Boxes(unit, unit + 1.5)
-    >>> tree = BoxTree(boxes)
-    >>> tree.find_meeting(Boxes(unit[:1] + 1.0, unit[:1] + 2.0)).tolist()
+    >>> tree = BoxTree(np.hstack([unit, unit + 1.5]))
+    >>> other = BoxTree(np.hstack([unit[:1] + 1.0, unit[:1] + 2.0]))
+    >>> other.find_meetings(tree).join().tolist()
     [[0, 0], [0, 1]]
-    >>> BoxTree(Boxes(unit, unit + 2.0)).find_pairs().tolist()
+    >>> BoxTree(np.hstack([unit, unit + 2.0])).find_pairs().join().tolist()
     [[0, 1]]
     """
 
-    def __init__(self, boxes: Boxes) -> None:
+    def __init__(self, boxes: Float) -> None:
         self._kernels = kernels("taut.collision._box_tree_kernels")
         m = len(boxes)
-        sizes = [m]
+        sizes = [-(-m // self._kernels.LEAVES)]
         while sizes[-1] > 1:
             sizes.append((sizes[-1] + 1) // 2)
         self._level_start = np.cumsum([0, *sizes])
-        self._low = np.empty((self._level_start[-1], 3))
-        self._high = np.empty((self._level_start[-1], 3))
+        self._leaves, self._nodes = np.empty((m, 6)), np.empty((self._level_start[-1], 6))
         self._order = np.zeros(0, dtype=np.int64)
+        chunks = -(-sizes[0] // self._kernels.BLOCKS_PER_CHUNK)
+        # Where what each chunk of queries finds may begin, for those within this tree and others
+        self._rooms = {within: _ROOM * np.arange(chunks + 1) for within in (False, True)}
         if m:
-            origin = boxes.low.min(axis=0)
-            extent = boxes.high.max(axis=0) - origin
+            origin = boxes[:, :3].min(axis=0)
+            extent = boxes[:, 3:].max(axis=0) - origin
             scale = _CELLS / np.where(extent > 0.0, extent, 1.0)
             keys = np.empty(m, dtype=np.uint64)
-            self._kernels.write_curve_keys(boxes.low, boxes.high, origin, scale, keys)
+            self._kernels.write_curve_keys(boxes, origin, scale, keys)
             # Stable, so that equal keys have one order.
             self._order = np.argsort(keys, kind="stable")
         self.refit(boxes)
 
-    def refit(self, boxes: Boxes) -> None:
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def refit(self, boxes: Float) -> None:
         """Follow boxes that have moved; the tree stays as it is, and is less good."""
-        self._boxes = boxes
         if len(boxes):
             self._kernels.fit_boxes(
-                boxes.low, boxes.high, self._order, self._level_start, self._low, self._high
+                boxes, self._order, self._level_start, self._leaves, self._nodes
             )
 
-    def find_meeting(self, boxes: Boxes) -> Int:
-        """Return which boxes meet which of the tree: pairs (box, leaf), (k, 2), sorted."""
-        return self._find(boxes, within=False)
+    def find_meetings(self, other: BoxTree) -> Meetings:
+        """Return which boxes of this tree meet which of another: pairs (own, other's)."""
+        return self._find(other, within=False)
 
-    def find_pairs(self) -> Int:
-        """Return the pairs i < j of the tree's own boxes that meet, (k, 2), sorted."""
-        return self._find(self._boxes, within=True)
+    def find_pairs(self) -> Meetings:
+        """Return the pairs of different boxes of this tree that meet, each once."""
+        return self._find(self, within=True)
 
-    def _find(self, boxes: Boxes, *, within: bool) -> Int:
-        m = len(boxes)
-        if not m or not len(self._order):
-            return np.empty((0, 2), dtype=np.int64)
-        tree = (self._order, self._level_start, self._low, self._high)
-        counts = np.empty(m, dtype=np.int64)
-        self._kernels.count_meetings(boxes.low, boxes.high, within, *tree, counts)
-        end = np.cumsum(counts)
-        found = np.empty(int(end[-1]), dtype=np.int64)
-        self._kernels.write_meetings(boxes.low, boxes.high, within, *tree, end - counts, found)
-        return np.column_stack([np.repeat(np.arange(m), counts), found])
+    def _find(self, other: BoxTree, *, within: bool) -> Meetings:
+        if not len(self) or not len(other):
+            none = np.empty(0, dtype=np.int64)
+            return Meetings(np.empty((0, 2), dtype=np.int32), none, none)
+        room = self._rooms[within]
+        counts = np.empty(len(room) - 1, dtype=np.int64)
+        while True:
+            found = np.empty((int(room[-1]), 2), dtype=np.int32)
+            self._kernels.find_meetings(
+                self._leaves,
+                self._nodes,
+                self._order,
+                within,
+                other._leaves,
+                other._nodes,
+                other._order,
+                other._level_start,
+                room,
+                counts,
+                found,
+            )
+            if (counts <= np.diff(room)).all():
+                return Meetings(found, room[:-1], counts)
+            room = np.concatenate([[0], np.cumsum(counts)])
+            self._rooms[within] = np.concatenate([[0], np.cumsum(counts + counts // 4 + _ROOM)])

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from taut.arrays import Float, Int
-from taut.collision.box_tree import LARGEST, Boxes, BoxTree, find_unusable_row
+from taut.collision.box_tree import LARGEST, BoxTree, bound_primitives, find_unusable_row
 from taut.errors import ModelError
 from taut.jit.compile import kernels
 
@@ -43,7 +43,9 @@ def find_intersections(x: Float, edges: Int, triangles: Int) -> Int:
     x = np.array(x, dtype=np.float64, order="C")
     edges = np.array(edges, dtype=np.int64, order="C")
     triangles = np.array(triangles, dtype=np.int64, order="C")
-    pairs = BoxTree(Boxes.of(triangles, x)).find_meeting(Boxes.of(edges, x))
+    tree = BoxTree(bound_primitives(edges, x, x))
+    pairs = tree.find_meetings(BoxTree(bound_primitives(triangles, x, x))).join()
+    pairs = pairs[np.lexsort(pairs.T[::-1])]
     common = (edges[pairs[:, 0]][:, :, None] == triangles[pairs[:, 1]][:, None, :]).any(axis=(1, 2))
     pairs = np.ascontiguousarray(pairs[~common])
     loops = kernels("taut.collision._orientation_kernels")

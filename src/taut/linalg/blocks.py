@@ -52,11 +52,21 @@ class Pattern:
         position[by_column] = np.arange(len(by_column))
         return position[self.upper]
 
+    def has_same_blocks(self, other: Pattern) -> bool:
+        """Whether another pattern has the same blocks."""
+        return np.array_equal(self.indptr, other.indptr) and np.array_equal(
+            self.indices, other.indices
+        )
+
     @staticmethod
     def from_pairs(pairs: Int, n: int) -> Pattern:
         """The symmetric pattern with the pairs (i, j), shape (k, 2), and all diagonal blocks."""
         low, high = pairs.min(axis=1), pairs.max(axis=1)
-        keys = np.unique(low * n + high)
+        return Pattern.from_keys(np.unique(low * n + high), n)
+
+    @staticmethod
+    def from_keys(keys: Int, n: int) -> Pattern:
+        """The same from different pairs as keys i n + j, i ≤ j, shape (k,)."""
         i, j = keys // n, keys % n
         off = i != j
         i, j = i[off], j[off]
@@ -186,15 +196,20 @@ class BlockMatrix:
 
 
 class PatternUnion:
-    """The smallest pattern that contains several, and the positions of their blocks in it."""
+    """The smallest pattern that contains several, and the positions of their blocks in it.
 
-    def __init__(self, patterns: Sequence[Pattern]) -> None:
+    known : a Pattern to use if it is the same, for what solvers know of it
+    """
+
+    def __init__(self, patterns: Sequence[Pattern], known: Pattern | None = None) -> None:
         n = patterns[0].n
         keys = [p.rows.astype(np.int64) * n + p.indices for p in patterns]
         every = np.unique(np.concatenate(keys)) if len(keys) > 1 else keys[0]
         self.parts = tuple(patterns)
         same = [p for p, k in zip(patterns, keys, strict=True) if len(k) == len(every)]
         self.pattern = same[0] if same else _from_keys(every, n)
+        if known is not None and self.pattern.has_same_blocks(known):
+            self.pattern = known
         self.slots = [np.searchsorted(every, k) for k in keys]
 
     def is_union_of(self, patterns: Sequence[Pattern]) -> bool:
@@ -213,11 +228,12 @@ class PatternUnion:
             out[:] = 0.0
         for k in whole:
             np.multiply(matrices[k].data, factors[k], out=out)
+        add = kernels("taut.linalg._block_kernels").add_blocks
         for k, (matrix, factor, slots) in enumerate(
             zip(matrices, factors, self.slots, strict=True)
         ):
             if k not in whole:
-                out[slots] += factor * matrix.data
+                add(slots, factor, matrix.data, out)
         low_rank = tuple(
             rank.scaled(factor)
             for matrix, factor in zip(matrices, factors, strict=True)

@@ -17,7 +17,6 @@ import numpy as np
 
 from taut.arrays import Float
 from taut.errors import ModelError, SingularState, did_you_mean
-from taut.linalg.blocks import row_norms
 from taut.linalg.linear import LinearSolver, SolverName, make_solver
 from taut.optimise.descent import Descent, Point
 from taut.optimise.lbfgs import minimise_lbfgs
@@ -38,9 +37,6 @@ MINIMISERS = get_args(MinimiserName)
 # Number of stage lengths whose factorisations L-BFGS keeps: whole and half steps, and the last
 # step of a run.
 _MAX_FACTORS = 4
-# For how much of the way that the fastest particle goes in a step near pairs are listed at once.
-# Lists for all of it are several times as long, and took more time than rebuilding them.
-_TRAVEL = 0.3
 
 
 class LinearImplicit(Integrator):
@@ -166,8 +162,7 @@ class Implicit(LinearImplicit):
         loads = workspace.system.load_forces(state)
         loaded = workspace.with_held_loads(loads)
         if system.contact is not None:
-            travel = _TRAVEL * h * float(row_norms(np.array(state.v)).max(initial=0.0))
-            loaded.contact_search.begin_step(state.q, travel)
+            loaded.contact_search.begin_step(state.q)
         solved: list[SolvedStage] = []
         for _ in range(self.stages):
             # Predict: where the stage would end if no force acted.

@@ -30,16 +30,8 @@ from taut.system.terms import ElementTerm, Inputs, Lists, group_by_target, near_
 class Assembly:
     """Sums over several laws; results are views of buffers that the next evaluation overwrites."""
 
-    def __init__(
-        self, n: int, terms: Sequence[ElementTerm], pattern: Pattern | None = None
-    ) -> None:
-        """Create the buffers.
-
-        pattern : a larger one than the terms need; blocks that are not in it are left out
-        """
+    def __init__(self, n: int, terms: Sequence[ElementTerm]) -> None:
         self.n, self.terms = n, list(terms)
-        if pattern is not None:
-            self.__dict__["pattern"] = pattern
         self._one = np.ones(n)
         self._total = np.zeros((n, 3))  # Σ ∂V/∂x
         self._gross = np.zeros((n, 3))  # Σ |∂V_e/∂x|
@@ -65,6 +57,17 @@ class Assembly:
             for name in ("pattern", "_vector_lists", "_block_lists", "_incidences"):
                 if name in other.__dict__:
                     self.__dict__[name] = other.__dict__[name]
+
+    def use_pattern(self, pattern: Pattern) -> None:
+        """Use a given sparsity pattern from now on; blocks that are not in it are left out."""
+        if not self.uses_pattern(pattern):
+            for name in ("_block_lists", "matrix"):
+                self.__dict__.pop(name, None)
+            self.__dict__["pattern"] = pattern
+
+    def uses_pattern(self, pattern: Pattern) -> bool:
+        """Whether this is its sparsity pattern."""
+        return self.__dict__.get("pattern") is pattern
 
     def _vectors_of(self, k: int) -> Float:
         t = self.terms[k]

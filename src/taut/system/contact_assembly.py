@@ -15,8 +15,11 @@ from taut.system.assembly import Assembly
 from taut.system.contact import CONTACT_NAME
 from taut.system.contact_friction import FRICTION_NAME, Friction
 from taut.system.contact_search import ContactSearch
+from taut.system.contact_terms import ContactTerm
 from taut.system.projector import ConstraintProjector
 from taut.system.terms import AssemblyKind, ConstantTerm, Inputs
+
+_NOTHING, _NOBODY = np.zeros(0), np.zeros(0, dtype=np.int64)  # where no pair is near
 
 
 class PairEnergies:
@@ -79,12 +82,8 @@ class ContactAssembly:
     def _find_contacts(self, x: Float) -> Assembly:
         if self._contacts is None or not np.array_equal(self._contacts_at, x):
             self._contacts_at = np.array(x)
-            terms = self.search.find_terms(self._contacts_at)
-            self._contacts = Assembly(self.n, terms, self._near_pattern())
+            self._contacts = Assembly(self.n, self.search.find_terms(self._contacts_at))
         return self._contacts
-
-    def _near_pattern(self) -> Pattern:
-        return self.search.pattern(self.n)
 
     def _friction_assembly(self) -> Assembly:
         assert self._friction_form is not None
@@ -130,14 +129,15 @@ class ContactAssembly:
         patterns = []
         for total in self._sums:
             if total.name == CONTACT_NAME:
-                patterns.append(self._near_pattern())
+                patterns.append(self.search.pattern)
             else:
                 patterns.append(self._friction_assembly().pattern)
         return patterns
 
     def _unite(self, patterns: list[Pattern]) -> PatternUnion:
         if self._union is None or not self._union.is_union_of(patterns):
-            self._union = PatternUnion(patterns)
+            known = None if self._union is None else self._union.pattern
+            self._union = PatternUnion(patterns, known)
         return self._union
 
     def gradient(self, inputs: Sequence[Inputs]) -> tuple[float, Float, Float]:
@@ -156,7 +156,7 @@ class ContactAssembly:
             value += more
             total += push
             gross += push_gross
-            own.energy = np.concatenate([t.energy for t in part.terms])
+            own.energy = np.concatenate([_NOTHING, *(t.energy for t in part.terms)])
         return value, total, gross
 
     def scaled_gradient(self, inputs: Sequence[Inputs], scale: Float, out: Float) -> None:
@@ -175,7 +175,9 @@ class ContactAssembly:
     ) -> BlockMatrix:
         """Return Σ ∂²V/∂x² + diag(shift) [N/m], shift (n,), in `matrix`."""
         matrices = []
-        for part, own in self._parts(inputs):
+        parts = self._parts(inputs)
+        self._include([part for part, _ in parts[1:]])
+        for part, own in parts:
             if part is self.laws:
                 matrix = part.hessian(
                     own, shift, project=project, metric=metric, previous=previous, force=force
@@ -186,6 +188,19 @@ class ContactAssembly:
         union = self._unite([m.pattern for m in matrices])
         self._matrix = union.sum(matrices, [1.0] * len(matrices))
         return self._matrix
+
+    def _include(self, parts: Sequence[Assembly]) -> None:
+        """Let the pattern of contact have the blocks of assemblies, and let them use it."""
+        if all(part.uses_pattern(self.search.pattern) for part in parts):
+            return
+        pairs = []
+        for term in (term for part in parts for term in part.terms):
+            own = term.pairs if isinstance(term, ContactTerm) else term.elements
+            if own.shape[1] == 4:  # planes join nothing
+                pairs.append(own)
+        self.search.include(pairs, self._contacts_at if self._has_contact else None)
+        for part in parts:
+            part.use_pattern(self.search.pattern)
 
     @property
     def matrix(self) -> BlockMatrix:
@@ -206,9 +221,8 @@ class ContactAssembly:
 
         Particles in contact stay where they are, and what pushes others counts as constant.
         """
-        touching = np.concatenate(
-            [t.elements.ravel() for p in self._known_parts()[1:] for t in p.terms]
-        )
+        terms = [term for part in self._known_parts()[1:] for term in part.terms]
+        touching = np.concatenate([_NOBODY, *(term.elements.ravel() for term in terms)])
         own = list(inputs[: len(self.laws.terms)])
         return self.laws.relax(q, own, np.setdiff1d(region, touching), gradient, weights, sweeps)
 
@@ -226,8 +240,9 @@ class ContactAssembly:
         laws, *others = self._known_parts()
         pairs = []
         for part in others:
-            keys = np.concatenate([t.keys for t in part.terms if isinstance(t, ConstantTerm)])
-            values = np.concatenate([t.energy for t in part.terms])
+            terms = [term for term in part.terms if isinstance(term, ConstantTerm)]
+            keys = np.concatenate([_NOBODY, *(term.keys for term in terms)])
+            values = np.concatenate([_NOTHING, *(term.energy for term in terms)])
             pairs.append(PairEnergies(keys, values))
         return (*laws.energies(), *pairs)
 

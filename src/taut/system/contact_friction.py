@@ -7,11 +7,12 @@ with those of its result until its residual, with the new ones, is within tolera
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
 from taut.arrays import Float, Int
-from taut.binding.compiled_law import FormName
+from taut.binding.compiled_law import CompiledLaw, FormName
 from taut.laws.contact_friction import contact_friction
 from taut.system.contact import Contact
 from taut.system.contact_terms import ContactTerm
@@ -94,7 +95,16 @@ class Friction:
         """Return the terms of an assembly: as increments of an implicit step, or as rates."""
         terms = []
         for s, (elements, parameters, keys) in zip(_SIZES, self.groups, strict=True):
-            shapes = {"force": (), "normal": (3,), "weights": (s,), "speed": ()}
-            compiled = contact_friction.compile(form, s, shapes)
+            compiled = _compile(form, s)
             terms.append(ConstantTerm(FRICTION_NAME, form, compiled, elements, parameters, keys))
         return terms
+
+
+@cache
+def _compile(form: FormName, s: int) -> CompiledLaw:
+    """Return the compiled law of contacts of s particles.
+
+    Kept: to derive it took half the time of a step of a small cloth.
+    """
+    shapes = {"force": (), "normal": (3,), "weights": (s,), "speed": ()}
+    return contact_friction.compile(form, s, shapes)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import combinations
 
@@ -14,7 +17,7 @@ from taut.collision.intersections import find_intersections
 from taut.collision.proximity import Candidates, ProximityList, find_free_part
 from taut.errors import ModelError, SingularState
 from taut.jit.compile import kernels
-from taut.linalg.blocks import Pattern, row_norms
+from taut.linalg.blocks import Pattern
 from taut.system.contact import Contact
 from taut.system.contact_terms import (
     OF_EDGE_AND_POINT,
@@ -34,6 +37,8 @@ _SMOOTHING = 0.01
 # Part of the gap to a plane that a move may use up
 _PLANE_PART = 0.9
 _MAX_NAMED_PAIRS = 5  # in an error
+# Pairs nearer than this many ranges join the sparsity pattern when it has to change.
+_JOINED_RANGES = 2.0
 
 Features = NDArray[np.int8]
 """Which features of pairs are closest, (m,): see `taut.collision.distance_kernels`."""
@@ -44,42 +49,46 @@ class ContactSearch:
 
     contact : resolved (see `taut.system.contact.resolve`)
     movable : whether each particle can move, (n,)
+    seconds : spent on lists, distances and collision times so far
     """
 
     def __init__(self, contact: Contact, movable: Mask) -> None:
         assert contact.range is not None
         self.contact, self._range, self._movable = contact, contact.range, movable
+        self.seconds = 0.0
         self._radius = np.broadcast_to(contact.thickness / 2.0, len(movable))
         thickest = np.array([2.0 * float(self._radius.max(initial=0.0))])
         self._reach = contact.range + float(self._smooth(thickest)[1][0])
-        self._near = self._list_near()
+        self._near = ProximityList(contact.primitives, movable, self._reach)
         self._kept: tuple[Candidates, Candidates] | None = None
-        self._pattern: tuple[Candidates, Pattern] | None = None
+        self._joined = np.empty(0, dtype=np.int64)  # see `_find_joined`
+        self._pattern: Pattern | None = None
         self._apart: Float | None = None  # positions that a step has ended with
-
-    def _list_near(self, travel: float = 0.0) -> ProximityList:
-        primitives = self.contact.primitives
-        return ProximityList(primitives, self._movable, self._reach, travel=travel)
 
     @cached_property
     def _compiled(self) -> list[CompiledLaw]:
         return compile_laws()
 
-    def begin_step(self, x: Float, travel: float = 0.0) -> None:
-        """Begin a step from positions x [m], (n, 3); raise ModelError if bodies touch there.
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds += time.perf_counter() - begun
 
-        travel : how far particles will move, roughly [m]
+    def begin_step(self, x: Float) -> None:
+        """Begin a step from positions x [m], (n, 3); raise ModelError if bodies touch there.
 
         The list of near pairs is rebuilt: what a step computes then depends on its start alone,
         and a resumed run has the same bits.
         """
-        if self._apart is not x:
-            self.require_apart(x)
-        # Beyond an edge's length the list would have most pairs of a body.
-        edges = self.contact.primitives.edges
-        sides = row_norms(x[edges[:, 1]] - x[edges[:, 0]])
-        self._near = self._list_near(min(travel, float(sides.mean()) if len(sides) else travel))
-        self._near.update(np.array(x))
+        with self._timed():
+            if self._apart is not x:
+                self.require_apart(x)
+            self._near.forget()
+            self._joined, self._pattern = np.empty(0, dtype=np.int64), None
+            self.include(self._find_nearly_active(np.array(x)))
 
     def end_step(self, x: Float) -> None:
         """Remember the positions x [m], (n, 3), with which a step has ended: nothing touches."""
@@ -108,8 +117,7 @@ class ContactSearch:
         ]
 
     def _describe_touching(self, x: Float) -> list[str]:
-        self._near.update(x)
-        near = self._candidates(self._near.candidates)
+        near = self._candidates(self._near.find_near(x))
         problems = []
         for pairs, gaps, split in zip(
             (near.point_triangle, near.edge_edge), self._measure(x, near)[0], (1, 2), strict=True
@@ -193,10 +201,10 @@ class ContactSearch:
 
     def find_terms(self, x: Float) -> list[ContactTerm]:
         """Return the terms of all pairs within range at positions x [m], (n, 3)."""
-        self._near.update(x)
-        near = self._candidates(self._near.candidates)
+        with self._timed():
+            near = self._candidates(self._near.find_near(x))
+            gaps, thickness, features = self._measure(x, near)
         pairs, edges, m = near.point_triangle, near.edge_edge, len(near.point_triangle)
-        gaps, thickness, features = self._measure(x, near)
         _raise_if_touching(pairs, gaps[0], 1)
         _raise_if_touching(edges, gaps[1], 2)
         builder = TermBuilder(self.contact)
@@ -238,38 +246,63 @@ class ContactSearch:
         for i, plane in enumerate(self.contact.planes):
             gaps = plane.measure_gaps(x[points]) - self._radius[points]
             near = points[(gaps < self._range) & self._movable[points]]
+            if not len(near):
+                continue
             # Keys of planes are negative, those of pairs are not.
             keys = -1 - near * len(self.contact.planes) - i
             vectors = [*plane.point.tolist(), *plane.normal.tolist()]
             builder.add_elements(PLANE, near[:, None], (0,), 1, keys, self._radius[near], vectors)
 
-    def pattern(self, n: int) -> Pattern:
-        """Return the sparsity pattern of contact among n particles, until the list changes."""
-        near = self._candidates(self._near.candidates)
-        if self._pattern is None or self._pattern[0] is not near:
-            self._pattern = (near, Pattern.from_pairs(self._find_joined_pairs(near), n))
-        return self._pattern[1]
+    @property
+    def pattern(self) -> Pattern:
+        """The sparsity pattern of contact in the present step, as far as pairs have come near."""
+        if self._pattern is None:
+            self._pattern = Pattern.from_keys(self._joined, len(self._movable))
+        return self._pattern
 
-    def _find_joined_pairs(self, near: Candidates) -> Int:
-        """Return the pairs of movable particles that contact may join until the list changes."""
-        movable = self._movable
-        pairs = [np.empty((0, 2), dtype=np.int64)]
-        for quadruples in (near.point_triangle, near.edge_edge):
+    def include(self, groups: Sequence[Int], x: Float | None = None) -> None:
+        """Let the pattern have the blocks of pairs of four particles, (m, 4) each.
+
+        x : positions [m], (n, 3), at which more pairs join if any has to
+
+        It grows in a step and does not shrink, so that a solver analyses it again only where a pair
+        has come near that was not near before. Then all that are not much farther join it too.
+        """
+        joined = self._find_joined(groups)
+        if np.isin(joined, self._joined, assume_unique=True).all():
+            return
+        if x is not None:
+            joined = np.union1d(joined, self._find_joined(self._find_nearly_active(x)))
+        self._joined, self._pattern = np.union1d(self._joined, joined), None
+
+    def _find_nearly_active(self, x: Float) -> list[Int]:
+        """Return the pairs not much farther than the range at x: points and triangles; edges."""
+        near = self._candidates(self._near.find_near(x))
+        gaps, limit = self._measure(x, near)[0], _JOINED_RANGES * self._range
+        return [near.point_triangle[gaps[0] < limit], near.edge_edge[gaps[1] < limit]]
+
+    def _find_joined(self, groups: Sequence[Int]) -> Int:
+        """Return the movable particles that pairs join, (m, 4) each, as sorted keys i n + j."""
+        movable, n = self._movable, len(self._movable)
+        keys = [np.empty(0, dtype=np.int64)]
+        for quadruples in groups:
             for p, q in combinations(range(4), 2):
-                both = movable[quadruples[:, p]] & movable[quadruples[:, q]]
-                both &= quadruples[:, p] != quadruples[:, q]
-                pairs.append(quadruples[both][:, [p, q]])
-        return np.concatenate(pairs)
+                i, j = quadruples[:, p], quadruples[:, q]
+                both = movable[i] & movable[j] & (i != j)
+                i, j = i[both], j[both]
+                keys.append(np.minimum(i, j) * n + np.maximum(i, j))
+        return np.unique(np.concatenate(keys))
 
     def find_free_part(self, x: Float, move: Float) -> float:
         """Return the part of the way x + part·move, both (n, 3) [m], that is free of collisions.
 
         1 if all of it is; otherwise the gap of each pair keeps a tenth of what it was.
         """
-        candidates = self._candidates(self._near.find_between(x, x + move))
-        thickness, edge_thickness = self._thickness(candidates)
-        squares, edge_thickness = self._smooth(edge_thickness)
-        part = find_free_part(x, move, candidates, (thickness, edge_thickness), squares)
+        with self._timed():
+            candidates = self._candidates(self._near.find_between(x, x + move))
+            thickness, edge_thickness = self._thickness(candidates)
+            squares, edge_thickness = self._smooth(edge_thickness)
+            part = find_free_part(x, move, candidates, (thickness, edge_thickness), squares)
         points = self.contact.primitives.points[self._movable[self.contact.primitives.points]]
         for plane in self.contact.planes:
             gaps = plane.measure_gaps(x[points]) - self._radius[points]

@@ -85,18 +85,14 @@ class ContactTerm(ConstantTerm):
     """
 
     def __init__(self, law: int, compiled: CompiledLaw, found: Sequence[_Found]) -> None:
-        s = _LAWS[law][1]
         self.law = law
-        pairs = [np.empty((0, 1 if law == PLANE else 4), np.int64), *(f.pairs for f in found)]
-        self.pairs = np.concatenate(pairs)
-        self.places = np.concatenate([np.empty((0, s), np.int64), *(f.places for f in found)])
-        self.split = np.concatenate([np.empty(0, np.int64), *(f.split for f in found)])
-        keys = np.concatenate([np.empty(0, np.int64), *(f.keys for f in found)])
+        self.pairs = np.concatenate([f.pairs for f in found])
+        self.places = np.concatenate([f.places for f in found])
+        self.split = np.concatenate([f.split for f in found])
+        keys = np.concatenate([f.keys for f in found])
+        parameters = np.concatenate([f.parameters for f in found])
         elements = np.take_along_axis(self.pairs, self.places, axis=1)
-        parameters = [np.empty((0, compiled.width)), *(f.parameters for f in found)]
-        super().__init__(
-            CONTACT_NAME, "energy", compiled, elements, np.concatenate(parameters), keys
-        )
+        super().__init__(CONTACT_NAME, "energy", compiled, elements, parameters, keys)
 
     def find_weights(self, x: Float) -> Float:
         """Return w of the particles of each pair, (m, 4), or (m, 1) of a plane.
@@ -205,5 +201,5 @@ class TermBuilder:
         self._found[law].append(_Found(pairs, places, np.full(m, split), keys, parameters))
 
     def build(self, compiled: list[CompiledLaw]) -> list[ContactTerm]:
-        """Return one term for each law, some without elements."""
-        return [ContactTerm(law, own, self._found[law]) for law, own in enumerate(compiled)]
+        """Return one term for each law that has elements."""
+        return [ContactTerm(law, compiled[law], own) for law, own in enumerate(self._found) if own]
