@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from taut.binding.law import Load as Load
     from taut.errors import NotConverged as NotConverged
     from taut.errors import TautError as TautError
+    from taut.inverse.gradient import gradient as gradient
     from taut.laws.rayleigh import rayleigh_coefficients as rayleigh_coefficients
     from taut.optimise.tolerance import Tolerance as Tolerance
     from taut.run.ledger import Ledger as Ledger
@@ -107,6 +108,7 @@ _HOME = {
     "Adaptive": "step.adaptive",
     "BDF2": "step.bdf2",
     "ExplicitEuler": "step.explicit_euler",
+    "gradient": "inverse.gradient",
     "form_finding": "statics.form_finding",
     "ImplicitEuler": "step.implicit_euler",
     "ImplicitMidpoint": "step.implicit_midpoint",

@@ -1,0 +1,1 @@
+"""Inverse problems: gradients through steps, shapes and frequencies."""
