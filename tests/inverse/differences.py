@@ -40,15 +40,23 @@ def run_loss(system, integrator, steps, loss, state=None):
     return total
 
 
-def directional(system, integrator, h, count, loss, name, direction, size=1e-3):
-    """The slope of the loss if the parameter `name` changes along a direction."""
+def draw_direction(system, name, rng):
+    """A random direction, in which entries of a parameter change in proportion to their size."""
+    if name == "h":
+        return None
+    value = read_value(system, name)
+    size = np.abs(value)
+    if name in ("mass", "pose", "velocity", "points"):
+        size = np.full_like(value, size.max() or 1.0)
+    return rng.normal(size=value.shape) * np.where(size > 0.0, size, size.max() or 1.0)
+
+
+def directional(system, integrator, h, count, loss, directions, size=1e-3):
+    """The slope of the loss if parameters, by name, change along directions."""
 
     def at(s):
-        if name == "h":
-            return run_loss(system, integrator, h + s * direction, loss)
-        changed = change_system(system, {name: read_value(system, name) + s * direction})
-        return run_loss(changed, integrator, [h] * count, loss)
+        changes = {n: read_value(system, n) + s * d for n, d in directions.items() if n != "h"}
+        steps = h * (1.0 + s * directions.get("h", np.zeros(count)))
+        return run_loss(change_system(system, changes), integrator, steps, loss)
 
-    value = h if name == "h" else read_value(system, name)
-    largest = float(np.abs(value).max())
-    return slope(at, size * (largest or 1.0) / float(np.abs(direction).max()))
+    return slope(at, size)

@@ -84,12 +84,20 @@ class _Part:
 
     def place(self, x: Float, y: Float, h: float, t: float) -> Place:
         """Return where the elements are, for positions x and y (n, 3)."""
-        if self.compiled.outer is not None and len(self.elements):
-            # As in an assembly: shares of a total would grow with the distance from the origin.
-            assert self.placed is not None
-            if self.placed.law.invariant is not None:
-                x = x - x[self.elements].mean(axis=(0, 1))
-        return Place(x[self.elements], y[self.elements], h, self.parameters(t))
+        return Place(self.relate(x[self.elements]), y[self.elements], h, self.parameters(t))
+
+    def relate(self, vectors: Float) -> Float:
+        """Return positions (m, s, 3) as an assembly reads them, and their gradients or changes.
+
+        Of an invariant energy of a total they are relative to their mean: shares of it would grow
+        with the distance from the origin. Each share, and its projected Hessian, depends on the
+        mean; the map is its own transpose.
+        """
+        if self.compiled.outer is None or self.placed is None:
+            return vectors
+        if self.placed.law.invariant is None:
+            return vectors
+        return vectors - vectors.mean(axis=(0, 1))
 
     def add(self, slopes: Float, t: float, h: float, sums: Sums) -> float:
         """Add a gradient by packed parameters, (m, width); return that by the time."""
@@ -379,11 +387,12 @@ def _pull_gradient(part: _Part, at: Place, z: Float) -> Pulled:
     along = float(np.einsum("mpi,mpi->", z, slopes))
     x = outer.first * pulled.x + outer.second * along * slopes
     p = outer.first * pulled.p + outer.second * along * by_p + _spread(along * first_by_p, len(z))
-    return Pulled(x, pulled.y, p, pulled.h)
+    return Pulled(part.relate(x), pulled.y, p, pulled.h)
 
 
 def _push_gradient(part: _Part, at: Place, dx: Float, dp: Float) -> Float:
     """Return the change of ∂V/∂x, (m, s, 3)."""
+    dx = part.relate(dx)
     change = part.products.push_force(at, dx, np.zeros_like(dx), dp, 0.0)
     if part.compiled.outer is None:
         return change
@@ -420,14 +429,14 @@ def _pull_stiffness(part: _Part, at: Place, a: Float, b: Float, *, project: bool
     x = inner.x + by_total * slopes + pulled.x
     p = inner.p + by_total * by_p + pulled.p
     p = p + _spread(by_first * first_by_p + by_second * second_by_p, len(a))
-    return Pulled(x, inner.y, p, inner.h)
+    return Pulled(part.relate(x), inner.y, p, inner.h)
 
 
 def _push_stiffness(
     part: _Part, at: Place, b: Float, dx: Float, dp: Float, *, project: bool
 ) -> Float:
     """Return the change of ∂²V/∂x²·b, (m, s, 3)."""
-    products = part.products
+    products, dx = part.products, part.relate(dx)
     moves = (dx, np.zeros_like(dx), dp)
     if part.compiled.outer is None:
         return products.push_hessian(at, b, moves, project=project)

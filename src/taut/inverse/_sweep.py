@@ -22,7 +22,7 @@ from taut.system.workspace import workspace_for
 Loss = Callable[[State], Any]
 # Relative distance of a comparison in a formula from equality: nearer, rounding of the positions
 # decides which branch is taken.
-_KINK_MARGIN = 1e-9
+KINK_MARGIN = 1e-9
 
 
 class Sweep:
@@ -122,7 +122,7 @@ class Sweep:
                 q, time = vectors[f"q {stage.name}"], record.start.t + stage.t.value
             else:
                 q, time = vectors["q"], record.start.t + record.h
-            found = find_kinks(forces.parts_of_energy, q, q, 0.0, time, _KINK_MARGIN)
+            found = find_kinks(forces.parts_of_energy, q, q, 0.0, time, KINK_MARGIN)
             self.kinks += [(time, law, element) for law, element in found]
 
 

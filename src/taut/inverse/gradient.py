@@ -6,84 +6,37 @@ the differential equation that they approximate.
 
 from __future__ import annotations
 
-import logging
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from taut.arrays import Float, describe
+from taut.arrays import describe
 from taut.errors import ModelError, NotConverged, SingularState
+from taut.inverse._statics import (
+    gradient_of_equilibrium,
+    gradient_of_form,
+    gradient_of_modes,
+)
 from taut.inverse._sweep import Loss, Sweep
 from taut.inverse._tape import Polished, Recorder, Tape
+from taut.inverse.result import (
+    ACCURACY,
+    SAFETY,
+    TIGHTER,
+    Gradient,
+    check_differentiable,
+    compare,
+    describe_notes,
+    warn,
+)
 from taut.inverse.tableaux import find_kind
-from taut.inverse.targets import PathGradient, check_targets, collect
+from taut.inverse.targets import check_targets, collect
 from taut.run.simulate import Simulation
-from taut.system.system import System
+from taut.statics.equilibrium import Equilibrium
+from taut.statics.form_finding import Form
+from taut.statics.modes import Modes
 
-log = logging.getLogger("taut")
-# Of adjoint solves, relative to the right-hand side; those of the second gradient, from which the
-# error is estimated, are a hundred times more accurate.
-_ACCURACY, _TIGHTER = 1e-9, 1e-2
-# Factor on the difference of two gradients in the bound: the second has an error of its own, of the
-# order of its square.
-_SAFETY = 2.0
-_MAX_NOTES = 5  # elements that a note names one by one
-_LOOSE = 1e-2  # relative error above which a gradient is said to be inaccurate
 MEMORY = 2.0**30  # bytes that the steps of a run may take
-
-
-@dataclass(frozen=True, eq=False)
-class Gradient(Mapping[str, Any]):
-    """A gradient with its error bound; `gradient["spring.k"]` has the shape of the parameter.
-
-    value : of the loss
-    by : gradients by name: arrays in the shape of the parameters, and a `PathGradient` for "paths"
-    error : bounds of their errors by name, in the same shapes: what the residuals that the steps
-        and the adjoint solves have left can do to the gradient, to first order; empty if it was not
-        asked for
-    value_error : the same for the value
-    notes : where the loss has no derivative, by element
-    seconds : of wall-clock time, without the steps themselves
-    """
-
-    value: float
-    by: Mapping[str, Any]
-    error: Mapping[str, Any]
-    value_error: float
-    notes: tuple[str, ...]
-    seconds: float
-
-    def __getitem__(self, name: str) -> Any:
-        return self.by[name]
-
-    def __iter__(self) -> Any:
-        return iter(self.by)
-
-    def __len__(self) -> int:
-        return len(self.by)
-
-    def __str__(self) -> str:
-        lines = [f"value {self.value:.10g}"]
-        if self.error:
-            lines[0] += f" ± {self.value_error:.1e}"
-        for name, slope in self.by.items():
-            numbers = slope.values if isinstance(slope, PathGradient) else np.asarray(slope)
-            text = f"  by {name}: "
-            if numbers.ndim == 0:
-                text += f"{float(numbers):.10g}"
-            else:
-                text += f"{numbers.shape}, largest {np.abs(numbers).max(initial=0.0):.6g}"
-            if name in self.error:
-                text += f" ± {np.max(_numbers(self.error[name]), initial=0.0):.1e}"
-            lines.append(text)
-        return "\n".join([*lines, *self.notes])
-
-
-def _numbers(slope: Any) -> Float:
-    return slope.values if isinstance(slope, PathGradient) else np.asarray(slope)
 
 
 def gradient_of_run(
@@ -92,17 +45,17 @@ def gradient_of_run(
     """Return the gradient over the steps of a tape."""
     system, names = tape.system, list(by)
     started = time.perf_counter()
-    sweep = Sweep(tape, loss, _ACCURACY, times=times)
+    sweep = Sweep(tape, loss, ACCURACY, times=times)
     found = sweep.run()
     slopes = collect(system, names, found)
     error: dict[str, Any] = {}
     value_error, notes = 0.0, describe_notes(sweep.torn, sweep.kinks)
     if certify:
         try:
-            accuracy = _ACCURACY * _TIGHTER
+            accuracy = ACCURACY * TIGHTER
             better = Sweep(Polished(tape, accuracy), loss, accuracy, times=times).run()
             error = compare(slopes, collect(system, names, better))
-            value_error = _SAFETY * abs(better.value - found.value)
+            value_error = SAFETY * abs(better.value - found.value)
         except (SingularState, NotConverged) as reason:
             notes = (*notes, f"the error could not be estimated: {reason}")
     result = Gradient(
@@ -110,51 +63,6 @@ def gradient_of_run(
     )
     warn(result)
     return result
-
-
-def compare(slopes: Mapping[str, Any], better: Mapping[str, Any]) -> dict[str, Any]:
-    """Return bounds on the errors of gradients, from better ones."""
-    error: dict[str, Any] = {}
-    for name, slope in slopes.items():
-        if isinstance(slope, PathGradient):
-            other = better[name]
-            if slope.values.shape == other.values.shape:
-                gap = _SAFETY * np.abs(slope.values - other.values)
-                error[name] = PathGradient(slope.times, slope.particles, gap)
-        else:
-            error[name] = _SAFETY * np.abs(slope - better[name])
-    return error
-
-
-def warn(result: Gradient) -> None:
-    """Log what the user of a gradient should know."""
-    for note in result.notes:
-        log.warning(note)
-    for name, error in result.error.items():
-        size = float(np.abs(_numbers(result.by[name])).max(initial=0.0))
-        worst = float(_numbers(error).max(initial=0.0))
-        if worst > _LOOSE * size:
-            log.warning(
-                "the gradient by %s may be off by %.1e of %.1e: use a smaller tolerance, such as "
-                "taut.Tolerance(relative=1e-10), in the integrator",
-                *(name, worst, size),
-            )
-
-
-def describe_notes(
-    torn: Sequence[tuple[float, str, int]], kinks: Sequence[tuple[float, str, int]]
-) -> tuple[str, ...]:
-    """Say where a loss has no derivative."""
-    notes = []
-    for found, what, rest in (
-        (torn, "tears", "the gradient is that of the same elements tearing at the same steps"),
-        (kinks, "is at a kink of its formula", "the gradient is that of one side"),
-    ):
-        each = [f"element {e} of '{law}' at t = {t:g} s" for t, law, e in sorted(set(found))]
-        if each:
-            more = f" and {len(each) - _MAX_NOTES} more" if len(each) > _MAX_NOTES else ""
-            notes.append(f"{', '.join(each[:_MAX_NOTES])}{more} {what}: {rest}")
-    return tuple(notes)
 
 
 def record_simulation(simulation: Simulation, memory: float) -> Recorder:
@@ -165,39 +73,28 @@ def record_simulation(simulation: Simulation, memory: float) -> Recorder:
     return Recorder(simulation.system, simulation.integrator, state, steps, memory)
 
 
-def check_differentiable(system: System) -> None:
-    """Raise ModelError for what has no derivative here."""
-    if system._has_friction:
-        raise ModelError(
-            "gradients of contact with friction are not available: the normal forces that friction "
-            "holds depend on the step's own end; use taut.contact(friction=0)"
-        )
-    for name, placed in system._placed_loads.items():
-        if placed.parameters.depends_on_places:
-            parameter = placed.parameters.depends_on_places[0]
-            raise ModelError(
-                f"'{name}.{parameter}' is a function of places, which cannot be differentiated; "
-                "give it as a number, an array or a function of time"
-            )
-
-
 def gradient(
     subject: Any,
     loss: Any,
     by: Sequence[str],
     *,
+    at: Equilibrium | None = None,
     certify: bool = True,
     memory: float = MEMORY,
 ) -> Gradient:
     """Return the gradient of a loss by parameters, exact for the steps that are taken.
 
-    subject : `taut.simulate(…)`, not yet begun
+    subject : `taut.simulate(…)`, not yet begun; or the result of `taut.equilibrium`, of
+        `taut.modes`, or of `taut.form_finding` for a net
     loss : a function of a State, called for the first state and the one after every step, the last
         one first. It returns (value, gradient by q) or (value, gradient by q, gradient by v), with
         gradients of shape (n, 3) or None; or None for a state that does not count. The loss is the
-        sum over all states
+        sum over all states. Of modes, a function of the angular frequencies (k,) that returns
+        (value, gradient by them)
     by : what to differentiate by: "spring.k" and other parameters of laws, as in
         `taut.inverse.targets`; "rayleigh.alpha", "mass", "pose", "velocity", "points", "paths", "h"
+    at : of modes, the equilibrium about which they are, so that it moves with the parameters
+        (default: the positions stay)
     certify : whether to estimate the error, by a second gradient of more accurate steps
     memory : bytes that all steps may take; beyond it they are computed again from every √N-th
 
@@ -210,10 +107,19 @@ def gradient(
     ...         return float(state.q[0, 0]), np.array([[1.0, 0, 0]])
     >>> slope = taut.gradient(run, loss, by=["pin.k", "pose"])
     >>> round(slope.value, 6), slope["pin.k"].round(6), slope["pose"][0].round(6)
-    (-0.413056, array(-0.227689), array([-0.413056,  0.      ,  0.      ]))
+    (-0.410112, np.float64(-0.225751), array([-0.410112,  0.      ,  0.      ]))
     """
     if isinstance(subject, Simulation):
         names = check_targets(subject.system, by)
         tape = record_simulation(subject, memory)
         return gradient_of_run(tape, loss, names, certify=certify, times="h" in names)
-    raise ModelError(f"gradient needs a taut.simulate(…), got {describe(subject)}")
+    if isinstance(subject, Equilibrium):
+        return gradient_of_equilibrium(subject, loss, by, certify=certify)
+    if isinstance(subject, Form):
+        return gradient_of_form(subject, loss, by, certify=certify)
+    if isinstance(subject, Modes):
+        return gradient_of_modes(subject, loss, by, at, certify=certify)
+    raise ModelError(
+        "gradient needs a taut.simulate(…), or the result of taut.equilibrium, taut.modes or "
+        f"taut.form_finding, got {describe(subject)}"
+    )
