@@ -46,6 +46,9 @@ def draw_direction(system, name, rng):
         return None
     value = read_value(system, name)
     size = np.abs(value)
+    law = name.rpartition(".")[0]
+    if law in system._placed_energies and system._placed_energies[law].couples_all_elements:
+        return rng.normal() * size  # all elements share the parameter
     if name in ("mass", "pose", "velocity", "points"):
         size = np.full_like(value, size.max() or 1.0)
     return rng.normal(size=value.shape) * np.where(size > 0.0, size, size.max() or 1.0)

@@ -320,7 +320,7 @@ class PlacedLoad(_Placed):
         self, x: Float, v: Float, t: float, z: Float, active: Mask | None = None
     ) -> tuple[Float, Float, Float]:
         """Return the gradient of z·force, z (n, 3), by x and v, (n, 3), and p, (m, width)."""
-        each = z[self.elements].reshape(len(self.elements), -1)
+        each = z[self.elements].reshape(-1, 3 * self.particles)
         if active is not None:
             each[~active] = 0.0
         found = self._pull.run({**self._inputs(x, v, t), "z": each}, len(each))
@@ -331,7 +331,7 @@ class PlacedLoad(_Placed):
     ) -> Float:
         """Return the change of the force, (n, 3), with moves of x, v (n, 3) and p (m, width)."""
         m = len(self.elements)
-        dx, dv = (move[self.elements].reshape(m, -1) for move in moves[:2])
+        dx, dv = (move[self.elements].reshape(-1, 3 * self.particles) for move in moves[:2])
         inputs = {**self._inputs(x, v, t), "dx": dx, "dv": dv, "dp": moves[2]}
         parts = self._push.run(inputs, m)["r"]
         if active is not None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from taut.arrays import describe
 from taut.errors import ModelError, NotConverged, SingularState
+from taut.inverse._run_tape import open_tape
 from taut.inverse._statics import (
     gradient_of_equilibrium,
     gradient_of_form,
@@ -31,10 +32,13 @@ from taut.inverse.result import (
 )
 from taut.inverse.tableaux import find_kind
 from taut.inverse.targets import check_targets, collect
+from taut.run.open_run import Run
 from taut.run.simulate import Simulation
 from taut.statics.equilibrium import Equilibrium
 from taut.statics.form_finding import Form
 from taut.statics.modes import Modes
+from taut.step.integrator import Integrator
+from taut.system.system import System
 
 MEMORY = 2.0**30  # bytes that the steps of a run may take
 
@@ -79,12 +83,14 @@ def gradient(
     by: Sequence[str],
     *,
     at: Equilibrium | None = None,
+    system: System | None = None,
+    integrator: Integrator | None = None,
     certify: bool = True,
     memory: float = MEMORY,
 ) -> Gradient:
     """Return the gradient of a loss by parameters, exact for the steps that are taken.
 
-    subject : `taut.simulate(…)`, not yet begun; or the result of `taut.equilibrium`, of
+    subject : `taut.simulate(…)`, not yet begun; `taut.open_run(…)`; or the result of `taut.equilibrium`, of
         `taut.modes`, or of `taut.form_finding` for a net
     loss : a function of a State, called for the first state and the one after every step, the last
         one first. It returns (value, gradient by q) or (value, gradient by q, gradient by v), with
@@ -95,6 +101,7 @@ def gradient(
         `taut.inverse.targets`; "rayleigh.alpha", "mass", "pose", "velocity", "points", "paths", "h"
     at : of modes, the equilibrium about which they are, so that it moves with the parameters
         (default: the positions stay)
+    system, integrator : of a run folder (default: those of its scene)
     certify : whether to estimate the error, by a second gradient of more accurate steps
     memory : bytes that all steps may take; beyond it they are computed again from every √N-th
 
@@ -111,7 +118,13 @@ def gradient(
     """
     if isinstance(subject, Simulation):
         names = check_targets(subject.system, by)
-        tape = record_simulation(subject, memory)
+        tape: Tape = record_simulation(subject, memory)
+        return gradient_of_run(tape, loss, names, certify=certify, times="h" in names)
+    if isinstance(subject, Run):
+        tape = open_tape(subject, system, integrator, memory)
+        check_differentiable(tape.system)
+        find_kind(tape.integrator)
+        names = check_targets(tape.system, by)
         return gradient_of_run(tape, loss, names, certify=certify, times="h" in names)
     if isinstance(subject, Equilibrium):
         return gradient_of_equilibrium(subject, loss, by, certify=certify)
