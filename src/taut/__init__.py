@@ -19,7 +19,7 @@ laws, constraints      the catalogue of forces; constraints on particles
 collision              which parts of bodies are near each other, and whether they intersect
 system                 the System, the State and their evaluation
 step, statics, run     time integration; equilibrium and modes; runs in memory or in a folder
-scene, show            scene files; viewer, pictures, plots and export
+scene, inverse, show   scene files; gradients and fits; viewer, pictures, plots and export
 validate, bench, cli   comparison with analytic solutions; speed; the command line
 errors, arrays         exceptions; array types
 extras, threads        optional dependencies; the threading layer
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from taut import constraints as constraints
     from taut import errors as errors
     from taut import formula as formula
+    from taut import inverse as inverse
     from taut import laws as laws
     from taut import materials as materials
     from taut import mesh as mesh
@@ -53,6 +54,9 @@ if TYPE_CHECKING:
     from taut.binding.law import Load as Load
     from taut.errors import NotConverged as NotConverged
     from taut.errors import TautError as TautError
+    from taut.inverse.fit import fit as fit
+    from taut.inverse.gradient import gradient as gradient
+    from taut.inverse.sensitivity import sensitivity as sensitivity
     from taut.laws.rayleigh import rayleigh_coefficients as rayleigh_coefficients
     from taut.optimise.tolerance import Tolerance as Tolerance
     from taut.run.ledger import Ledger as Ledger
@@ -107,6 +111,9 @@ _HOME = {
     "Adaptive": "step.adaptive",
     "BDF2": "step.bdf2",
     "ExplicitEuler": "step.explicit_euler",
+    "fit": "inverse.fit",
+    "gradient": "inverse.gradient",
+    "sensitivity": "inverse.sensitivity",
     "form_finding": "statics.form_finding",
     "ImplicitEuler": "step.implicit_euler",
     "ImplicitMidpoint": "step.implicit_midpoint",
@@ -137,6 +144,7 @@ _MODULES = {
     "constraints": "constraints",
     "errors": "errors",
     "formula": "formula",
+    "inverse": "inverse",
     "laws": "laws",
     "materials": "materials",
     "mesh": "mesh",

@@ -103,6 +103,11 @@ class Parameters:
         self._check_limits(values, t)
         return values
 
+    @property
+    def depends_on_places(self) -> tuple[str, ...]:
+        """The parameters of a load that are functions of the places of its elements."""
+        return tuple(sorted(self._place_dependent))
+
     def columns(self, name: str) -> int | slice:
         """Return the column or columns of a parameter in the packed array."""
         if name not in self.shapes:

@@ -266,8 +266,12 @@ class OuterFunction:
                 "number for all elements together"
             )
         first = gradient(value, [s])[0]
-        self._roots = [value, first, gradient(first, [s])[0], *_addends(value)]
-        self._columns = sorted({p.value[3] for p in symbols(value, "p")})
+        second = gradient(first, [s])[0]
+        self._roots = [value, first, second, *_addends(value)]
+        parameters = {p.value[3]: p for p in symbols(value, "p")}
+        self._columns = sorted(parameters)
+        used = [parameters[column] for column in self._columns]
+        self._slopes = [gradient(second, [s])[0], *gradient(first, used), *gradient(second, used)]
 
     def reject_unequal_parameters(self, law: str, parameters: Float) -> None:
         """Raise if packed parameters (m, width) outside of total(…) differ between elements."""
@@ -296,6 +300,16 @@ class OuterFunction:
         terms = float(np.abs(values[3:]).sum())
         magnitude = terms + abs(first) * float(np.abs(shares).sum())
         return OuterValues(value, first, second, magnitude)
+
+    def slopes(self, shares: Float, parameters: Float) -> tuple[float, Float, Float]:
+        """Return ∂Φ''/∂S, and ∂Φ'/∂p and ∂Φ''/∂p by the columns of parameters, (width,) each."""
+        by_column = np.zeros((2, parameters.shape[1]))
+        if not len(shares):
+            return 0.0, by_column[0], by_column[1]
+        total = float(shares.sum())
+        found = evaluate(self._slopes, np.zeros((1, 1, 3)), parameters=parameters[:1], total=total)
+        by_column[:, self._columns] = found[0, 1:].reshape(2, -1)
+        return float(found[0, 0]), by_column[0], by_column[1]
 
 
 def _addends(root: Expr) -> list[Expr]:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from itertools import combinations_with_replacement
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,8 +20,9 @@ from taut.binding._parameters import Parameters, measure_at
 from taut.binding.compiled_law import CompiledLaw, FormName, HessianForm, choose_hessian_form
 from taut.binding.law import BoundLaw, Load
 from taut.errors import LawError, SingularState
-from taut.formula.expression import fingerprint
+from taut.formula.expression import Expr, fingerprint, symbols
 from taut.formula.interpret import evaluate
+from taut.formula.products import Program, make_pull, make_push
 from taut.formula.source import SourceKind
 from taut.formula.trace import trace_load
 from taut.linalg.blocks import project_elements
@@ -311,10 +314,58 @@ class PlacedLoad(_Placed):
         if len(bad):
             element = describe_element(self.elements, bad[0])
             raise SingularState(f"law '{self.name}': {element} has no finite force at t = {t:g} s")
-        total = np.empty((len(x), 3))
+        return self._gather(parts, len(x))
+
+    def pull(
+        self, x: Float, v: Float, t: float, z: Float, active: Mask | None = None
+    ) -> tuple[Float, Float, Float]:
+        """Return the gradient of z·force, z (n, 3), by x and v, (n, 3), and p, (m, width)."""
+        each = z[self.elements].reshape(-1, 3 * self.particles)
+        if active is not None:
+            each[~active] = 0.0
+        found = self._pull.run({**self._inputs(x, v, t), "z": each}, len(each))
+        return self._gather(found["x"], len(x)), self._gather(found["v"], len(x)), found["p"]
+
+    def push(
+        self, x: Float, v: Float, t: float, moves: tuple[Float, Float, Float], active: Mask | None
+    ) -> Float:
+        """Return the change of the force, (n, 3), with moves of x, v (n, 3) and p (m, width)."""
+        m = len(self.elements)
+        dx, dv = (move[self.elements].reshape(-1, 3 * self.particles) for move in moves[:2])
+        inputs = {**self._inputs(x, v, t), "dx": dx, "dv": dv, "dp": moves[2]}
+        parts = self._push.run(inputs, m)["r"]
+        if active is not None:
+            parts = np.where(active[:, None], parts, 0.0)
+        return self._gather(parts, len(x))
+
+    @cached_property
+    def _pull(self) -> Program:
+        return make_pull(self._roots, self._variables())
+
+    @cached_property
+    def _push(self) -> Program:
+        return make_push(self._roots, self._variables())
+
+    def _variables(self) -> dict[str, list[Expr]]:
+        graph, columns = self._roots[0].graph, sum(map(prod, self.parameters.shapes.values()))
+        used = {n.value[3]: n for root in self._roots for n in symbols(root, "p")}
+        each = [(p, k) for p in range(self.particles) for k in range(3)]
+        return {
+            "x": [graph.symbol("x", *place) for place in each],
+            "v": [graph.symbol("v", *place) for place in each],
+            "p": [used.get(j, graph.symbol("p", "", 0, j)) for j in range(columns)],
+        }
+
+    def _inputs(self, x: Float, v: Float, t: float) -> dict[str, Float]:
+        packed = self.parameters.pack(t, x)
+        return {"x": x[self.elements], "v": v[self.elements], "p": packed}
+
+    def _gather(self, parts: Float, n: int) -> Float:
+        """Add vectors of elements, (m, 3s), up at their particles, (n, 3)."""
+        total = np.empty((n, 3))
         particles = self.elements.ravel()
         for k in range(3):
-            total[:, k] = np.bincount(particles, parts[:, k::3].ravel(), minlength=len(x))
+            total[:, k] = np.bincount(particles, parts[:, k::3].ravel(), minlength=n)
         return total
 
 

@@ -9,6 +9,7 @@ structure      what the formula says about its Hessian: one vector instead of ma
 measures       the metric, a cheap positive semi-definite form of a Hessian
 source         the Python source of a law's loops; `_emit`: of single expressions
 interpret      evaluation with numpy, without compiling
+products       products of derivatives with vectors, evaluated in the same way
 """
 
 from taut.formula.vocabulary import (

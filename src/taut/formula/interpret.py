@@ -1,12 +1,12 @@
 """Evaluate expressions with numpy, over many elements at once and without compiling.
 
-For rest values, which are measured once, and loads, which are taken once a step: compiling them
-would take longer than it saves.
+For rest values, which are measured once, loads, which are taken once a step, and products of higher
+derivatives with vectors: compiling them would take longer than it saves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,26 +57,46 @@ def evaluate(
         the total of the law, for expressions with such symbols
     """
     symbols = {"x": x, "v": v, "total": np.asarray(total)}
-    value: dict[Expr, np.ndarray] = {}
+    value = run(reachable(roots), lambda name: _read_symbol(name, symbols, parameters), len(x))
+    return np.stack([np.broadcast_to(value[r], len(x)) for r in roots], axis=1).astype(np.float64)
+
+
+def run(
+    nodes: Sequence[Expr],
+    read_symbol: Callable[[tuple[Any, ...]], Any],
+    count: int,
+    flags: frozenset[str] = frozenset(),
+) -> dict[Expr, Any]:
+    """Return the value of each node, a number or an array (count,).
+
+    nodes : operands before their users, as `reachable` lists them
+    read_symbol : returns the values of a symbol of this name; count : of the elements
+    flags : the names of those that are set
+    """
+    value: dict[Expr, Any] = {}
     with np.errstate(all="ignore"):  # the caller reports what is not finite, with the element
-        for node in reachable(roots):
+        for node in nodes:
             a = [value[arg] for arg in node.args]
             if node.op == "const":
                 value[node] = np.asarray(node.value)
             elif node.op == "symbol":
-                value[node] = _read_symbol(node.value, symbols, parameters)
+                value[node] = read_symbol(node.value)
+            elif node.op == "flag":
+                value[node] = np.asarray(node.value in flags)
             elif node.op == "norm":
                 squares = np.sum([c * c for c in np.broadcast_arrays(*a)], axis=0)
                 value[node] = np.where(squares > TINY**2, np.sqrt(squares), 0.0)
             elif node.op == "total":
-                value[node] = np.sum(np.broadcast_to(a[0], len(x)))
+                value[node] = np.sum(np.broadcast_to(a[0], count))
             elif node.op == "frozen":
                 value[node] = a[0]
             elif node.op == "inv0":
                 value[node] = np.where(np.abs(a[0]) > TINY**2, 1.0 / a[0], 0.0)
+            elif node.op == "ratio":
+                value[node] = np.where(a[3], a[0] / a[1], a[2])
             else:
                 value[node] = _UFUNCS[node.op](*a)
-    return np.stack([np.broadcast_to(value[r], len(x)) for r in roots], axis=1).astype(np.float64)
+    return value
 
 
 def _read_symbol(name: tuple[Any, ...], symbols: dict[str, Any], parameters: Float | None) -> Float:

@@ -87,6 +87,7 @@ class Simulation(Iterator[tuple[State, Report]]):
         self.integrator = integrator
         self.summary = Summary()
         self.ledger = ledger
+        self._plan = (time_steps, state)
         self._steps = self._iterate(time_steps, state)
 
     def __reduce__(self) -> str:
@@ -94,6 +95,15 @@ class Simulation(Iterator[tuple[State, Report]]):
             "a simulation under way cannot be copied or pickled: send system, integrator and state "
             "instead, and continue with taut.simulate(…, state=state)"
         )
+
+    @property
+    def plan(self) -> tuple[TimeSteps, State]:
+        """The steps and the first state of a simulation that has not begun."""
+        if self.summary.steps:
+            raise ModelError(
+                f"the simulation must not have begun, but {self.summary.steps} steps are taken"
+            )
+        return self._plan
 
     def __next__(self) -> tuple[State, Report]:
         return next(self._steps)

@@ -58,6 +58,7 @@ class Equilibrium(StaticCertificate):
     members : the table of member forces
     energies : of each law [J], the loads at their factor
     path : one entry for each load factor; the last is this equilibrium
+    system : the one it is of
 
     >>> import taut
     >>> from taut import laws
@@ -77,6 +78,7 @@ class Equilibrium(StaticCertificate):
     members: Members
     energies: dict[str, float]
     path: tuple[LoadStep, ...]
+    system: System
 
     def __str__(self) -> str:
         first = self.certificate
@@ -184,4 +186,5 @@ def _make_result(
         members=replace(members, force=factors * members.force),
         energies=energies,
         path=tuple(path),
+        system=system,
     )

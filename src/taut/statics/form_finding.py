@@ -60,6 +60,7 @@ class Form(StaticCertificate):
     mesh_error : estimate of the largest distance of a point from the smooth surface [m], 0 for
         nets, infinite where the bound above is
     energies : of each law [J], the goals among them, by name
+    system : its laws on the points from which the search began
     outcome, particle, residual, tolerance, floor, iterations : as in `Equilibrium`
 
     >>> import taut
@@ -82,6 +83,7 @@ class Form(StaticCertificate):
     solver_error: float
     mesh_error: float
     energies: dict[str, float]
+    system: System
 
     @property
     def lengths(self) -> Float:
@@ -217,6 +219,7 @@ def _make_form(
         solver_error=errors[0],
         mesh_error=errors[1],
         energies=system.V_by_law(system.initial_state().with_(q=q)),
+        system=system,
         outcome=descent.outcome,
         **find_worst_particle(descent.point.residuals, descent.targets, descent.rounding_floors),
         iterations=search.iterations,

@@ -46,6 +46,7 @@ class Modes:
         nan where ω ≤ 0. It neglects what damping laws couple between modes
     rigid : how many of the modes with ω = 0, the first ones, are rigid motions of the whole system;
         0 if not all modes with ω = 0 were computed
+    system, state : what they are of; None for modes with another mass matrix than the system's
 
     >>> Modes(np.array([2 * np.pi]), np.zeros((1, 1, 3))).frequencies
     array([1.])
@@ -56,6 +57,8 @@ class Modes:
     method: Literal["pivots", "iteration"] = "pivots"
     damping: Float = field(default_factory=lambda: np.empty(0))
     rigid: int = 0
+    system: System | None = None
+    state: State | None = None
 
     @property
     def frequencies(self) -> Float:
@@ -151,7 +154,10 @@ def modes(
         lumped = diags_array(system.mass) if whole is None else whole
         shapes[null] = _put_rigid_motions_first(shapes[null], rigid, lumped)
     omega = np.sign(squares) * np.sqrt(np.abs(squares))
-    return Modes(omega, shapes, method, _damping_ratios(system, state, omega, shapes), len(rigid))
+    ratios = _damping_ratios(system, state, omega, shapes)
+    if whole is not None:
+        return Modes(omega, shapes, method, ratios, len(rigid))
+    return Modes(omega, shapes, method, ratios, len(rigid), system, state)
 
 
 def _damping_ratios(system: System, state: State, omega: Float, shapes: Float) -> Float:

@@ -197,6 +197,14 @@ class ConstraintProjector:
             slope += weight / h * (point - b[0])
         return slope - self.project(slope)
 
+    @staticmethod
+    def velocity_weights(at: float) -> tuple[tuple[float, ...], Float]:
+        """Return the fractions of a step at which `prescribed_velocities` reads a path, and the
+        weights of the positions there in h·ḃ(t + at·h)."""
+        weights = _derivative_weights(at)
+        weights[0] = -weights[1:].sum()
+        return _SCRIPT_POINTS, weights
+
     def project_positions(self, q: Float, t: float) -> Float:
         """Return positions (n, 3) that satisfy the constraints at time t; free directions stay."""
         c = self.constrained_particles

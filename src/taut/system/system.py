@@ -42,7 +42,7 @@ from taut.system.state import State, check_masks, require_state
 from taut.system.workspace import share_patterns, share_workspace, workspace_for
 
 _STIFFNESS_PER_MASS = 1e4  # [1/s²] of contact where nothing weighs: inertia in steps of 10 ms
-_SCRIPT_START = 1e-3  # [s] of a script's path from which its initial velocity is computed
+SCRIPT_START = 1e-3  # [s] of a script's path from which its initial velocity is computed
 
 
 class System:
@@ -243,7 +243,7 @@ class System:
         """
         q = self._projector.project_positions(self.pose, 0.0)
         v = self._projector.project(self.velocity)
-        v = v + self._projector.prescribed_velocities(0.0, _SCRIPT_START, 0.0)
+        v = v + self._projector.prescribed_velocities(0.0, SCRIPT_START, 0.0)
         return State(0.0, q, v)
 
     def _check(self, state: State) -> None:

@@ -1,0 +1,33 @@
+"""Inverse problems: gradients through steps, shapes and frequencies, and what they are good for.
+
+gradient      `taut.gradient`, of a loss of a run, an equilibrium, frequencies or a form
+result        `Gradient`: a gradient with its error bound, and where there is none
+sensitivity   `taut.sensitivity`: all states by a few parameters; `hessian_product`
+fit           `taut.fit`: parameters from experiments; `observations`: the experiments
+targets       what can be differentiated by: names such as "spring.k"
+tableaux      each integrator as data, from which its derivative follows; `_sums`: their arithmetic
+_stages       the derivative of a step backward; `_tangents`: forward
+_moment       one step with its constraints, matrices and linear solves
+_forces       products of the derivatives of all forces with vectors
+_sweep        the backward sweep over a tape
+_tape         the steps of a run, kept or taken again; `_run_tape`: those of a run folder
+_statics      gradients of equilibria, frequencies and forms
+"""
+
+from taut.inverse.fit import Fit, Unknown
+from taut.inverse.observations import Frequencies, Motion, Shape
+from taut.inverse.result import Gradient
+from taut.inverse.sensitivity import Sensitivity, hessian_product
+from taut.inverse.targets import PathGradient
+
+__all__ = [
+    "Fit",
+    "Frequencies",
+    "Gradient",
+    "Motion",
+    "PathGradient",
+    "Sensitivity",
+    "Shape",
+    "Unknown",
+    "hessian_product",
+]

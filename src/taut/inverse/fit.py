@@ -1,0 +1,240 @@
+"""Fit parameters to observations: least squares on exact derivatives, with standard errors.
+
+The fit minimises Σ r², r = (prediction - data)/sigma over all experiments and the priors. With J
+the derivatives of r at the best fit, the covariance of the parameters is s²(JᵀJ)⁻¹; s is 1 where
+the standard deviations of the data are given, else it is estimated from what the fit leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from taut.arrays import Float
+from taut.errors import ModelError
+from taut.inverse.observations import Experiment
+from taut.inverse.targets import check_targets, read_value
+
+# Singular values of the scaled derivatives below this part of the largest are zero: what the data
+# cannot tell at all
+_SINGULAR = 1e-10
+# Factor to which a parameter that is fitted by its logarithm stays of its start: one that the data
+# cannot tell would else leave the finite numbers
+_LOG_RANGE = 1e8
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A parameter to be fitted: one number for all elements.
+
+    name : such as "spring.k"
+    start : where the search begins (default: the value in the first experiment's system)
+    low, high : bounds
+    log : whether its logarithm is fitted, so that it stays positive (default: if the value is
+        positive and low is 0 or more)
+    prior : (expected value, standard deviation) that is known beforehand; with `log`, the standard
+        deviation is that of the logarithm
+    """
+
+    name: str
+    start: float | None = None
+    low: float = 0.0
+    high: float = np.inf
+    log: bool | None = None
+    prior: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The best fit.
+
+    names, values : of the parameters, (k,)
+    errors : standard errors of the values, (k,); infinite where the data tell nothing
+    correlations : (k, k), nan where an error is infinite
+    determined : whether each standard error is smaller than the value, (k,)
+    residuals : prediction - data at the best fit, one array for each experiment
+    sigma : standard deviation of the data: as given, or estimated, one for each experiment
+    evaluations : of all experiments together
+    """
+
+    names: tuple[str, ...]
+    values: Float
+    errors: Float
+    correlations: Float
+    determined: Any
+    residuals: tuple[Float, ...]
+    sigma: tuple[float, ...]
+    evaluations: int
+
+    def __getitem__(self, name: str) -> float:
+        return float(self.values[self.names.index(name)])
+
+    def __str__(self) -> str:
+        lines = [f"{'parameter':<24} {'value':>14} {'standard error':>16}"]
+        for name, value, error, known in zip(
+            self.names, self.values, self.errors, self.determined, strict=True
+        ):
+            remark = "" if known else "  not determined"
+            lines.append(f"{name:<24} {value:>14.7g} {error:>16.2g}{remark}")
+        for i in range(len(self.names)):
+            for j in range(i):
+                c = self.correlations[i, j]
+                if np.isfinite(c) and abs(c) > 0.9:
+                    lines.append(
+                        f"{self.names[j]} and {self.names[i]} are correlated, {c:+.3f}: the data "
+                        "tell their combination better than each"
+                    )
+        for k, (left, sigma) in enumerate(zip(self.residuals, self.sigma, strict=True)):
+            rms = float(np.sqrt(np.mean(left**2))) if len(left) else 0.0
+            lines.append(f"experiment {k}: {len(left)} numbers, rms residual {rms:.3g}, "
+                         f"sigma {sigma:.3g}")  # fmt: skip
+        return "\n".join(lines)
+
+
+def fit(
+    experiments: Experiment | Sequence[Experiment],
+    unknowns: Sequence[Unknown | str],
+    *,
+    max_evaluations: int = 200,
+) -> Fit:
+    """Fit parameters to experiments by least squares on exact derivatives.
+
+    experiments : one or several of `taut.inverse.Motion`, `Shape`, `Frequencies`
+    unknowns : names such as "spring.k", or `taut.inverse.Unknown` with bounds, start and prior;
+        each is one number, shared by all elements and experiments
+    max_evaluations : of all experiments; NotConverged is raised beyond
+
+    >>> import numpy as np, taut
+    >>> spring = taut.laws.spring([[0, 1]], k=50.0, l0=1.0)
+    >>> weight = taut.System([[0, 0, 0], [0, -1, 0]], mass=1.0, fixed=[0],
+    ...                      energies=[spring, taut.laws.gravity()])
+    >>> seen = taut.inverse.Shape(weight, [[0.0, -1.0981, 0.0]], particles=[1])  # k = 100 N/m
+    >>> round(taut.fit(seen, ["spring.k"])["spring.k"], 6)
+    100.0
+    """
+    every = list(experiments) if isinstance(experiments, Sequence) else [experiments]
+    if not every:
+        raise ModelError("fit needs at least one experiment, got none")
+    chosen = [Unknown(u) if isinstance(u, str) else u for u in unknowns]
+    return _Search(every, chosen).run(max_evaluations)
+
+
+class _Search:
+    def __init__(self, experiments: list[Experiment], unknowns: list[Unknown]) -> None:
+        self.experiments, self.unknowns = experiments, unknowns
+        names = [u.name for u in unknowns]
+        self.start = np.empty(len(unknowns))
+        self.is_log = np.empty(len(unknowns), dtype=bool)
+        for experiment in experiments:
+            check_targets(experiment.system, names)
+        for k, unknown in enumerate(unknowns):
+            value = read_value(experiments[0].system, unknown.name)
+            if value.size > 1 and not (value == value.reshape(-1)[0]).all():
+                raise ModelError(f"'{unknown.name}' has several values; a fit needs one number")
+            given = float(value.reshape(-1)[0]) if unknown.start is None else unknown.start
+            if not unknown.low <= given <= unknown.high:
+                raise ModelError(
+                    f"'{unknown.name}' must start within {unknown.low:g} and {unknown.high:g}, "
+                    f"got {given:g}"
+                )
+            positive = given > 0.0 and unknown.low >= 0.0
+            self.start[k] = given
+            self.is_log[k] = positive if unknown.log is None else unknown.log
+            if self.is_log[k] and not given > 0.0:
+                raise ModelError(f"'{unknown.name}' must be positive to be fitted by its logarithm")
+        self.evaluations = 0
+        self._last: tuple[bytes, Any] | None = None
+
+    def to_values(self, x: Float) -> Float:
+        return np.where(self.is_log, np.exp(np.where(self.is_log, x, 0.0)), x)
+
+    def evaluate(self, x: Float) -> tuple[list[Float], Float, Float]:
+        """Return residuals by experiment, all of them in units of sigma, and their derivatives."""
+        if self._last is not None and self._last[0] == x.tobytes():
+            found: tuple[list[Float], Float, Float] = self._last[1]
+            return found
+        values = self.to_values(x)
+        named = {u.name: float(v) for u, v in zip(self.unknowns, values, strict=True)}
+        self.evaluations += 1
+        chain = np.where(self.is_log, values, 1.0)
+        parts, scaled, slopes = [], [], []
+        for experiment in self.experiments:
+            residual, jacobian = experiment.predict(named)
+            sigma = 1.0 if experiment.sigma is None else experiment.sigma
+            parts.append(residual)
+            scaled.append(residual / sigma)
+            slopes.append(jacobian * chain / sigma)
+        for k, unknown in enumerate(self.unknowns):
+            if unknown.prior is not None:
+                mean, deviation = unknown.prior
+                centre = np.log(mean) if self.is_log[k] else mean
+                scaled.append(np.array([(x[k] - centre) / deviation]))
+                slopes.append(np.eye(len(x))[k : k + 1] / deviation)
+        result = parts, np.concatenate(scaled), np.concatenate(slopes)
+        self._last = (x.tobytes(), result)
+        return result
+
+    def run(self, max_evaluations: int) -> Fit:
+        from scipy.optimize import least_squares
+
+        from taut.errors import NotConverged
+
+        x0 = np.where(self.is_log, np.log(np.where(self.is_log, self.start, 1.0)), self.start)
+        low, high = np.empty(len(x0)), np.empty(len(x0))
+        for k, unknown in enumerate(self.unknowns):
+            low[k], high[k] = unknown.low, unknown.high
+            if self.is_log[k]:
+                low[k] = np.log(max(unknown.low, self.start[k] / _LOG_RANGE))
+                high[k] = np.log(min(unknown.high, self.start[k] * _LOG_RANGE))
+        sizes = {(e.sigma is None) for e in self.experiments}
+        if len(sizes) > 1:
+            raise ModelError("sigma must be given for all experiments, or for none")
+        found = least_squares(
+            lambda x: self.evaluate(x)[1],
+            x0,
+            jac=lambda x: self.evaluate(x)[2],
+            bounds=(low, high),
+            x_scale="jac",
+            xtol=1e-14,
+            ftol=1e-15,
+            gtol=1e-15,
+            max_nfev=max_evaluations,
+        )
+        if found.status == 0:
+            raise NotConverged(f"the fit did not converge in {max_evaluations} evaluations")
+        return self._conclude(found.x)
+
+    def _conclude(self, x: Float) -> Fit:
+        parts, scaled, jacobian = self.evaluate(x)
+        values, freedom = self.to_values(x), max(1, len(scaled) - len(x))
+        variance, sigma = 1.0, tuple(e.sigma or 0.0 for e in self.experiments)
+        if self.experiments[0].sigma is None:
+            variance = float(scaled @ scaled) / freedom
+            sigma = tuple([float(np.sqrt(variance))] * len(self.experiments))
+        scale = np.sqrt(np.einsum("ik,ik->k", jacobian, jacobian))
+        safe = np.where(scale > 0.0, scale, 1.0)
+        _, singular, vectors = np.linalg.svd(jacobian / safe, full_matrices=False)
+        told = singular > _SINGULAR * singular.max(initial=0.0)
+        inverse = (vectors[told].T / singular[told] ** 2) @ vectors[told]
+        covariance = variance * inverse / np.outer(safe, safe)
+        # A parameter that takes part in what the data cannot tell has no finite error.
+        untold = np.ones(len(x), dtype=bool)
+        if told.all() and len(singular) == len(x):
+            untold[:] = False
+        elif len(singular):
+            untold = (vectors[~told] ** 2).sum(axis=0) > _SINGULAR
+        untold |= scale == 0.0
+        deviation = np.where(untold, np.inf, np.sqrt(np.diag(covariance)))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            correlations = covariance / np.outer(deviation, deviation)
+        correlations[untold] = np.nan
+        correlations[:, untold] = np.nan
+        size = np.where(self.is_log, values, 1.0)
+        errors = np.where(untold, np.inf, np.where(untold, 1.0, deviation) * size)
+        names = tuple(u.name for u in self.unknowns)
+        determined = errors < np.abs(values)
+        return Fit(names, values, errors, correlations, determined, tuple(parts), sigma,
+                   self.evaluations)  # fmt: skip
