@@ -11,6 +11,7 @@ import numpy as np
 
 from taut.arrays import Float
 from taut.errors import NotConverged, SingularState
+from taut.linalg.blocks import row_norms
 from taut.optimise.descent import Descent, Point
 from taut.optimise.tolerance import Tolerance, all_within, relative_residuals
 from taut.step._objective import ImplicitObjective, StageStart
@@ -30,13 +31,24 @@ _SLOW = 0.9
 # Into how many parts the way of an obstacle is divided at most, and the least of them
 _MAX_PUSHES = 1000
 _MIN_PUSH = 1e-9
+# Impacts begin with a stiffness at which half of the range carries this part of the momentum of the
+# fastest particle over the step, if that is more than √10 times the stiffness. Then it is lowered …
+_IMPACT = 0.1
+_LOWERING = 0.1  # … by this factor, each time …
+_LOOSE = Tolerance(relative=0.1)  # … after a minimisation to this tolerance.
 # How much of the free way an obstacle goes at once: gaps that it closes keep more than half
 _PUSH_PART = 0.5
 
-Minimise = Callable[[ImplicitObjective, Point], Descent]
+Minimise = Callable[[ImplicitObjective, Point, Tolerance], Descent]
 
 
-def push_bodies(workspace: Workspace, state: State, start: StageStart, minimise: Minimise) -> Float:
+def push_bodies(
+    workspace: Workspace,
+    state: State,
+    start: StageStart,
+    tolerance: Tolerance,
+    minimise: Minimise,
+) -> Float:
     """Move scripted particles to where they end, and let what is in their way give way.
 
     They go as far as contact leaves free, the objective is minimised there, and so on. Returns y
@@ -67,7 +79,7 @@ def push_bodies(workspace: Workspace, state: State, start: StageStart, minimise:
             )
             with suppress(SingularState):  # smoothed distances of edges are a little shorter
                 objective.friction = objective.find_friction(between_y)
-                descent = minimise(objective, objective.evaluate(between_y))
+                descent = minimise(objective, objective.evaluate(between_y), tolerance)
         if descent is None or descent.outcome == "not converged":
             break
         y = descent.point.y
@@ -75,6 +87,44 @@ def push_bodies(workspace: Workspace, state: State, start: StageStart, minimise:
     raise NotConverged(
         f"t = {prediction.t:g} s: what a scripted body pushes cannot give way", None, state
     )
+
+
+def descend(
+    objective: ImplicitObjective, start: Point, tolerance: Tolerance, minimise: Minimise
+) -> Descent:
+    """Minimise from a start; an impact first with contacts that are stiffer than they are.
+
+    A hard impact closes gaps to a small part of the range, where steps have no room: particles that
+    slide past each other would move by next to nothing at a time. Stiff contacts hold them further
+    apart while they find their places; then k is lowered to its own value (as interior-point
+    methods lower the parameter of their barrier).
+    """
+    search = objective.workspace.contact_search
+    k, range = search.contact.k, search.contact.range
+    assert k is not None
+    assert range is not None
+    old = objective.system._projector.project(objective.old)
+    impact = float((objective.inertia * row_norms(old)).max(initial=0.0))
+    factor = _IMPACT * impact / (1.19 * k * range)
+    work: Descent | None = None
+    try:
+        while factor > _LOWERING**-0.5:
+            search.stiffening = factor
+            if work is not None:
+                objective.friction = objective.find_friction(start.y)
+            descent = minimise(objective, objective.evaluate(start.y), _LOOSE)
+            if work is not None:
+                descent.add_work(work)
+            work, start = descent, descent.point
+            factor *= _LOWERING
+    finally:
+        search.stiffening = 1.0
+    if work is None:
+        return minimise(objective, start, tolerance)
+    objective.friction = objective.find_friction(start.y)
+    descent = minimise(objective, objective.evaluate(start.y), tolerance)
+    descent.add_work(work)
+    return descent
 
 
 def settle_friction(
@@ -105,7 +155,7 @@ def settle_friction(
         part = max(_SHRINKAGE * part, _MIN_PART) if worst > last else min(_GROWTH * part, 1.0)
         last = worst
         objective.friction = held.blend(newer, part)
-        again = minimise(objective, objective.evaluate(y))
+        again = minimise(objective, objective.evaluate(y), tolerance)
         again.add_work(descent)
         descent = again
     descent.outcome = "not converged"

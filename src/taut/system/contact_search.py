@@ -44,6 +44,7 @@ class ContactSearch:
 
     contact : resolved (see `taut.system.contact.resolve`)
     movable : whether each particle can move, (n,)
+    stiffening : factor of the stiffness k of the contact; 1, but for a while in a step
     """
 
     def __init__(self, contact: Contact, movable: Mask) -> None:
@@ -56,6 +57,7 @@ class ContactSearch:
         self._kept: tuple[Candidates, Candidates] | None = None
         self._pattern: tuple[Candidates, Pattern] | None = None
         self._apart: Float | None = None  # positions that a step has ended with
+        self.stiffening = 1.0
 
     def _list_near(self, travel: float = 0.0) -> ProximityList:
         primitives = self.contact.primitives
@@ -199,7 +201,7 @@ class ContactSearch:
         gaps, thickness, features = self._measure(x, near)
         _raise_if_touching(pairs, gaps[0], 1)
         _raise_if_touching(edges, gaps[1], 2)
-        builder = TermBuilder(self.contact)
+        builder = TermBuilder(self.contact, self.stiffening)
         act = np.flatnonzero(gaps[0] < self._range)
         builder.add(
             pairs[act],
