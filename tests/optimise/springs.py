@@ -133,7 +133,7 @@ class Springs:
         return 1.0
 
     def damping_weights(self):
-        return np.broadcast_to(self.a, (len(self.pose), 1))[:, 0]
+        return np.full(len(self.pose), self.a)
 
     def rounding_floors(self, point):
         return estimate_rounding_floors(point.gross, self.hessian(point.y), self.pose + point.y)
