@@ -132,6 +132,9 @@ class Springs:
     def free_part(self, y, move):
         return 1.0
 
+    def damping_weights(self):
+        return np.full(len(self.pose), self.a)
+
     def rounding_floors(self, point):
         return estimate_rounding_floors(point.gross, self.hessian(point.y), self.pose + point.y)
 

@@ -111,6 +111,9 @@ class Objective(Protocol):
     def free_part(self, y: Float, move: Float) -> float:
         """Return the part of a move from y, (n, 3), that may be taken, at most 1 (see contact)."""
 
+    def damping_weights(self) -> Float:
+        """Return stiffnesses [N/m], (n,), that damp steps where contact blocks them."""
+
     def relax(self, point: Point, region: Int, sweeps: int) -> Float:
         """Return unknowns that are lower, as a rule: moved one particle of a region at a time.
 
@@ -133,6 +136,7 @@ class Descent:
     rounding_floors : residual that rounding can cause [N], (n,); empty where it was not needed
     iterations : of the minimiser
     evaluations : of the objective; linear_iterations : of the linear solver
+    blocked_steps : how many steps contact has shortened; free_part : the least part left of one
     assembling, solving : wall-clock time in the objective and in the linear solver [s]
     unbounded : the objective falls further than any minimum could be away
     max_value : value that no further point may exceed where rounding hides the objective [J]
@@ -152,6 +156,8 @@ class Descent:
     iterations: int = 0
     evaluations: int = 0
     linear_iterations: int = 0
+    blocked_steps: int = 0
+    free_part: float = 1.0
     assembling: float = 0.0
     solving: float = 0.0
     unbounded: bool = False
@@ -173,8 +179,15 @@ class Descent:
         self.iterations += other.iterations
         self.evaluations += other.evaluations
         self.linear_iterations += other.linear_iterations
+        self.blocked_steps += other.blocked_steps
+        self.free_part = min(self.free_part, other.free_part)
         self.assembling += other.assembling
         self.solving += other.solving
+
+    def count_blocked_step(self, part: float) -> None:
+        """Count a step that contact has shortened to a part."""
+        self.blocked_steps += 1
+        self.free_part = min(self.free_part, part)
 
     @contextmanager
     def timed(self, what: Literal["assembling", "solving"]) -> Iterator[None]:

@@ -16,6 +16,10 @@ Where a sheet wrinkles, the model fails in a few places and is right elsewhere, 
 all is as short as the worst place needs. So before a step is judged, the particles with the largest
 residuals are moved one by one, which costs less than an assembly (`Objective.relax`).
 
+Where contact blocks step after step, the model is damped: a part of the inertia is added to it. All
+motion but that of the blocked pairs then becomes shorter, and these move apart as far as they want
+to. A step that is merely shortened has no such effect, since it opens a gap by the same part.
+
 What lost is in docs/guide/solvers.md, with its counts.
 
 >>> from taut.linalg.blocks import BlockMatrix, Pattern
@@ -45,6 +49,8 @@ What lost is in docs/guide/solvers.md, with its counts.
 """
 
 from __future__ import annotations
+
+from functools import cached_property
 
 import numpy as np
 
@@ -76,6 +82,13 @@ _REGION = 0.003  # … more than this part of the worst residual, …
 _MAX_SWEEPS = 20  # … in at most this many sweeps, …
 _VISITS = 2.0  # … and with at most this many visits for each particle of the body on average.
 _SHRINKAGE = 0.5  # where the objective has no value
+# A step of which less is free, after another one that was blocked, is computed again with more
+# damping, at most so often. It grows by up to the next factor; a step as good as that lowers it.
+_MIN_FREE_PART = 0.5
+_MAX_DAMPED_MODELS = 6
+_DAMPING_GROWTH, _DAMPING_DECREASE = 10.0, 0.3
+_MIN_DAMPING = 0.01  # less is none
+_FAIR_RATIO = 0.25  # of a shortened step that need not bound the next one
 
 
 def minimise(
@@ -116,6 +129,7 @@ class _TrustRegion:
     """Finds steps down from the present point of a descent, and remembers how far to trust models.
 
     radius : in the metric [√J]; 0 before the first step
+    damping : how much inertia is added to models, as a multiple of the objective's own
     """
 
     def __init__(self, objective: Objective, solver: LinearSolver, descent: Descent) -> None:
@@ -123,13 +137,15 @@ class _TrustRegion:
         self._first_residual = self._worst_residual(self._units())
         self._previous: Float | None = None  # unknowns before the last step
         self._caution = 1.0  # factor on negative curvatures, see `trust_region`
-        self.radius = 0.0
+        self.radius = self.damping = 0.0
+        self._is_blocked = False  # whether contact has shortened the last step, or might have
 
     def find_step(self) -> Step | None:
         """Find a step that lowers the objective; None if rounding leaves none."""
         descent = self._descent
         start, targets = descent.point, self._linear_targets()
         model = self._build_model(targets)
+        damped_models = 0
         while model is not None:
             done, allowed = model.iterations, self.radius or np.inf
             with descent.timed("solving"):
@@ -143,7 +159,15 @@ class _TrustRegion:
             if not longest_move > EPS * EPS * float(start.size.max()):
                 return None
             part = self._objective.free_part(start.y, step.x)
+            if self._is_blocked and part < _MIN_FREE_PART and damped_models < _MAX_DAMPED_MODELS:
+                damped_models += 1
+                self.damping = (1.0 + self.damping) * min(1.0 / part, _DAMPING_GROWTH)
+                self.radius = 0.0
+                model = self._build_model(targets)
+                continue
+            whole_length = step.length
             if part < 1.0:
+                descent.count_blocked_step(part)
                 step = step.shortened(part, -dot(start.gradient, step.x))
             trial = descent.evaluate(self._objective, start.y + step.x)
             if trial is None or not np.isfinite(trial.residuals).all():
@@ -157,7 +181,11 @@ class _TrustRegion:
                 trial, move, previous = relaxed, relaxed.y - start.y, relaxed.y
             change, hidden = self._change(start, trial, move)
             ratio = -change / step.decrease if step.decrease > 0.0 else 0.0
-            self._adapt(ratio, step, allowed)
+            if part < 1.0 and ratio > _FAIR_RATIO and self._can_damp:
+                self.radius = self.radius or whole_length
+            else:
+                self._adapt(ratio, step, allowed)
+            self._adapt_damping(ratio, part)
             if ratio > _MIN_RATIO:
                 self._previous = previous
                 return Step(trial, change, hidden)
@@ -191,7 +219,7 @@ class _TrustRegion:
         descent, objective, y = self._descent, self._objective, self._descent.point.y
         while True:
             with descent.timed("assembling"):
-                metric = objective.metric(y, self._previous)
+                metric = self._damp(objective.metric(y, self._previous))
             with descent.timed("solving"):
                 definite = _factor(self._solver, metric, similar=descent.iterations > 1)
             if definite:
@@ -199,7 +227,7 @@ class _TrustRegion:
             if not self._solver.fall_back():
                 return None
         with descent.timed("assembling"):
-            hessian = objective.hessian(y, self._previous)
+            hessian = self._damp(objective.hessian(y, self._previous))
         return self._solver.model(hessian, -descent.point.gradient, targets)
 
     def _change(self, start: Point, trial: Point, move: Float) -> tuple[float, bool]:
@@ -232,6 +260,28 @@ class _TrustRegion:
             self._caution *= _LESS_CAUTION
         elif step.ending == "boundary" and ratio < _BAD_RATIO:
             self._caution = min(1.0, self._caution / _LESS_CAUTION)
+
+    @cached_property
+    def _can_damp(self) -> bool:
+        return bool(self._objective.damping_weights().any())
+
+    def _damp(self, matrix: BlockMatrix) -> BlockMatrix:
+        """Return a matrix with damping added."""
+        if self.damping > 0.0:
+            weights = self.damping * self._objective.damping_weights()
+            matrix.data[matrix.pattern.diagonal] += weights[:, None, None] * np.eye(3)
+        return matrix
+
+    def _adapt_damping(self, ratio: float, part: float) -> None:
+        """Lower the damping after a step that was free and as good as the model said."""
+        if part < 1.0:
+            self._is_blocked = self._can_damp
+            return
+        self._is_blocked = self.damping > 0.0
+        if ratio > _AIM:
+            self.damping *= _DAMPING_DECREASE
+        if self.damping < _MIN_DAMPING:
+            self.damping = 0.0
 
     def _units(self) -> Float:
         """Each particle's target or the rounding of its gross force, the larger one [N], (n,)."""

@@ -128,6 +128,10 @@ class StaticObjective:
         move = self.projector.project(move)
         return self._workspace.contact_search.find_free_part(y, move)
 
+    def damping_weights(self) -> Float:
+        """Return the weights of the proximal term [N/m], (n,)."""
+        return self._proximal_weights
+
     def relax(self, point: Point, region: Int, sweeps: int) -> Float:
         free = region[~self.projector.is_constrained[region]]
         inputs = [Inputs(point.y, point.y, 0.0, self.t)] * len(self.internal.terms)

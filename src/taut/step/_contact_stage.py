@@ -11,6 +11,7 @@ import numpy as np
 
 from taut.arrays import Float
 from taut.errors import NotConverged, SingularState
+from taut.linalg.blocks import dot, row_norms
 from taut.optimise.descent import Descent, Point
 from taut.optimise.tolerance import Tolerance, all_within, relative_residuals
 from taut.step._objective import ImplicitObjective, StageStart
@@ -22,21 +23,36 @@ from taut.system.workspace import Workspace
 # How often friction is given new normal forces. Each update is a minimisation that begins where
 # the last one ended: the first few need some iterations, the rest one or none.
 _MAX_FRICTION_UPDATES = 200
-# The part of the change of normal forces that an update uses: after a residual that was larger
-# than the last one, and after a smaller one
-_SHRINKAGE, _GROWTH, _MIN_PART = 0.4, 1.5, 0.01
+# Least part of the change of normal forces that an update uses, and by what the limit of the part
+# changes: after forces that were reversed, and after others
+_MIN_PART = 0.02
+_LIMIT_SHRINKAGE, _LIMIT_GROWTH = 0.5, 1.1
+# Part of the tolerance to which friction that is held is solved. With the tolerance itself, the
+# residual of new friction may be just above it, and no minimisation has anything to do.
+_TIGHT = 0.1
 # A residual that is larger than this part of the last one may be at the rounding floor.
 _SLOW = 0.9
 # Into how many parts the way of an obstacle is divided at most, and the least of them
 _MAX_PUSHES = 1000
 _MIN_PUSH = 1e-9
+# Impacts begin with a stiffness at which half of the range carries this part of the momentum of the
+# fastest particle over the step, if that is more than √10 times the stiffness. Then it is lowered …
+_IMPACT = 0.1
+_LOWERING = 0.1  # … by this factor, each time …
+_LOOSE = Tolerance(relative=0.1)  # … after a minimisation to this tolerance.
 # How much of the free way an obstacle goes at once: gaps that it closes keep more than half
 _PUSH_PART = 0.5
 
-Minimise = Callable[[ImplicitObjective, Point], Descent]
+Minimise = Callable[[ImplicitObjective, Point, Tolerance], Descent]
 
 
-def push_bodies(workspace: Workspace, state: State, start: StageStart, minimise: Minimise) -> Float:
+def push_bodies(
+    workspace: Workspace,
+    state: State,
+    start: StageStart,
+    tolerance: Tolerance,
+    minimise: Minimise,
+) -> Float:
     """Move scripted particles to where they end, and let what is in their way give way.
 
     They go as far as contact leaves free, the objective is minimised there, and so on. Returns y
@@ -67,7 +83,7 @@ def push_bodies(workspace: Workspace, state: State, start: StageStart, minimise:
             )
             with suppress(SingularState):  # smoothed distances of edges are a little shorter
                 objective.friction = objective.find_friction(between_y)
-                descent = minimise(objective, objective.evaluate(between_y))
+                descent = minimise(objective, objective.evaluate(between_y), tolerance)
         if descent is None or descent.outcome == "not converged":
             break
         y = descent.point.y
@@ -77,15 +93,55 @@ def push_bodies(workspace: Workspace, state: State, start: StageStart, minimise:
     )
 
 
+def descend(
+    objective: ImplicitObjective, start: Point, tolerance: Tolerance, minimise: Minimise
+) -> Descent:
+    """Minimise from a start; an impact first with contacts that are stiffer than they are.
+
+    A hard impact closes gaps to a small part of the range, where steps have no room: particles that
+    slide past each other would move by next to nothing at a time. Stiff contacts hold them further
+    apart while they find their places; then k is lowered to its own value (as interior-point
+    methods lower the parameter of their barrier).
+    """
+    search = objective.workspace.contact_search
+    k, range = search.contact.k, search.contact.range
+    assert k is not None
+    assert range is not None
+    old = objective.system._projector.project(objective.old)
+    impact = float((objective.inertia * row_norms(old)).max(initial=0.0))
+    factor = _IMPACT * impact / (1.19 * k * range)
+    work: Descent | None = None
+    try:
+        while factor > _LOWERING**-0.5:
+            search.stiffening = factor
+            if work is not None:
+                objective.friction = objective.find_friction(start.y)
+            descent = minimise(objective, objective.evaluate(start.y), _LOOSE)
+            if work is not None:
+                descent.add_work(work)
+            work, start = descent, descent.point
+            factor *= _LOWERING
+    finally:
+        search.stiffening = 1.0
+    if work is None:
+        return minimise(objective, start, tolerance)
+    objective.friction = objective.find_friction(start.y)
+    descent = minimise(objective, objective.evaluate(start.y), tolerance)
+    descent.add_work(work)
+    return descent
+
+
 def settle_friction(
     objective: ImplicitObjective, descent: Descent, tolerance: Tolerance, minimise: Minimise
 ) -> Descent:
     """Repeat a minimisation until its residual, with friction from its own result, is small enough.
 
-    Where new normal forces make the next ones worse, as those of an impact may, only a part of
-    their change is used.
+    Where new normal forces overshoot, only a part of their change is used, by Aitken's rule. That
+    their residual grows does not mean they overshoot: where bodies wedge each other, more friction
+    causes larger normal forces, for many updates, until they stick.
     """
-    part, last = 1.0, math.inf
+    relaxation, last = _Relaxation(), math.inf
+    tight = Tolerance(_TIGHT * tolerance.relative, _TIGHT * tolerance.force)
     for _ in range(_MAX_FRICTION_UPDATES):
         if descent.outcome == "not converged":
             return descent
@@ -94,18 +150,19 @@ def settle_friction(
         end = objective.evaluate(y)
         targets = tolerance.targets(end.at_work, end.gross)
         if all_within(end.residuals, targets):
-            descent.point = end
+            descent.point, descent.targets, descent.outcome = end, targets, "converged"
             return descent
         worst = float(relative_residuals(end.residuals, targets).max())
         if worst > _SLOW * last:
             # As near as rounding of the coordinates allows, updates hardly make it better.
             descent.point, descent.targets = end, targets
+            # The minimisation itself may have ended at its floor; with new friction that is void.
+            descent.outcome = "not converged"
             if descent.end_without_progress(objective, "").outcome == "rounding floor":
                 return descent
-        part = max(_SHRINKAGE * part, _MIN_PART) if worst > last else min(_GROWTH * part, 1.0)
         last = worst
-        objective.friction = held.blend(newer, part)
-        again = minimise(objective, objective.evaluate(y))
+        objective.friction = held.blend(newer, relaxation.choose_part(end.gradient))
+        again = minimise(objective, objective.evaluate(y), tight)
         again.add_work(descent)
         descent = again
     descent.outcome = "not converged"
@@ -113,6 +170,43 @@ def settle_friction(
         f"friction did not settle in {_MAX_FRICTION_UPDATES} updates of its normal forces"
     )
     return descent
+
+
+class _Relaxation:
+    """Which part of the change of friction an update uses, by Aitken's rule within a limit.
+
+    The limit falls each time the unbalanced forces change their direction: where the set of
+    contacts alternates, Aitken's rule alone can go round in a cycle.
+
+    >>> relaxation = _Relaxation()
+    >>> relaxation.choose_part(np.array([[1.0, 0.0, 0.0]]))
+    1.0
+    >>> relaxation.choose_part(np.array([[-1.0, 0.0, 0.0]]))
+    0.5
+    """
+
+    def __init__(self) -> None:
+        self._part = self._limit = 1.0
+        self._before: Float | None = None
+
+    def choose_part(self, now: Float) -> float:
+        """Return the part, from the unbalanced forces with the new friction [N], (n, 3).
+
+        The secant through these and the last ones has its zero there; where they grow, the limit.
+        """
+        before, self._before = self._before, now
+        if before is None:
+            return self._part
+        overshoots = dot(before, now) < 0.0
+        factor = _LIMIT_SHRINKAGE if overshoots else _LIMIT_GROWTH
+        self._limit = min(max(factor * self._limit, _MIN_PART), 1.0)
+        difference = now - before
+        square = dot(difference, difference)
+        secant = -self._part * dot(before, difference) / square if square > 0.0 else 0.0
+        if not secant > 0.0:
+            secant = self._limit
+        self._part = min(max(secant, _MIN_PART), self._limit)
+        return self._part
 
 
 def book_contact(

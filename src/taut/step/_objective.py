@@ -251,6 +251,10 @@ class ImplicitObjective:
         move = self.system._projector.project(move)
         return self.workspace.contact_search.find_free_part(self.start.positions(y), move)
 
+    def damping_weights(self) -> Float:
+        """Return m/γ² of each particle [N/m], (n,)."""
+        return self.inertia
+
     def change(self, start: Point, end: Point) -> float:
         """Return Φ(end) - Φ(start) [J], summed from the changes of elements and particles."""
         move = end.y - start.y

@@ -22,7 +22,7 @@ from taut.optimise.descent import Descent, Point
 from taut.optimise.lbfgs import minimise_lbfgs
 from taut.optimise.newton import minimise
 from taut.optimise.tolerance import Tolerance
-from taut.step._contact_stage import book_contact, push_bodies, settle_friction
+from taut.step._contact_stage import book_contact, descend, push_bodies, settle_friction
 from taut.step._objective import ImplicitObjective, StageStart, constant_stiffness
 from taut.step.integrator import Integrator, break_elements, raise_unless_converged
 from taut.step.report import Report, combine_reports, report_descent
@@ -202,8 +202,10 @@ class Implicit(LinearImplicit):
         """Minimise the objective of a stage; it never ends above its value at the old positions."""
         solver = self._prepare_solver(workspace, state, start)
 
-        def descend(objective: ImplicitObjective, point: Point) -> Descent:
-            return self._descend(objective, point, solver)
+        def minimise_to(
+            objective: ImplicitObjective, point: Point, tolerance: Tolerance
+        ) -> Descent:
+            return self._descend(objective, point, solver, tolerance)
 
         clock = time.perf_counter()
         objective = ImplicitObjective(
@@ -219,15 +221,18 @@ class Implicit(LinearImplicit):
         old = start.old
         if workspace.system.contact is not None:
             # Obstacles move first, and push what is in their way.
-            old = push_bodies(workspace, state, start, descend)
+            old = push_bodies(workspace, state, start, self.tolerance, minimise_to)
         # Friction begins with the normal forces at the old positions.
         objective.friction = objective.find_friction(old)
         at_old = objective.evaluate(old)
         lowest, evaluations = _find_start(objective, at_old)
         assembling += time.perf_counter() - clock
-        descent = descend(objective, lowest)
+        if workspace.system.contact is None:
+            descent = minimise_to(objective, lowest, self.tolerance)
+        else:
+            descent = descend(objective, lowest, self.tolerance, minimise_to)
         if workspace.system._has_friction:
-            descent = settle_friction(objective, descent, self.tolerance, descend)
+            descent = settle_friction(objective, descent, self.tolerance, minimise_to)
         descent.evaluations += evaluations
         descent.assembling += assembling
         descent.solving += solving
@@ -240,10 +245,16 @@ class Implicit(LinearImplicit):
             friction=objective.friction,
         )
 
-    def _descend(self, objective: ImplicitObjective, start: Point, solver: LinearSolver) -> Descent:
+    def _descend(
+        self,
+        objective: ImplicitObjective,
+        start: Point,
+        solver: LinearSolver,
+        tolerance: Tolerance,
+    ) -> Descent:
         if self.minimiser == "newton":
-            return minimise(objective, start, solver, self.tolerance)
-        return minimise_lbfgs(objective, start, solver, self.tolerance)
+            return minimise(objective, start, solver, tolerance)
+        return minimise_lbfgs(objective, start, solver, tolerance)
 
     def _prepare_solver(
         self, workspace: Workspace, state: State, start: StageStart

@@ -13,7 +13,7 @@ from taut.optimise.tolerance import find_worst_particle
 
 # Fields that are summed over stages, substeps and attempts.
 WORK = (
-    *("iterations", "evaluations", "linear_iterations"),
+    *("iterations", "evaluations", "linear_iterations", "blocked_steps"),
     *("assembling", "solving"),
 )
 StepOutcome = Literal["converged", "rounding floor", "explicit", "not converged"]
@@ -38,6 +38,8 @@ class Report:
     iterations : of the minimiser
     evaluations : of the objective or of the forces; linear_iterations : of the linear solver, named
         in `solver`
+    blocked_steps : how many steps of the minimiser contact has shortened; free_part : the least
+        part that it left of one, 1 where it left all
     why : why that solver
     seconds : of wall-clock time; assembling, solving : those of them spent on forces and stiffness,
         and in the linear solver
@@ -65,6 +67,8 @@ class Report:
     solver: str = "none"
     why: str = ""
     linear_iterations: int = 0
+    blocked_steps: int = 0
+    free_part: float = 1.0
     seconds: float = 0.0
     assembling: float = 0.0
     solving: float = 0.0
@@ -118,6 +122,8 @@ def report_descent(record: Descent, solver: LinearSolver, *, why: str = "", **re
         "solver": solver.name if solved else "none",
         "why": (why or solver.reason) if solved else "nothing had to be solved",
         "linear_iterations": record.linear_iterations,
+        "blocked_steps": record.blocked_steps,
+        "free_part": record.free_part,
         "assembling": record.assembling,
         "solving": record.solving,
     }
@@ -155,6 +161,7 @@ def combine_reports(reports: Sequence[Report], t: float, h: float, seconds: floa
         seconds=seconds,
         decrease=sum(r.decrease for r in reports),
         velocity_error=sum(r.velocity_error for r in reports),
+        free_part=min(r.free_part for r in reports),
         outcome="rounding floor" if floor else worst.outcome,
         torn=sum(r.torn for r in reports),
         # The longest: a stage may add to the common reason.

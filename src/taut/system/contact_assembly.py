@@ -68,7 +68,7 @@ class ContactAssembly:
         self.terms: list[AnyTerm] = [*laws.terms, *sums]
         self._zero = np.zeros(self.n)
         self._contacts: Assembly | None = None
-        self._contacts_at = np.zeros((0, 3))
+        self._contacts_at, self._stiffening = np.zeros((0, 3)), 1.0
         self._friction: tuple[Friction, Assembly] | None = None
         self._union: PatternUnion | None = None
         self._matrix: BlockMatrix | None = None
@@ -80,8 +80,13 @@ class ContactAssembly:
             self.laws.adopt(other.laws)
 
     def _find_contacts(self, x: Float) -> Assembly:
-        if self._contacts is None or not np.array_equal(self._contacts_at, x):
-            self._contacts_at = np.array(x)
+        stiffening = self.search.stiffening
+        if (
+            self._contacts is None
+            or self._stiffening != stiffening
+            or not np.array_equal(self._contacts_at, x)
+        ):
+            self._contacts_at, self._stiffening = np.array(x), stiffening
             self._contacts = Assembly(self.n, self.search.find_terms(self._contacts_at))
         return self._contacts
 

@@ -50,6 +50,7 @@ class ContactSearch:
     contact : resolved (see `taut.system.contact.resolve`)
     movable : whether each particle can move, (n,)
     seconds : spent on lists, distances and collision times so far
+    stiffening : factor of the stiffness k of the contact; 1, but for a while in a step
     """
 
     def __init__(self, contact: Contact, movable: Mask) -> None:
@@ -64,6 +65,7 @@ class ContactSearch:
         self._joined = np.empty(0, dtype=np.int64)  # see `_find_joined`
         self._pattern: Pattern | None = None
         self._apart: Float | None = None  # positions that a step has ended with
+        self.stiffening = 1.0
 
     @cached_property
     def _compiled(self) -> list[CompiledLaw]:
@@ -207,7 +209,7 @@ class ContactSearch:
         pairs, edges, m = near.point_triangle, near.edge_edge, len(near.point_triangle)
         _raise_if_touching(pairs, gaps[0], 1)
         _raise_if_touching(edges, gaps[1], 2)
-        builder = TermBuilder(self.contact)
+        builder = TermBuilder(self.contact, self.stiffening)
         act = np.flatnonzero(gaps[0] < self._range)
         builder.add(
             pairs[act],

@@ -148,10 +148,13 @@ class _Found:
 
 
 class TermBuilder:
-    """Collects elements and parameters of each law."""
+    """Collects elements and parameters of each law.
 
-    def __init__(self, contact: Contact) -> None:
-        self._contact = contact
+    stiffening : factor of the contact's stiffness
+    """
+
+    def __init__(self, contact: Contact, stiffening: float) -> None:
+        self._contact, self._stiffening = contact, stiffening
         self._found: list[list[_Found]] = [[] for _ in _LAWS]
 
     def add(
@@ -195,7 +198,7 @@ class TermBuilder:
         assert contact.k is not None
         assert contact.range is not None
         parameters = np.empty((m, 3 + len(extra)))
-        for column, values in enumerate((contact.k, thickness, contact.range, *extra)):
+        for column, values in enumerate((self._stiffening * contact.k, thickness, contact.range, *extra)):
             parameters[:, column] = values
         places = np.tile(np.array(columns, dtype=np.int64), (m, 1))
         self._found[law].append(_Found(pairs, places, np.full(m, split), keys, parameters))
