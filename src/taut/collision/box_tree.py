@@ -36,10 +36,11 @@ class Boxes:
     high: Float
 
     @staticmethod
-    def of(primitives: Int, *positions: Float, margin: float = 0.0) -> Boxes:
+    def of(primitives: Int, *positions: Float, margin: Float | float = 0.0) -> Boxes:
         """Return the boxes of primitives over several poses, enlarged by a margin [m].
 
         primitives : particles of each, (m, k); positions : [m], (n, 3)
+        margin : one number, or one for each primitive, (m, 1)
 
         >>> x = np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 0.0]])
         >>> boxes = Boxes.of(np.array([[0, 1]]), x, x + [0.0, 0.0, 3.0], margin=0.5)

@@ -61,17 +61,32 @@ class Candidates:
         none, quadruples = np.empty(0, dtype=np.int64), np.empty((0, 4), dtype=np.int64)
         return Candidates(quadruples, quadruples, none, none)
 
-    def within(self, x: Float, distance: float) -> Candidates:
-        """Return the pairs that are nearer than a distance [m] at positions x [m], (n, 3)."""
+    def thickness(self, radius: Float) -> tuple[Float, Float]:
+        """Return the sums of the radii of both sides [m]: of points and triangles; of edges.
+
+        radius : of each particle [m], (n,); of an edge or triangle the largest of its particles'
+        """
+        first, second = self.point_triangle, self.edge_edge
+        return (
+            radius[first[:, 0]] + find_largest(radius, first[:, 1:]),
+            find_largest(radius, second[:, :2]) + find_largest(radius, second[:, 2:]),
+        )
+
+    def within(self, x: Float, gap: float, radius: Float) -> Candidates:
+        """Return the pairs with less than a gap [m] at positions x [m], (n, 3).
+
+        radius : of each particle [m], (n,)
+        """
+        thickness, edge_thickness = self.thickness(radius)
         loops = kernels("taut.collision.distance_kernels")
         first, second = self.point_triangle, self.edge_edge
         m = len(first)
         distances, features = np.empty(m), np.empty(m, dtype=np.int8)
         loops.measure_points_and_triangles(x, first, distances, features)
-        near = np.flatnonzero(~(distances >= distance))
+        near = np.flatnonzero(~(distances - thickness >= gap))
         distances, features = np.empty(len(second)), np.empty(len(second), dtype=np.int8)
         loops.measure_edges(x, second, np.zeros(len(second)), distances, features)
-        edges = np.flatnonzero(~(distances >= distance))
+        edges = np.flatnonzero(~(distances - edge_thickness >= gap))
         return Candidates(
             np.ascontiguousarray(first[near]),
             np.ascontiguousarray(second[edges]),
@@ -80,13 +95,26 @@ class Candidates:
         )
 
 
+def find_largest(values: Float, rows: Int) -> Float:
+    """Return the largest of the values, (n,), of each row of indices, (m, k)."""
+    largest = values[rows[:, 0]]
+    for k in range(1, rows.shape[1]):
+        np.maximum(largest, values[rows[:, k]], out=largest)
+    return largest
+
+
 def find_candidates(
-    primitives: Primitives, movable: Mask, margin: float, *positions: Float
+    primitives: Primitives,
+    movable: Mask,
+    margin: float,
+    *positions: Float,
+    radius: Float | float = 0.0,
 ) -> Candidates:
     """Return all pairs without a common particle whose boxes over all positions come near.
 
     movable : whether each particle can move, (n,); pairs of which none can are left out
     margin : by which each box is enlarged [m]
+    radius : of each particle [m], one number or (n,), by which boxes are enlarged in addition
 
     Raises SingularState for a position that is not finite or too large to measure distances.
     """
@@ -98,12 +126,17 @@ def find_candidates(
                 f"got {x[bad].tolist()} of particle {bad}"
             )
     points, edges, triangles = primitives.points, primitives.segments, primitives.triangles
-    tree = BoxTree(Boxes.of(triangles, *positions, margin=margin))
-    pairs = tree.find_meeting(Boxes.of(points[:, None], *positions, margin=margin))
+
+    radii = np.broadcast_to(radius, len(movable))
+
+    def enclose(rows: Int) -> Boxes:
+        return Boxes.of(rows, *positions, margin=margin + find_largest(radii, rows)[:, None])
+
+    pairs = BoxTree(enclose(triangles)).find_meeting(enclose(points[:, None]))
     point_triangle = np.column_stack([points[pairs[:, 0]], triangles[pairs[:, 1]]])
     keep = _can_touch(point_triangle, 1, movable)
     first_keys = pairs[keep, 0] * max(len(triangles), 1) + pairs[keep, 1]
-    pairs = BoxTree(Boxes.of(edges, *positions, margin=margin)).find_pairs()
+    pairs = BoxTree(enclose(edges)).find_pairs()
     edge_edge = np.column_stack([edges[pairs[:, 0]], edges[pairs[:, 1]]])
     touching = _can_touch(edge_edge, 2, movable)
     offset = max(len(points), 1) * max(len(triangles), 1)
@@ -126,8 +159,8 @@ def _can_touch(quadruples: Int, split: int, movable: Mask) -> Mask:
 class ProximityList:
     """A list of candidates that follows the particles.
 
-    primitives, movable : see `find_candidates`
-    reach : distance below which every pair must be listed [m]
+    primitives, movable, radius : see `find_candidates`
+    reach : gap, between surfaces with these radii, below which every pair must be listed [m]
     travel : how far particles are expected to move [m]; longer ways cost time, nothing else
 
     Two lists. The wide one has all pairs that may come near while particles travel; boxes find it.
@@ -137,14 +170,26 @@ class ProximityList:
     """
 
     def __init__(
-        self, primitives: Primitives, movable: Mask, reach: float, *, travel: float = 0.0
+        self,
+        primitives: Primitives,
+        movable: Mask,
+        reach: float,
+        *,
+        radius: Float | float = 0.0,
+        travel: float = 0.0,
     ) -> None:
         self.primitives, self.movable, self.reach = primitives, movable, reach
+        self.radius = np.broadcast_to(radius, len(movable))
         self._skin = _SKIN * reach
         self._wide_skin = max(travel, self._skin)
         self._wide = self.candidates = Candidates.none()
         self._wide_reference: Float | None = None
         self._reference: Float | None = None
+
+    def _find(self, margin: float, *positions: Float) -> Candidates:
+        return find_candidates(
+            self.primitives, self.movable, margin, *positions, radius=self.radius
+        )
 
     def _has_wide(self, x: Float) -> bool:
         return _is_within(x, self._wide_reference, self._wide_skin)
@@ -153,17 +198,17 @@ class ProximityList:
         """Rebuild the lists where a particle has moved by more than their skins."""
         if not self._has_wide(x):
             margin = 0.5 * self.reach + self._wide_skin
-            self._wide = find_candidates(self.primitives, self.movable, margin, x)
+            self._wide = self._find(margin, x)
             self._wide_reference, self._reference = x.copy(), None
         if not _is_within(x, self._reference, self._skin):
-            self.candidates = self._wide.within(x, self.reach + 2.0 * self._skin)
+            self.candidates = self._wide.within(x, self.reach + 2.0 * self._skin, self.radius)
             self._reference = x.copy()
 
     def find_between(self, x: Float, end: Float) -> Candidates:
         """Return all pairs that may come near on straight paths from x to end."""
         if self._has_wide(x) and self._has_wide(end):
             return self._wide  # and so is everything between, as balls are convex
-        return find_candidates(self.primitives, self.movable, 0.5 * self.reach, x, end)
+        return self._find(0.5 * self.reach, x, end)
 
 
 def _is_within(x: Float, reference: Float | None, skin: float) -> bool:

@@ -50,8 +50,8 @@ class ContactSearch:
         assert contact.range is not None
         self.contact, self._range, self._movable = contact, contact.range, movable
         self._radius = np.broadcast_to(contact.thickness / 2.0, len(movable))
-        thickest = np.array([2.0 * float(self._radius.max(initial=0.0))])
-        self._reach = contact.range + float(self._smooth(thickest)[1][0])
+        # Smoothed edges of no thickness reach farthest beyond theirs.
+        self._reach = contact.range + float(self._smooth(np.zeros(1))[1][0])
         self._near = self._list_near()
         self._kept: tuple[Candidates, Candidates] | None = None
         self._pattern: tuple[Candidates, Pattern] | None = None
@@ -59,7 +59,9 @@ class ContactSearch:
 
     def _list_near(self, travel: float = 0.0) -> ProximityList:
         primitives = self.contact.primitives
-        return ProximityList(primitives, self._movable, self._reach, travel=travel)
+        return ProximityList(
+            primitives, self._movable, self._reach, radius=self._radius, travel=travel
+        )
 
     @cached_property
     def _compiled(self) -> list[CompiledLaw]:
@@ -160,15 +162,7 @@ class ContactSearch:
 
     def _thickness(self, candidates: Candidates) -> tuple[Float, Float]:
         """Return the distances at which pairs touch [m]: points and triangles; edges."""
-        r = self._radius
-        first, second = candidates.point_triangle, candidates.edge_edge
-        if self.contact.thickness.ndim == 0:
-            thickness = float(self.contact.thickness)
-            return np.full(len(first), thickness), np.full(len(second), thickness)
-        return (
-            r[first[:, 0]] + r[first[:, 1:]].max(axis=1, initial=0.0),
-            r[second[:, :2]].max(axis=1, initial=0.0) + r[second[:, 2:]].max(axis=1, initial=0.0),
-        )
+        return candidates.thickness(self._radius)
 
     def _smooth(self, thickness: Float) -> tuple[Float, Float]:
         """Return ε² of edges [m²], and the √F at which they touch [m]: no nearer than they must."""
