@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from taut.step.symplectic_euler import SymplecticEuler as SymplecticEuler
     from taut.step.tr_bdf2 import TRBDF2 as TRBDF2
     from taut.step.velocity_verlet import VelocityVerlet as VelocityVerlet
+    from taut.system import obstacles as obstacles
     from taut.system.building import areal_mass as areal_mass
     from taut.system.building import consistent_mass as consistent_mass
     from taut.system.building import join as join
@@ -140,6 +141,7 @@ _MODULES = {
     "laws": "laws",
     "materials": "materials",
     "mesh": "mesh",
+    "obstacles": "system.obstacles",
     "plot": "show.plot",
     "scene": "scene",
     "step": "step",

@@ -11,7 +11,8 @@ from taut.errors import did_you_mean
 from taut.scene._body import Part
 from taut.scene._errors import ErrorCollector
 from taut.scene._limits import MAX_TABLES, Name, NotNegative, Number, Positive, SceneTable, Vector
-from taut.system.contact import Contact, contact, find_surface
+from taut.system.contact import Contact, contact
+from taut.system.contact_surfaces import find_surface
 
 
 class PlaneTable(SceneTable):

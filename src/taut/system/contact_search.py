@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from itertools import combinations
 
@@ -10,12 +11,13 @@ from numpy.typing import NDArray
 
 from taut.arrays import Float, Int, Mask
 from taut.binding.compiled_law import CompiledLaw
-from taut.collision.intersections import find_intersections
+from taut.collision.intersections import find_enclosed, find_intersections
 from taut.collision.proximity import Candidates, ProximityList, find_free_part
 from taut.errors import ModelError, SingularState
 from taut.jit.compile import kernels
 from taut.linalg.blocks import Pattern, row_norms
 from taut.system.contact import Contact
+from taut.system.contact_groups import BodyNames
 from taut.system.contact_terms import (
     OF_EDGE_AND_POINT,
     OF_EDGES,
@@ -34,6 +36,7 @@ _SMOOTHING = 0.01
 # Part of the gap to a plane that a move may use up
 _PLANE_PART = 0.9
 _MAX_NAMED_PAIRS = 5  # in an error
+_KINDS = {1: "particle", 2: "edge", 3: "triangle"}  # by the number of particles
 
 Features = NDArray[np.int8]
 """Which features of pairs are closest, (m,): see `taut.collision.distance_kernels`."""
@@ -49,6 +52,7 @@ class ContactSearch:
     def __init__(self, contact: Contact, movable: Mask) -> None:
         assert contact.range is not None
         self.contact, self._range, self._movable = contact, contact.range, movable
+        assert not isinstance(contact.thickness, Mapping), "resolved contacts have numbers"
         self._radius = np.broadcast_to(contact.thickness / 2.0, len(movable))
         # Smoothed edges of no thickness reach farthest beyond theirs.
         self._reach = contact.range + float(self._smooth(np.zeros(1))[1][0])
@@ -90,7 +94,11 @@ class ContactSearch:
     def require_apart(self, x: Float) -> None:
         """Raise ModelError, with the pairs by name, if bodies touch or intersect at x, (n, 3)."""
         x = np.array(x)
-        problems = self._describe_intersections(x) or self._describe_touching(x)
+        problems = (
+            self._describe_intersections(x)
+            or self._describe_inside(x)
+            or self._describe_touching(x)
+        )
         if problems:
             more = len(problems) - _MAX_NAMED_PAIRS
             named = "; ".join(problems[:_MAX_NAMED_PAIRS])
@@ -104,12 +112,14 @@ class ContactSearch:
         # Obstacles may intersect each other.
         keep = self._movable[first].any(axis=1) | self._movable[second].any(axis=1)
         keep &= ~self._is_exempt(first, second)
+        describe = BodyNames(self.contact.bodies).describe
         return [
-            f"the edge {tuple(edge)} passes through the triangle {tuple(triangle)}"
+            f"the {describe('edge', edge)} passes through the {describe('triangle', triangle)}"
             for edge, triangle in zip(first[keep].tolist(), second[keep].tolist(), strict=True)
         ]
 
     def _describe_touching(self, x: Float) -> list[str]:
+        describe = BodyNames(self.contact.bodies).describe
         self._near.update(x)
         near = self._candidates(self._near.candidates)
         problems = []
@@ -117,18 +127,46 @@ class ContactSearch:
             (near.point_triangle, near.edge_edge), self._measure(x, near)[0], (1, 2), strict=True
         ):
             for i in np.flatnonzero(~(gaps > 0.0)):
-                sides = (np.unique(pairs[i, :split]).tolist(), np.unique(pairs[i, split:]).tolist())
-                problems.append(
-                    f"the gap between the particles {sides[0]} and {sides[1]} is {gaps[i]:.3g} m"
+                one, other = (
+                    describe(_KINDS[len(np.unique(side))], side)
+                    for side in (pairs[i, :split].tolist(), pairs[i, split:].tolist())
                 )
-        points = self.contact.primitives.points[self._movable[self.contact.primitives.points]]
+                problems.append(f"the gap between {one} and {other} is {gaps[i]:.3g} m")
         for number, plane in enumerate(self.contact.planes):
+            points = self._points_at_planes[number]
             gaps = plane.measure_gaps(x[points]) - self._radius[points]
             problems += [
-                f"the gap between the particle {points[j]} and plane {number} is {gaps[j]:.3g} m"
+                f"the gap between {describe('particle', [points[j]])} and {plane.name} is "
+                f"{gaps[j]:.3g} m"
                 for j in np.flatnonzero(~(gaps > 0.0))
             ]
         return problems
+
+    def _describe_inside(self, x: Float) -> list[str]:
+        """Return what is inside of one-sided surfaces."""
+        describe = BodyNames(self.contact.bodies).describe
+        problems = []
+        for name, triangles in self.contact.one_sided:
+            points = np.setdiff1d(self.contact.primitives.points, triangles)
+            wall = np.broadcast_to(np.unique(triangles), (len(points), len(np.unique(triangles))))
+            may = self._movable[points] | self._movable[triangles].any()
+            points = points[may & ~self._is_exempt(points[:, None], wall)]
+            for particle in points[find_enclosed(x[points], x[triangles])].tolist():
+                problems.append(f"{describe('particle', [particle])} is inside of '{name}'")
+        return problems
+
+    @cached_property
+    def _points_at_planes(self) -> list[Int]:
+        """The particles that each plane stops: those that can move and are not exempt."""
+        every = []
+        for plane in range(len(self.contact.planes)):
+            points = self.contact.primitives.points[self._movable[self.contact.primitives.points]]
+            for one, other in self.contact.exempt:
+                for group, wall in ((one, other), (other, one)):
+                    if wall.has_plane(plane):
+                        points = points[~group.mask(len(self._movable))[points]]
+            every.append(points)
+        return every
 
     def _is_exempt(self, first: Int, second: Int) -> Mask:
         """Whether each pair of two sides, (m, s) each, is exempt from contact."""
@@ -141,20 +179,18 @@ class ContactSearch:
     @cached_property
     def _exempt(self) -> list[tuple[Mask, Mask]]:
         """For each exempt pair of groups, whether each particle is in the one and in the other."""
-        masks = []
-        for groups in self.contact.exempt:
-            one, other = (np.isin(np.arange(len(self._movable)), group) for group in groups)
-            masks.append((one, other))
-        return masks
+        n = len(self._movable)
+        return [(one.mask(n), other.mask(n)) for one, other in self.contact.exempt]
 
     def _candidates(self, found: Candidates) -> Candidates:
-        """Return candidates without those that are exempt."""
-        if not self._exempt:
+        """Return candidates without neighbours and those that are exempt."""
+        if not self._exempt and not len(self.contact.neighbours):
             return found
         if self._kept is None or self._kept[0] is not found:
-            pairs, edges = found.point_triangle, found.edge_edge
-            first = ~self._is_exempt(pairs[:, :1], pairs[:, 1:])
-            second = ~self._is_exempt(edges[:, :2], edges[:, 2:])
+            pairs, edges, m = found.point_triangle, found.edge_edge, len(found.point_triangle)
+            near = np.isin(found.keys, self.contact.neighbours)
+            first = ~near[:m] & ~self._is_exempt(pairs[:, :1], pairs[:, 1:])
+            second = ~near[m:] & ~self._is_exempt(edges[:, :2], edges[:, 2:])
             keys = found.keys[np.concatenate([first, second])]
             kept = Candidates(pairs[first], edges[second], found.loose[second], keys)
             self._kept = (found, kept)
@@ -228,10 +264,10 @@ class ContactSearch:
         return True
 
     def _add_planes(self, x: Float, builder: TermBuilder) -> None:
-        points = self.contact.primitives.points
         for i, plane in enumerate(self.contact.planes):
+            points = self._points_at_planes[i]
             gaps = plane.measure_gaps(x[points]) - self._radius[points]
-            near = points[(gaps < self._range) & self._movable[points]]
+            near = points[gaps < self._range]
             # Keys of planes are negative, those of pairs are not.
             keys = -1 - near * len(self.contact.planes) - i
             vectors = [*plane.point.tolist(), *plane.normal.tolist()]
@@ -264,8 +300,7 @@ class ContactSearch:
         thickness, edge_thickness = self._thickness(candidates)
         squares, edge_thickness = self._smooth(edge_thickness)
         part = find_free_part(x, move, candidates, (thickness, edge_thickness), squares)
-        points = self.contact.primitives.points[self._movable[self.contact.primitives.points]]
-        for plane in self.contact.planes:
+        for plane, points in zip(self.contact.planes, self._points_at_planes, strict=True):
             gaps = plane.measure_gaps(x[points]) - self._radius[points]
             approach = -(move[points] @ plane.normal)
             if not (gaps > 0.0).all():
