@@ -43,7 +43,7 @@ class Obstacle:
     cage : the particles as a mesh, in which what is drawn is embedded
     drawn : the surface as a mesh to look at
     friction : coefficient against all others [1], or None: that of the contact
-    frame : rows for `Contact.frames`, (k, 5)
+    frame : rows for `Contact.frames`, (k, 5); turns : whether friction needs them
     is_one_sided : whether it is closed, so that nothing may start inside
     """
 
@@ -56,6 +56,7 @@ class Obstacle:
     drawn: Mesh
     friction: float | None = None
     frame: Int = field(default_factory=lambda: np.empty((0, 5), dtype=np.int64))
+    turns: bool = False
     is_one_sided: bool = False
 
     def to_system(self, contact: Contact) -> System:
@@ -78,7 +79,7 @@ class Obstacle:
                 friction_pairs=pairs,
                 bodies=((self.name, own),),
                 one_sided=((self.name, primitives.triangles),) if self.is_one_sided else (),
-                frames=self.frame,
+                frames=self.frame if self.turns else self.frame[:0],
             ),
         )
 
@@ -121,7 +122,8 @@ def sphere(
         Mesh(points, {"tet": [[0, 1, 2, 3]]}),
         Mesh(np.asarray(drawn.points) + c, dict(drawn.cells)),
         _to_friction(friction, name),
-        _turning(turn, [[0, 0, 1, 2, 3]]),
+        np.array([[0, 0, 1, 2, 3]]),
+        turns=turn is not None,
     )
 
 
@@ -161,7 +163,8 @@ def capsule(
         Mesh(points, {"tet": [[0, 2, 3, 4]]}),
         _draw_capsule(axis, r, frame),
         _to_friction(friction, name),
-        _turning(turn, [[0, 0, 2, 3, 4], [1, 0, 2, 3, 4]]),
+        np.array([[0, 0, 2, 3, 4], [1, 0, 2, 3, 4]]),
+        turns=turn is not None,
     )
 
 
@@ -265,11 +268,6 @@ def _move(
     if move is None and turn is None:
         return fixed(every)
     return handle(every, move=move, turn=turn, about=about)
-
-
-def _turning(turn: TimeFunction | None, rows: list[list[int]]) -> Int:
-    """Return the rows of a frame, (k, 5), or none for what does not turn."""
-    return np.array(rows if turn is not None else [], dtype=np.int64).reshape(-1, 5)
 
 
 def _to_point(given: Any, name: str) -> Float:
