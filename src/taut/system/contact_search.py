@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from taut.arrays import Float, Int, Mask
 from taut.binding.compiled_law import CompiledLaw
+from taut.collision.crossings import find_crossings
 from taut.collision.intersections import find_enclosed, find_intersections
 from taut.collision.proximity import Candidates, ProximityList, find_free_part
 from taut.errors import ModelError, SingularState
@@ -55,7 +56,7 @@ class ContactSearch:
         assert not isinstance(contact.thickness, Mapping), "resolved contacts have numbers"
         self._radius = np.broadcast_to(contact.thickness / 2.0, len(movable))
         # Smoothed edges of no thickness reach farthest beyond theirs.
-        self._reach = contact.range + float(self._smooth(np.zeros(1))[1][0])
+        self._reach = contact.range + float(self._smooth(np.zeros(1), np.zeros(1))[1][0])
         self._near = self._list_near()
         self._kept: tuple[Candidates, Candidates] | None = None
         self._pattern: tuple[Candidates, Pattern] | None = None
@@ -93,17 +94,33 @@ class ContactSearch:
 
     def require_apart(self, x: Float) -> None:
         """Raise ModelError, with the pairs by name, if bodies touch or intersect at x, (n, 3)."""
-        x = np.array(x)
-        problems = (
-            self._describe_intersections(x)
-            or self._describe_inside(x)
-            or self._describe_touching(x)
-        )
+        problems = self.describe_problems(np.array(x))
         if problems:
             more = len(problems) - _MAX_NAMED_PAIRS
             named = "; ".join(problems[:_MAX_NAMED_PAIRS])
             rest = f" (and {more} other pairs)" if more > 0 else ""
             raise ModelError(f"bodies in contact must be apart, but {named}{rest}")
+
+    def describe_problems(self, x: Float) -> list[str]:
+        """Return what intersects at positions x [m], (n, 3), else what is inside, else touches."""
+        return (
+            self._describe_intersections(x)
+            or self._describe_inside(x)
+            or self._describe_touching(x)
+        )
+
+    def describe_crossings(self, x: Float, end: Float) -> list[str]:
+        """Return which pairs meet on straight ways from x to end [m], (n, 3)."""
+        found = self._candidates(self._near.find_between(x, end))
+        describe = BodyNames(self.contact.bodies).describe
+        problems = []
+        for rows, split in ((found.point_triangle, 1), (found.edge_edge, 2)):
+            for row in rows[find_crossings(x, end, rows, split)].tolist():
+                one, other = (
+                    describe(_KINDS[len(set(side))], side) for side in (row[:split], row[split:])
+                )
+                problems.append(f"{one} and {other} pass through each other")
+        return problems
 
     def _describe_intersections(self, x: Float) -> list[str]:
         edges, triangles = self.contact.primitives.edges, self.contact.primitives.triangles
@@ -200,10 +217,13 @@ class ContactSearch:
         """Return the distances at which pairs touch [m]: points and triangles; edges."""
         return candidates.thickness(self._radius)
 
-    def _smooth(self, thickness: Float) -> tuple[Float, Float]:
-        """Return ε² of edges [m²], and the √F at which they touch [m]: no nearer than they must."""
+    def _smooth(self, thickness: Float, loose: Float | Int) -> tuple[Float, Float]:
+        """Return ε² of edges [m²], and the √F at which they touch [m]: no nearer than they must.
+
+        loose : how many edges of each pair are points: F is exact in their parameter, which is ½
+        """
         squares = _SMOOTHING * self._range * (self._range + thickness)
-        return squares, np.sqrt(thickness**2 + squares / 2.0)
+        return squares, np.sqrt(thickness**2 + squares * (0.5 - 0.25 * loose))
 
     def _measure(
         self, x: Float, near: Candidates
@@ -216,7 +236,7 @@ class ContactSearch:
         loops.measure_points_and_triangles(x, near.point_triangle, distances, features)
         edge_distances = np.empty(len(edges))
         edge_features = np.empty(len(edges), dtype=np.int8)
-        squares, edge_thickness = self._smooth(edge_thickness)
+        squares, edge_thickness = self._smooth(edge_thickness, near.loose)
         loops.measure_edges(x, edges, squares, edge_distances, edge_features)
         gaps = (distances - thickness, edge_distances - edge_thickness)
         return gaps, (thickness, edge_thickness), (features, edge_features)
@@ -240,7 +260,7 @@ class ContactSearch:
             split=1,
             smoothing=np.zeros(len(act)),
         )
-        squares = self._smooth(self._thickness(near)[1])[0]
+        squares = self._smooth(self._thickness(near)[1], near.loose)[0]
         for loose, table in enumerate((OF_EDGES, OF_EDGE_AND_POINT, OF_POINTS)):
             act = np.flatnonzero((gaps[1] < self._range) & (near.loose == loose))
             builder.add(
@@ -298,7 +318,7 @@ class ContactSearch:
         """
         candidates = self._candidates(self._near.find_between(x, x + move))
         thickness, edge_thickness = self._thickness(candidates)
-        squares, edge_thickness = self._smooth(edge_thickness)
+        squares, edge_thickness = self._smooth(edge_thickness, candidates.loose)
         part = find_free_part(x, move, candidates, (thickness, edge_thickness), squares)
         for plane, points in zip(self.contact.planes, self._points_at_planes, strict=True):
             gaps = plane.measure_gaps(x[points]) - self._radius[points]
