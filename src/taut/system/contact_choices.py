@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from heapq import heappop, heappush
 
 import numpy as np
 
-from taut.arrays import Float, Int
+from taut.arrays import Float, Int, Mask
 from taut.collision.proximity import Primitives, find_candidates
 from taut.errors import ModelError
 from taut.linalg.blocks import row_norms
 from taut.mesh.topology import edge_balance
 from taut.system.contact import Contact, Plane
 from taut.system.contact_groups import BodyNames, Group
+from taut.system.contact_search import ContactSearch
 
 # The range if none is given: the smaller one of these parts of the size and of the shortest edge
 _RANGE_OF_SIZE, _RANGE_OF_EDGE = 2e-3, 0.25
@@ -22,6 +24,11 @@ _SLIP_OF_SIZE = 1e-3  # per second
 # Of a body that is bent back onto itself as sharply as its thickness allows, the way between two
 # points that touch is π/2 times their distance.
 _BEND = np.pi / 2
+# Bodies whose least gap at the start is between these parts of the range, the first below zero, are
+# in touch: the gap of smoothed edges is a few hundredths less than that of their thickness.
+_TOUCH, _NEXT_TO_NOTHING = 0.1, 1e-3
+
+log = logging.getLogger("taut")
 
 
 def resolve(contact: Contact, x: Float, rest: Float, weight: float, inertia: float) -> Contact:
@@ -54,6 +61,29 @@ def resolve(contact: Contact, x: Float, rest: Float, weight: float, inertia: flo
         k = 10.0 * weight / (1.19 * range) if weight > 0.0 else inertia
     contact = replace(contact, range=range, k=k, slip_speed=slip_speed, thickness=thickness)
     return replace(contact, neighbours=_find_neighbours(contact, rest))
+
+
+def loosen_touching(contact: Contact, movable: Mask, x: Float) -> Contact:
+    """Return a contact whose bodies may start in touch, at their thickness, at x [m], (n, 3).
+
+    Where a body starts at its thickness from another, the barrier has its pole. All thicknesses are
+    then lowered until half of the range is left between them.
+    """
+    assert contact.range is not None
+    assert not isinstance(contact.thickness, Mapping)
+    least = ContactSearch(contact, movable).find_least_gap(x)
+    if not -_TOUCH * contact.range < least <= _NEXT_TO_NOTHING * contact.range:
+        return contact
+    for part in (0.5, 1.0):  # where one side only is thick, its half counts
+        less = contact.thickness - (contact.range - least) * part
+        looser = replace(contact, thickness=np.maximum(less, 0.0))
+        if ContactSearch(looser, movable).find_least_gap(x) > 0.4 * contact.range:
+            log.info(
+                "bodies start in touch: their thickness is taken as %.3g m less",
+                (contact.range - least) * part,
+            )
+            return looser
+    return contact
 
 
 def _check_particles(contact: Contact, n: int) -> None:

@@ -101,6 +101,16 @@ class ContactSearch:
             rest = f" (and {more} other pairs)" if more > 0 else ""
             raise ModelError(f"bodies in contact must be apart, but {named}{rest}")
 
+    def find_least_gap(self, x: Float) -> float:
+        """Return the least gap of pairs within reach and of planes at x, (n, 3), or infinity [m]."""
+        self._near.update(x)
+        gaps = self._measure(x, self._candidates(self._near.candidates))[0]
+        least = min(float(own.min(initial=np.inf)) for own in gaps)
+        for plane, points in zip(self.contact.planes, self._points_at_planes, strict=True):
+            heights = plane.measure_gaps(x[points]) - self._radius[points]
+            least = min(least, float(heights.min(initial=np.inf)))
+        return least
+
     def describe_problems(self, x: Float) -> list[str]:
         """Return what intersects at positions x [m], (n, 3), else what is inside, else touches."""
         return (

@@ -25,7 +25,7 @@ from taut.laws.rayleigh import Rayleigh
 from taut.system._arguments import check_in_system, place_laws, to_entries, to_masses, to_positions
 from taut.system._notebook import system_html
 from taut.system.contact import CONTACT_NAME, Contact
-from taut.system.contact_choices import resolve
+from taut.system.contact_choices import loosen_touching, resolve
 from taut.system.contact_friction import FRICTION_NAME
 from taut.system.contact_search import ContactSearch
 from taut.system.elements import (
@@ -167,7 +167,9 @@ class System:
         weight = mean_mass * float(np.linalg.norm(np.sum(g, axis=0))) if g else 0.0
         inertia = _STIFFNESS_PER_MASS * mean_mass
         contact = resolve(contact, self.pose, self.rest, weight, inertia)
-        ContactSearch(contact, movable).require_apart(self.initial_state().q)
+        start = np.array(self.initial_state().q)
+        contact = loosen_touching(contact, movable, start)
+        ContactSearch(contact, movable).require_apart(start)
         return contact
 
     def __setattr__(self, name: str, value: object) -> None:
