@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from taut.step.symplectic_euler import SymplecticEuler as SymplecticEuler
     from taut.step.tr_bdf2 import TRBDF2 as TRBDF2
     from taut.step.velocity_verlet import VelocityVerlet as VelocityVerlet
+    from taut.system import obstacles as obstacles
     from taut.system.building import areal_mass as areal_mass
     from taut.system.building import consistent_mass as consistent_mass
     from taut.system.building import join as join
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     from taut.system.building import rest_length as rest_length
     from taut.system.building import volume_mass as volume_mass
     from taut.system.contact import contact as contact
+    from taut.system.intersections import find_intersections as find_intersections
     from taut.system.state import State as State
     from taut.system.system import System as System
 
@@ -136,6 +138,7 @@ _HOME = {
     "line_mass": "system.building",
     "volume_mass": "system.building",
     "rest_length": "system.building",
+    "find_intersections": "system.intersections",
     "State": "system.state",
     "contact": "system.contact",
     "System": "system.system",
@@ -148,6 +151,7 @@ _MODULES = {
     "laws": "laws",
     "materials": "materials",
     "mesh": "mesh",
+    "obstacles": "system.obstacles",
     "plot": "show.plot",
     "scene": "scene",
     "step": "step",

@@ -29,7 +29,9 @@ def test_rows_compare_the_same_steps(bench):
     for n in (N // 2, N):
         ratio, share = rows[f"contact-{n}"], rows[f"contact-search-{n}"]
         assert len(ratio.details["ms"]) == 3
-        assert ratio.value == pytest.approx(sum(ratio.details["ms"]) / sum(ratio.details["free_ms"]))
+        assert ratio.value == pytest.approx(
+            sum(ratio.details["ms"]) / sum(ratio.details["free_ms"])
+        )
         assert 0.0 < share.value < 1.0
         assert rows[f"contact-linear-{n}"].value > 0.0
         peer = rows[f"contact-mujoco-{n}"]

@@ -62,7 +62,10 @@ def test_bodies_planes_and_options():
         ("friction = -1", "contact.friction"),
         ("thick = 1", "unknown key; did you mean 'thickness'?"),
         ("planes = [{ point = [0, 0, 0], normal = [0, 0, 0] }]", "normal must not be zero"),
-        ("planes = [{ point = [0, 1, 0], normal = [0, 1, 0] }]", "particle 0 and plane 0"),
+        (
+            "planes = [{ point = [0, 1, 0], normal = [0, 1, 0] }]",
+            "particle 0 of 'ball' and plane 0",
+        ),
         ("thickness = 0.5", "bodies in contact must be apart"),
     ],
 )

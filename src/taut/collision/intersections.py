@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from taut.arrays import Float, Int
+from taut.arrays import Float, Int, Mask
 from taut.collision.box_tree import LARGEST, BoxTree, bound_primitives, find_unusable_row
 from taut.errors import ModelError
 from taut.jit.compile import kernels
@@ -56,6 +56,31 @@ def find_intersections(x: Float, edges: Int, triangles: Int) -> Int:
         points = _to_integers(x[[*edges[edge], *triangles[triangle]]])
         answers[i] = _intersect_exactly(points[:2], points[2:])
     return pairs[answers == loops.YES]
+
+
+def find_enclosed(points: Float, triangles: Float) -> Mask:
+    """Return which points, (k, 3) [m], are inside of a closed surface, corners (l, 3, 3) [m].
+
+    Inside, the solid angles of the triangles add up to 4π or more, outside to 0. Points that touch
+    the surface are intersections, and may be either here.
+
+    >>> corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    >>> faces = corners[[[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]]
+    >>> find_enclosed(np.array([[0.1, 0.1, 0.1], [1.0, 1.0, 1.0]]), faces).tolist()
+    [True, False]
+    """
+    enclosed = np.zeros(len(points), dtype=bool)
+    low, high = triangles.min(axis=(0, 1)), triangles.max(axis=(0, 1))
+    for i in np.flatnonzero(((points >= low) & (points <= high)).all(axis=1)):
+        a, b, c = (triangles[:, k] - points[i] for k in range(3))
+        lengths = [np.sqrt(np.einsum("ei,ei->e", side, side)) for side in (a, b, c)]
+        volume = np.einsum("ei,ei->e", a, np.cross(b, c))
+        scale = lengths[0] * lengths[1] * lengths[2]
+        for one, other, length in ((a, b, lengths[2]), (b, c, lengths[0]), (c, a, lengths[1])):
+            scale = scale + np.einsum("ei,ei->e", one, other) * length
+        # Half of each solid angle (Van Oosterom and Strackee 1983)
+        enclosed[i] = abs(np.arctan2(volume, scale).sum()) > np.pi
+    return enclosed
 
 
 def _to_integers(points: Float) -> list[_Point]:

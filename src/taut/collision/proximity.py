@@ -74,6 +74,47 @@ class Candidates:
         none, quadruples = np.empty(0, dtype=np.int64), np.empty((0, 4), dtype=np.int64)
         return Candidates(quadruples, quadruples, none, none)
 
+    def thickness(self, radius: Float) -> tuple[Float, Float]:
+        """Return the sums of the radii of both sides [m]: of points and triangles; of edges.
+
+        radius : of each particle [m], (n,); of an edge or triangle the largest of its particles'
+        """
+        first, second = self.point_triangle, self.edge_edge
+        return (
+            radius[first[:, 0]] + find_largest(radius, first[:, 1:]),
+            find_largest(radius, second[:, :2]) + find_largest(radius, second[:, 2:]),
+        )
+
+    def within(self, x: Float, gap: float, radius: Float) -> Candidates:
+        """Return the pairs with less than a gap [m] at positions x [m], (n, 3).
+
+        radius : of each particle [m], (n,)
+        """
+        thickness, edge_thickness = self.thickness(radius)
+        loops = kernels("taut.collision.distance_kernels")
+        first, second = self.point_triangle, self.edge_edge
+        m = len(first)
+        distances, features = np.empty(m), np.empty(m, dtype=np.int8)
+        loops.measure_points_and_triangles(x, first, distances, features)
+        near = np.flatnonzero(~(distances - thickness >= gap))
+        distances, features = np.empty(len(second)), np.empty(len(second), dtype=np.int8)
+        loops.measure_edges(x, second, np.zeros(len(second)), distances, features)
+        edges = np.flatnonzero(~(distances - edge_thickness >= gap))
+        return Candidates(
+            np.ascontiguousarray(first[near]),
+            np.ascontiguousarray(second[edges]),
+            self.loose[edges],
+            np.concatenate([self.keys[:m][near], self.keys[m:][edges]]),
+        )
+
+
+def find_largest(values: Float, rows: Int) -> Float:
+    """Return the largest of the values, (n,), of each row of indices, (m, k)."""
+    largest = values[rows[:, 0]]
+    for k in range(1, rows.shape[1]):
+        np.maximum(largest, values[rows[:, k]], out=largest)
+    return largest
+
 
 class _Group:
     """Primitives of one kind of which all can move, or none.

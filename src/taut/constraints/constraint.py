@@ -155,6 +155,9 @@ def to_path(given: Any, what: str, values: str) -> Path:
             f"{what} by samples needs increasing times (T,) and as many {values}, "
             f"got shapes {t.shape} and {p.shape}"
         )
+    if not (np.isfinite(t).all() and np.isfinite(p).all()):
+        bad = int(np.argmin(np.isfinite(t) & np.isfinite(p.reshape(len(p), -1)).all(axis=1)))
+        raise ModelError(f"{what} must have finite times and {values}, got {t[bad]:g} s: {p[bad]}")
     return Samples(t, p)
 
 

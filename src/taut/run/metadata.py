@@ -197,16 +197,22 @@ def fingerprint(system: System, begin: float, end: float) -> dict[str, str]:
 def _digest_contact(contact: Contact) -> str:
     primitives = contact.primitives
     planes = [array for plane in contact.planes for array in (plane.point, plane.normal)]
-    exempt = [group for pair in contact.exempt for group in pair]
+    pairs = [*contact.exempt, *((p.one, p.other) for p in contact.friction_pairs)]
+    groups = [group for pair in pairs for group in pair]
+    coefficients = [p.coefficient for p in contact.friction_pairs]
+    everything = [group.is_everything for group in groups]
+    numbers = (contact.range, contact.k, contact.friction, contact.slip_speed)
     return _digest(
         primitives.points,
         primitives.edges,
         primitives.loose,
         primitives.triangles,
-        contact.thickness,
+        np.asarray(contact.thickness),
         *planes,
-        *exempt,
-        text=repr((contact.range, contact.k, contact.friction, contact.slip_speed)),
+        *(array for group in groups for array in (group.particles, group.planes)),
+        *(triangles for _, triangles in contact.one_sided),
+        contact.frames,
+        text=repr((numbers, coefficients, everything)),
     )
 
 

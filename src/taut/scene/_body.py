@@ -29,8 +29,10 @@ from taut.scene._limits import (
 )
 from taut.scene._material import MaterialTable
 from taut.scene._mesh import AnyMeshTable, build_mesh, build_render_mesh
+from taut.scene._obstacle import AnyObstacleTable
 from taut.scene._parameter import Components, Parameter, evaluate_at_points, evaluate_vectors
 from taut.system.building import areal_mass, line_mass, volume_mass
+from taut.system.obstacles import Obstacle
 
 _LUMPED_MASS = {3: volume_mass, 2: areal_mass, 1: line_mass}  # by the dimension of the cells
 _MAX_SCALE = 1e6
@@ -83,7 +85,13 @@ class Body(SceneTable):
     """One body: a mesh, its mass, the laws that act on it, and the points that are held."""
 
     name: Name = Field(description="the name for stitches, attachments and --set")
-    mesh: AnyMeshTable = Field(description="a generator, a file, or points and cells")
+    mesh: AnyMeshTable | None = Field(
+        None, description="a generator, a file, or points and cells; required without obstacle"
+    )
+    obstacle: AnyObstacleTable | None = Field(
+        None,
+        description="instead of a mesh: an exact sphere, capsule or box, held, which has no mass",
+    )
     render: AnyMeshTable | None = Field(
         None,
         description="a mesh [m] at the same place, finer or textured, that follows the simulated "
@@ -110,6 +118,13 @@ class Body(SceneTable):
 
     @model_validator(mode="after")
     def _check_mass(self) -> Body:
+        if (self.mesh is None) == (self.obstacle is None):
+            raise ValueError("exactly one of mesh, obstacle is required")
+        if self.obstacle is not None:
+            extra = sorted(self.model_fields_set - {"name", "obstacle", "hold"})
+            if extra:
+                raise ValueError(f"an obstacle has a name and holds only, got {extra[0]}")
+            return self
         has_material_density = self.material is not None and self.material.has_density
         given = [self.density is not None, self.mass is not None, has_material_density]
         if sum(given) != 1:
@@ -123,6 +138,7 @@ class Part:
 
     mesh : the simulated mesh; its points are the rest positions of the particles [m]
     render : the mesh that is drawn instead, or None
+    obstacle : what it is, if it is an exact shape, or None
     """
 
     name: str
@@ -130,6 +146,7 @@ class Part:
     start: int
     stop: int
     render: Mesh | None = None
+    obstacle: Obstacle | None = None
 
 
 def build_parts(
@@ -143,6 +160,13 @@ def build_parts(
     budget = PointBudget(limit)
     start = 0
     for i, body in enumerate(bodies):
+        if body.obstacle is not None:
+            with errors.collect("body", i, "obstacle"):
+                parts[i] = _build_obstacle(body.obstacle, body, start, dimensions)
+                budget.check(parts[i].stop)
+                start = parts[i].stop
+            continue
+        assert body.mesh is not None
         with errors.collect("body", i, "mesh"):
             mesh = build_mesh(body.mesh, folder, budget)
             budget.check(start + mesh.n)
@@ -155,6 +179,15 @@ def build_parts(
                     render = build_render_mesh(body.render, mesh, folder, budget)
                     parts[i] = replace(parts[i], render=render)
     return parts
+
+
+def _build_obstacle(table: AnyObstacleTable, body: Body, start: int, dimensions: int) -> Part:
+    if dimensions == 2:
+        raise SceneError(["the scene has dimensions = 2, but obstacles are shapes in space"])
+    turns = any(hold.rotate is not None for hold in body.hold)
+    shape = replace(table.build(body.name), turns=turns)
+    stop = start + len(shape.points)
+    return Part(body.name, shape.cage, start, stop, shape.drawn, shape)
 
 
 @dataclass
@@ -176,6 +209,8 @@ def build_start_values(
 ) -> StartValues:
     """Compute the start values of body number i, with a default in place of each that fails."""
     mass = material_mass
+    if body.obstacle is not None:
+        return StartValues(np.ones(mesh.n), mesh.positions, np.zeros((mesh.n, 3)))
     if body.mass is not None or body.density is not None:
         with errors.collect("body", i, "density" if body.mass is None else "mass"):
             mass = _compute_masses(body, mesh, folder)

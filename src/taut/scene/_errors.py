@@ -18,9 +18,10 @@ from taut.errors import SceneError, TautError, did_you_mean, escape_unprintable
 from taut.scene._law import LAW_MODELS
 from taut.scene._limits import LISTS_OF_TABLES, show_value
 from taut.scene._mesh import MESH_MODELS
+from taut.scene._obstacle import OBSTACLE_MODELS
 from taut.scene._source_lines import KeyPath, SourceLines
 
-_MODELS_BY_TAG: dict[str, type[BaseModel]] = {**LAW_MODELS, **MESH_MODELS}
+_MODELS_BY_TAG: dict[str, type[BaseModel]] = {**LAW_MODELS, **MESH_MODELS, **OBSTACLE_MODELS}
 _MESSAGES = {  # by pydantic's type of error
     "float_type": "must be a number",
     "int_type": "must be an integer",
@@ -161,6 +162,8 @@ def _describe_error(
             return path, f"must be a table, got {show_value(value)}"
         if path[-1:] == ("mesh",) or path[-1:] == ("render",):
             return path, "one of shape, file, points is required"
+        if path[-1:] == ("obstacle",):
+            return path, "the name of the shape is required: shape = …"
         return path, "the name of the law is required: law = …"
     if kind == "union_tag_invalid":
         table, _, name = str(context["tag"]).partition(":")
@@ -168,6 +171,8 @@ def _describe_error(
         hint = did_you_mean(name[:60], known)
         if table == "mesh":
             return (*path, "shape"), f"unknown generator '{name[:60]}'{hint}"
+        if table == "obstacle":
+            return (*path, "shape"), f"unknown shape '{name[:60]}'{hint}"
         return (*path, "law"), f"unknown law '{name[:60]}'{hint}"
     if kind == "value_error":
         return path, str(context["error"])

@@ -115,13 +115,18 @@ class Hold(SceneTable):
 
 
 def build_hold(
-    hold: Hold, mesh: Mesh, start: int, positions: Float, table: MeshTable, folder: SceneFolder
+    hold: Hold,
+    mesh: Mesh,
+    start: int,
+    positions: Float,
+    table: MeshTable | None,
+    folder: SceneFolder,
 ) -> Constraint:
     """Build the constraint of the held points of one body.
 
     start : index of the body's first particle in the system
     positions : of the body's points at the start [m], shape (n, 3)
-    table : of the body's mesh, whose scale and axes animated meshes share
+    table : of the body's mesh, whose scale and axes animated meshes share; None: an obstacle
     """
     points = hold.select_points(mesh)
     particles = points + start
@@ -129,7 +134,7 @@ def build_hold(
         return _build_sliding(on_line, hold.on_line, hold, points, particles, positions)
     if hold.on_plane is not None:
         return _build_sliding(on_plane, hold.on_plane, hold, points, particles, positions)
-    if hold.follow is not None:
+    if hold.follow is not None and table is not None:
         times, path = _read_path(hold.follow, points, positions, table, folder)
         jump = path[0] - positions[points]
         _reject_jump(points, jump, positions, "does not start at its first position")
@@ -143,6 +148,15 @@ def build_hold(
     if hold.rotate is not None:
         turn, centre = _build_rotation(hold.rotate), hold.rotate.centre
     return handle(particles, move=move, turn=turn, about=centre, until=hold.until)
+
+
+def check_obstacle_hold(hold: Hold, mesh: Mesh) -> None:
+    """Raise SceneError if a hold does not keep an exact shape: it moves as one rigid body."""
+    if len(hold.select_points(mesh)) < mesh.n:
+        raise SceneError(['an obstacle is held as a whole: where = "all"'])
+    for name in ("until", "follow", "on_line", "on_plane"):
+        if getattr(hold, name) is not None:
+            raise SceneError([f"an obstacle moves by move and rotate only, got {name}"])
 
 
 def _build_sliding(

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from taut.arrays import Int
 from taut.constraints.constraint import Constraint
+from taut.constraints.prescribed import fixed
 from taut.errors import LawError, SceneError, TautError
 from taut.mesh.mesh import Mesh
 from taut.scene._body import Body, Part, StartValues, build_parts, build_start_values
@@ -20,7 +21,7 @@ from taut.scene._contact import ContactTable, build_contact
 from taut.scene._elements import MissingElements
 from taut.scene._errors import ErrorCollector
 from taut.scene._files import SceneFolder
-from taut.scene._hold import build_hold
+from taut.scene._hold import build_hold, check_obstacle_hold
 from taut.scene._integrator import IntegratorTable, Output, Time, build_integrator
 from taut.scene._joint import Attach, JoinedBody, Stitch, build_joints
 from taut.scene._law import (
@@ -136,6 +137,7 @@ class _SceneBuilder:
     parts : bodies by index; those with errors in their mesh are missing
     allow_code : whether laws in Python files are run; None: they are left out
     start, springs : start values, and springs of the material (m, 2), by the index of the body
+    sewn : for each joint, a particle of the first body and those of the second, (m, s)
     """
 
     file: SceneFile
@@ -148,6 +150,7 @@ class _SceneBuilder:
     notes: list[str] = field(default_factory=list)
     start: dict[int, StartValues] = field(default_factory=dict)
     springs: dict[int, Int | None] = field(default_factory=dict)
+    sewn: list[Int] = field(default_factory=list)
 
     @property
     def n(self) -> int:
@@ -173,6 +176,7 @@ class _SceneBuilder:
             for j, springs in build_joints(key, joints, bodies, names, self.errors).items():
                 with self.errors.collect(key, j):
                     self.laws.add(springs, (key, j), self.n)
+                    self.sewn.append(np.asarray(springs.elements))
         for i, part in self.parts.items():
             self._build_holds(i, part)
 
@@ -226,20 +230,27 @@ class _SceneBuilder:
             self._build_law(table, Mesh(points, {}), None, None, name, path)
             return
         missing: list[MissingElements] = []
-        for i, part in self.parts.items():
+        bodies = {i: part for i, part in self.parts.items() if part.obstacle is None}
+        for i, part in bodies.items():
             try:
                 self._build_law(table, part.mesh, part.start, self.springs[i], name, path)
             except MissingElements as error:  # such as wind on triangles for a rope
                 missing.append(error)
-        if len(missing) == len(self.parts):
+        if len(missing) == len(bodies) > 0:
             raise missing[-1]
 
     def _build_holds(self, i: int, part: Part) -> None:
         body = self.file.body[i]
         positions = self.start[i].positions
+        if body.obstacle is not None and not body.hold:
+            constraint = fixed(np.arange(part.start, part.stop))
+            self.constraints.append(constraint)
+            self.laws.paths[id(constraint)] = ("body", i, "obstacle")
         for j, hold in enumerate(body.hold):
             path = ("body", i, "hold", j)
             with self.errors.collect(*path):
+                if body.obstacle is not None:
+                    check_obstacle_hold(hold, part.mesh)
                 constraint = build_hold(
                     hold, part.mesh, part.start, positions, body.mesh, self.folder
                 )
@@ -282,9 +293,12 @@ class _SceneBuilder:
             return system
         names = [body.name for body in self.file.body]
         with self.errors.collect("contact"):
-            contact = build_contact(table, self.parts.values(), names, self.errors)
+            contact = build_contact(table, self.parts.values(), names, self.sewn, self.errors)
             if contact is not None:
                 system = system.with_(contact=contact)
+                assert system.contact is not None
+                chosen = system.contact
+                self.notes.append(f"contact: range {chosen.range:.3g} m, k {chosen.k:.3g} N/m")
         return system
 
     def _check_each_alone(self, arguments: dict[str, Any], entries: dict[str, Any]) -> None:

@@ -42,6 +42,8 @@ _LOWERING = 0.1  # … by this factor, each time …
 _LOOSE = Tolerance(relative=0.1)  # … after a minimisation to this tolerance.
 # How much of the free way an obstacle goes at once: gaps that it closes keep more than half
 _PUSH_PART = 0.5
+# How far scripted particles may be from a rigid motion, in units of their size
+_RIGID = 1e-9
 
 Minimise = Callable[[ImplicitObjective, Point, Tolerance], Descent]
 
@@ -67,6 +69,13 @@ def push_bodies(
             return y
         target = y
         if attempt == 0:
+            # As if everything were fixed to the obstacle, if there is but one motion
+            along = _move_along(workspace, here, prediction.positions(y) - here)
+            if along is not None:
+                carried_y = workspace.project(along - prediction.q)
+                way = prediction.positions(carried_y) - here
+                if search.find_free_part(here, way) == 1.0 and search.has_energy(here + way):
+                    return carried_y
             # What an obstacle carries along moves as fast as it does: both go at once.
             carried = prediction.positions(np.zeros_like(y)) - here
             carried_part = search.find_free_part(here, carried)
@@ -129,6 +138,30 @@ def descend(
     descent = minimise(objective, objective.evaluate(start.y), tolerance)
     descent.add_work(work)
     return descent
+
+
+def _move_along(workspace: Workspace, x: Float, move: Float) -> Float | None:
+    """Return where particles at x [m] would be if all moved rigidly with the scripted ones.
+
+    move : of the scripted particles [m], (n, 3). None if these do not move as one rigid body.
+    The least squares of Kabsch (1976). Straight ways to there are affine in between: nothing meets.
+    """
+    scripted = [particles for particles, _ in workspace.system._projector.scripts]
+    moving = np.concatenate([np.empty(0, dtype=np.int64), *scripted])
+    moving = moving[move[moving].any(axis=1)]
+    if not len(moving):
+        return None
+    centre = x[moving].mean(axis=0)
+    before, after = x[moving] - centre, x[moving] + move[moving] - centre
+    shift = after.mean(axis=0)
+    left, _, right = np.linalg.svd(before.T @ (after - shift))
+    sign = np.sign(np.linalg.det(left @ right))
+    rotation = left @ np.diag([1.0, 1.0, sign]) @ right
+    size = float(np.abs(before).max()) + float(np.abs(after).max())
+    if not np.abs(before @ rotation + shift - after).max() <= _RIGID * size:
+        return None
+    moved: Float = (x - centre) @ rotation + shift + centre
+    return moved
 
 
 def settle_friction(

@@ -10,6 +10,7 @@ Members of length l and stiffness k have the forces N with rest lengths l₀ = l
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,8 @@ from taut.errors import LawError, ModelError
 from taut.mesh.measure import share_among_corners
 from taut.mesh.mesh import Mesh
 from taut.system._arguments import to_positions
-from taut.system.contact import join_contacts
+from taut.system.contact_choices import join_contacts
+from taut.system.obstacles import Obstacle
 from taut.system.system import System
 
 
@@ -208,8 +210,28 @@ def _per_member(value: ArrayLike, m: int, what: str) -> Float:
     return np.broadcast_to(array, (m,))
 
 
-def join(*systems: System) -> System:
+def _to_systems(bodies: Sequence[System | Obstacle]) -> list[System]:
+    """Return bodies as systems; obstacles have the contact of the others."""
+    systems = [body for body in bodies if isinstance(body, System)]
+    for given in bodies:
+        if not isinstance(given, (System, Obstacle)):
+            raise ModelError(f"join needs systems, join(a, b, …), got {describe(given)}")
+    if not systems:
+        raise ModelError("join needs at least one system")
+    if len(systems) == len(bodies):
+        return systems
+    contacts = [system.contact for system in systems if system.contact is not None]
+    if not contacts:
+        raise ModelError("join: obstacles need a system with contact; give one contact=…")
+    if any(system.flat for system in systems):
+        raise ModelError("join: obstacles need systems in space; in the plane, hold particles")
+    return [body.to_system(contacts[0]) if isinstance(body, Obstacle) else body for body in bodies]
+
+
+def join(*bodies: System | Obstacle) -> System:
     """Join several bodies in one system; their particles follow each other, in order.
+
+    bodies : systems, and obstacles (see `taut.obstacles`), which touch what has contact
 
     Contacts become one, in which the bodies touch each other too; their ranges, stiffnesses and
     friction must be the same.
@@ -221,11 +243,7 @@ def join(*systems: System) -> System:
     >>> two.n, two.energies[1].elements.tolist()
     (4, [[2, 3]])
     """
-    if not systems:
-        raise ModelError("join needs at least one system")
-    for given in systems:
-        if not isinstance(given, System):
-            raise ModelError(f"join needs systems, join(a, b, …), got {describe(given)}")
+    systems = _to_systems(bodies)
     if len({s.flat for s in systems}) > 1:
         raise ModelError("join: systems in the plane and in space do not mix")
     if any(s._rayleigh is not None for s in systems):

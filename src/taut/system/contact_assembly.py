@@ -57,7 +57,7 @@ class ContactAssembly:
         self.laws, self.search, self.n = laws, search, laws.n
         self._has_contact = kind != "damping"
         self._friction_form: FormName | None = None
-        if search.contact.friction > 0.0 and kind != "potential":
+        if search.contact.has_friction and kind != "potential":
             self._friction_form = "rate" if kind == "damping" else "increment"
         sums: list[AnyTerm] = []
         if self._has_contact:

@@ -15,18 +15,22 @@ from taut.arrays import Float, Int
 from taut.binding.compiled_law import CompiledLaw, FormName
 from taut.laws.contact_friction import contact_friction
 from taut.system.contact import Contact
+from taut.system.contact_pairs import attach_frames, find_coefficients, find_frames
 from taut.system.contact_terms import ContactTerm
 from taut.system.terms import ConstantTerm
 
 FRICTION_NAME = "friction"
-_SIZES = (1, 4)  # particles of a contact with a plane, and of a pair
+# Particles of a contact with a plane, of a pair, and of a pair with an obstacle that turns: the
+# origin and the ends of its frame follow those of the pair.
+_SIZES = (1, 4, 8)
 
 
 class Friction:
     """Contacts with their normal forces, frozen.
 
-    groups : of planes and of pairs, each with their particles, (m, 1) and (m, 4), packed
-        parameters of `laws.contact_friction` (m, width), and keys (m,)
+    groups : of planes, of pairs, and of pairs with an obstacle that turns, each with their
+        particles, (m, 1), (m, 4) and (m, 8), packed parameters of `laws.contact_friction`
+        (m, width), and keys (m,)
     """
 
     def __init__(self, groups: Sequence[tuple[Int, Float, Int]]) -> None:
@@ -54,14 +58,25 @@ class Friction:
             # The force on the first side, whose weights are positive
             push = -np.einsum("es,esi->ei", (own > 0.0).astype(np.float64), gradients)
             size = np.sqrt(np.einsum("ei,ei->e", push, push))
-            act = np.flatnonzero(size > 0.0)
-            s = weights.shape[1]
-            parameters = np.empty((len(act), 5 + s))
-            parameters[:, 0] = contact.friction * size[act]
-            parameters[:, 1:4] = push[act] / size[act, None]
-            parameters[:, 4 : 4 + s] = weights[act]
-            parameters[:, 4 + s] = contact.slip_speed
-            found[s].append((term.pairs[act], parameters, term.keys[act]))
+            force = find_coefficients(contact, term, len(x)) * size
+            act = np.flatnonzero(force > 0.0)
+            normals = push[act] / size[act, None]
+            pairs, weights = term.pairs[act], weights[act]
+            frames = find_frames(contact, pairs, len(x))
+            for which, is_turning in ((frames < 0, False), (frames >= 0, True)):
+                own_pairs, own_weights, normal = pairs[which], weights[which], normals[which]
+                if is_turning:
+                    more, extra = attach_frames(contact, frames[which], normal, x)
+                    own_pairs = np.concatenate([own_pairs, more], axis=1)
+                    own_weights = np.concatenate([own_weights, extra], axis=1)
+                s = own_pairs.shape[1]
+                parameters = np.empty((len(own_pairs), 5 + s))
+                parameters[:, 0] = force[act][which]
+                parameters[:, 1:4] = normal
+                parameters[:, 4 : 4 + s] = own_weights
+                parameters[:, 4 + s] = contact.slip_speed
+                if len(own_pairs):
+                    found[s].append((own_pairs, parameters, term.keys[act][which]))
         groups = []
         for s in _SIZES:
             pairs, parameters, keys = (np.concatenate(list(p)) for p in zip(*found[s], strict=True))
@@ -95,6 +110,8 @@ class Friction:
         """Return the terms of an assembly: as increments of an implicit step, or as rates."""
         terms = []
         for s, (elements, parameters, keys) in zip(_SIZES, self.groups, strict=True):
+            if s == 8 and not len(elements):
+                continue  # few systems have obstacles that turn; their kernels are large
             compiled = _compile(form, s)
             terms.append(ConstantTerm(FRICTION_NAME, form, compiled, elements, parameters, keys))
         return terms

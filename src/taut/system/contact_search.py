@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import combinations
@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 
 from taut.arrays import Float, Int, Mask
 from taut.binding.compiled_law import CompiledLaw
-from taut.collision.intersections import find_intersections
+from taut.collision.crossings import find_crossings
+from taut.collision.intersections import find_enclosed, find_intersections
 from taut.collision.proximity import Candidates, ProximityList, find_free_part
 from taut.errors import ModelError, SingularState
 from taut.jit.compile import kernels
 from taut.linalg.blocks import Pattern
 from taut.system.contact import Contact
+from taut.system.contact_groups import BodyNames
 from taut.system.contact_terms import (
     OF_EDGE_AND_POINT,
     OF_EDGES,
@@ -39,6 +41,7 @@ _PLANE_PART = 0.9
 _MAX_NAMED_PAIRS = 5  # in an error
 # Pairs nearer than this many ranges join the sparsity pattern when it has to change.
 _JOINED_RANGES = 2.0
+_KINDS = {1: "particle", 2: "edge", 3: "triangle"}  # by the number of particles
 
 Features = NDArray[np.int8]
 """Which features of pairs are closest, (m,): see `taut.collision.distance_kernels`."""
@@ -56,10 +59,11 @@ class ContactSearch:
     def __init__(self, contact: Contact, movable: Mask) -> None:
         assert contact.range is not None
         self.contact, self._range, self._movable = contact, contact.range, movable
+        assert not isinstance(contact.thickness, Mapping), "resolved contacts have numbers"
         self.seconds = 0.0
         self._radius = np.broadcast_to(contact.thickness / 2.0, len(movable))
         thickest = np.array([2.0 * float(self._radius.max(initial=0.0))])
-        self._reach = contact.range + float(self._smooth(thickest)[1][0])
+        self._reach = contact.range + float(self._smooth(thickest, np.zeros(1))[1][0])
         self._near = ProximityList(contact.primitives, movable, self._reach)
         self._kept: tuple[Candidates, Candidates] | None = None
         self._joined = np.empty(0, dtype=np.int64)  # see `_find_joined`
@@ -98,13 +102,42 @@ class ContactSearch:
 
     def require_apart(self, x: Float) -> None:
         """Raise ModelError, with the pairs by name, if bodies touch or intersect at x, (n, 3)."""
-        x = np.array(x)
-        problems = self._describe_intersections(x) or self._describe_touching(x)
+        problems = self.describe_problems(np.array(x))
         if problems:
             more = len(problems) - _MAX_NAMED_PAIRS
             named = "; ".join(problems[:_MAX_NAMED_PAIRS])
             rest = f" (and {more} other pairs)" if more > 0 else ""
             raise ModelError(f"bodies in contact must be apart, but {named}{rest}")
+
+    def find_least_gap(self, x: Float) -> float:
+        """Return the least gap of pairs within reach and of planes at x, (n, 3), or infinity [m]."""
+        gaps = self._measure(x, self._candidates(self._near.find_near(x)))[0]
+        least = min(float(own.min(initial=np.inf)) for own in gaps)
+        for plane, points in zip(self.contact.planes, self._points_at_planes, strict=True):
+            heights = plane.measure_gaps(x[points]) - self._radius[points]
+            least = min(least, float(heights.min(initial=np.inf)))
+        return least
+
+    def describe_problems(self, x: Float) -> list[str]:
+        """Return what intersects at positions x [m], (n, 3), else what is inside, else touches."""
+        return (
+            self._describe_intersections(x)
+            or self._describe_inside(x)
+            or self._describe_touching(x)
+        )
+
+    def describe_crossings(self, x: Float, end: Float) -> list[str]:
+        """Return which pairs meet on straight ways from x to end [m], (n, 3)."""
+        found = self._candidates(self._near.find_between(x, end))
+        describe = BodyNames(self.contact.bodies).describe
+        problems = []
+        for rows, split in ((found.point_triangle, 1), (found.edge_edge, 2)):
+            for row in rows[find_crossings(x, end, rows, split)].tolist():
+                one, other = (
+                    describe(_KINDS[len(set(side))], side) for side in (row[:split], row[split:])
+                )
+                problems.append(f"{one} and {other} pass through each other")
+        return problems
 
     def _describe_intersections(self, x: Float) -> list[str]:
         edges, triangles = self.contact.primitives.edges, self.contact.primitives.triangles
@@ -113,30 +146,60 @@ class ContactSearch:
         # Obstacles may intersect each other.
         keep = self._movable[first].any(axis=1) | self._movable[second].any(axis=1)
         keep &= ~self._is_exempt(first, second)
+        describe = BodyNames(self.contact.bodies).describe
         return [
-            f"the edge {tuple(edge)} passes through the triangle {tuple(triangle)}"
+            f"the {describe('edge', edge)} passes through the {describe('triangle', triangle)}"
             for edge, triangle in zip(first[keep].tolist(), second[keep].tolist(), strict=True)
         ]
 
     def _describe_touching(self, x: Float) -> list[str]:
+        describe = BodyNames(self.contact.bodies).describe
         near = self._candidates(self._near.find_near(x))
         problems = []
         for pairs, gaps, split in zip(
             (near.point_triangle, near.edge_edge), self._measure(x, near)[0], (1, 2), strict=True
         ):
             for i in np.flatnonzero(~(gaps > 0.0)):
-                sides = (np.unique(pairs[i, :split]).tolist(), np.unique(pairs[i, split:]).tolist())
-                problems.append(
-                    f"the gap between the particles {sides[0]} and {sides[1]} is {gaps[i]:.3g} m"
+                one, other = (
+                    describe(_KINDS[len(np.unique(side))], side)
+                    for side in (pairs[i, :split].tolist(), pairs[i, split:].tolist())
                 )
-        points = self.contact.primitives.points[self._movable[self.contact.primitives.points]]
+                problems.append(f"the gap between {one} and {other} is {gaps[i]:.3g} m")
         for number, plane in enumerate(self.contact.planes):
+            points = self._points_at_planes[number]
             gaps = plane.measure_gaps(x[points]) - self._radius[points]
             problems += [
-                f"the gap between the particle {points[j]} and plane {number} is {gaps[j]:.3g} m"
+                f"the gap between {describe('particle', [points[j]])} and {plane.name} is "
+                f"{gaps[j]:.3g} m"
                 for j in np.flatnonzero(~(gaps > 0.0))
             ]
         return problems
+
+    def _describe_inside(self, x: Float) -> list[str]:
+        """Return what is inside of one-sided surfaces."""
+        describe = BodyNames(self.contact.bodies).describe
+        problems = []
+        for name, triangles in self.contact.one_sided:
+            points = np.setdiff1d(self.contact.primitives.points, triangles)
+            wall = np.broadcast_to(np.unique(triangles), (len(points), len(np.unique(triangles))))
+            may = self._movable[points] | self._movable[triangles].any()
+            points = points[may & ~self._is_exempt(points[:, None], wall)]
+            for particle in points[find_enclosed(x[points], x[triangles])].tolist():
+                problems.append(f"{describe('particle', [particle])} is inside of '{name}'")
+        return problems
+
+    @cached_property
+    def _points_at_planes(self) -> list[Int]:
+        """The particles that each plane stops: those that can move and are not exempt."""
+        every = []
+        for plane in range(len(self.contact.planes)):
+            points = self.contact.primitives.points[self._movable[self.contact.primitives.points]]
+            for one, other in self.contact.exempt:
+                for group, wall in ((one, other), (other, one)):
+                    if wall.has_plane(plane):
+                        points = points[~group.mask(len(self._movable))[points]]
+            every.append(points)
+        return every
 
     def _is_exempt(self, first: Int, second: Int) -> Mask:
         """Whether each pair of two sides, (m, s) each, is exempt from contact."""
@@ -149,20 +212,18 @@ class ContactSearch:
     @cached_property
     def _exempt(self) -> list[tuple[Mask, Mask]]:
         """For each exempt pair of groups, whether each particle is in the one and in the other."""
-        masks = []
-        for groups in self.contact.exempt:
-            one, other = (np.isin(np.arange(len(self._movable)), group) for group in groups)
-            masks.append((one, other))
-        return masks
+        n = len(self._movable)
+        return [(one.mask(n), other.mask(n)) for one, other in self.contact.exempt]
 
     def _candidates(self, found: Candidates) -> Candidates:
-        """Return candidates without those that are exempt."""
-        if not self._exempt:
+        """Return candidates without neighbours and those that are exempt."""
+        if not self._exempt and not len(self.contact.neighbours):
             return found
         if self._kept is None or self._kept[0] is not found:
-            pairs, edges = found.point_triangle, found.edge_edge
-            first = ~self._is_exempt(pairs[:, :1], pairs[:, 1:])
-            second = ~self._is_exempt(edges[:, :2], edges[:, 2:])
+            pairs, edges, m = found.point_triangle, found.edge_edge, len(found.point_triangle)
+            near = np.isin(found.keys, self.contact.neighbours)
+            first = ~near[:m] & ~self._is_exempt(pairs[:, :1], pairs[:, 1:])
+            second = ~near[m:] & ~self._is_exempt(edges[:, :2], edges[:, 2:])
             keys = found.keys[np.concatenate([first, second])]
             kept = Candidates(pairs[first], edges[second], found.loose[second], keys)
             self._kept = (found, kept)
@@ -170,20 +231,15 @@ class ContactSearch:
 
     def _thickness(self, candidates: Candidates) -> tuple[Float, Float]:
         """Return the distances at which pairs touch [m]: points and triangles; edges."""
-        r = self._radius
-        first, second = candidates.point_triangle, candidates.edge_edge
-        if self.contact.thickness.ndim == 0:
-            thickness = float(self.contact.thickness)
-            return np.full(len(first), thickness), np.full(len(second), thickness)
-        return (
-            r[first[:, 0]] + r[first[:, 1:]].max(axis=1, initial=0.0),
-            r[second[:, :2]].max(axis=1, initial=0.0) + r[second[:, 2:]].max(axis=1, initial=0.0),
-        )
+        return candidates.thickness(self._radius)
 
-    def _smooth(self, thickness: Float) -> tuple[Float, Float]:
-        """Return ε² of edges [m²], and the √F at which they touch [m]: no nearer than they must."""
+    def _smooth(self, thickness: Float, loose: Float | Int) -> tuple[Float, Float]:
+        """Return ε² of edges [m²], and the √F at which they touch [m]: no nearer than they must.
+
+        loose : how many edges of each pair are points: F is exact in their parameter, which is ½
+        """
         squares = _SMOOTHING * self._range * (self._range + thickness)
-        return squares, np.sqrt(thickness**2 + squares / 2.0)
+        return squares, np.sqrt(thickness**2 + squares * (0.5 - 0.25 * loose))
 
     def _measure(
         self, x: Float, near: Candidates
@@ -196,7 +252,7 @@ class ContactSearch:
         loops.measure_points_and_triangles(x, near.point_triangle, distances, features)
         edge_distances = np.empty(len(edges))
         edge_features = np.empty(len(edges), dtype=np.int8)
-        squares, edge_thickness = self._smooth(edge_thickness)
+        squares, edge_thickness = self._smooth(edge_thickness, near.loose)
         loops.measure_edges(x, edges, squares, edge_distances, edge_features)
         gaps = (distances - thickness, edge_distances - edge_thickness)
         return gaps, (thickness, edge_thickness), (features, edge_features)
@@ -220,7 +276,7 @@ class ContactSearch:
             split=1,
             smoothing=np.zeros(len(act)),
         )
-        squares = self._smooth(self._thickness(near)[1])[0]
+        squares = self._smooth(self._thickness(near)[1], near.loose)[0]
         for loose, table in enumerate((OF_EDGES, OF_EDGE_AND_POINT, OF_POINTS)):
             act = np.flatnonzero((gaps[1] < self._range) & (near.loose == loose))
             builder.add(
@@ -244,10 +300,10 @@ class ContactSearch:
         return True
 
     def _add_planes(self, x: Float, builder: TermBuilder) -> None:
-        points = self.contact.primitives.points
         for i, plane in enumerate(self.contact.planes):
+            points = self._points_at_planes[i]
             gaps = plane.measure_gaps(x[points]) - self._radius[points]
-            near = points[(gaps < self._range) & self._movable[points]]
+            near = points[gaps < self._range]
             if not len(near):
                 continue
             # Keys of planes are negative, those of pairs are not.
@@ -303,10 +359,9 @@ class ContactSearch:
         with self._timed():
             candidates = self._candidates(self._near.find_between(x, x + move))
             thickness, edge_thickness = self._thickness(candidates)
-            squares, edge_thickness = self._smooth(edge_thickness)
+            squares, edge_thickness = self._smooth(edge_thickness, candidates.loose)
             part = find_free_part(x, move, candidates, (thickness, edge_thickness), squares)
-        points = self.contact.primitives.points[self._movable[self.contact.primitives.points]]
-        for plane in self.contact.planes:
+        for plane, points in zip(self.contact.planes, self._points_at_planes, strict=True):
             gaps = plane.measure_gaps(x[points]) - self._radius[points]
             approach = -(move[points] @ plane.normal)
             if not (gaps > 0.0).all():

@@ -24,7 +24,8 @@ from taut.laws.gravity import gravity
 from taut.laws.rayleigh import Rayleigh
 from taut.system._arguments import check_in_system, place_laws, to_entries, to_masses, to_positions
 from taut.system._notebook import system_html
-from taut.system.contact import CONTACT_NAME, Contact, resolve
+from taut.system.contact import CONTACT_NAME, Contact
+from taut.system.contact_choices import loosen_touching, resolve
 from taut.system.contact_friction import FRICTION_NAME
 from taut.system.contact_search import ContactSearch
 from taut.system.elements import (
@@ -141,7 +142,7 @@ class System:
     @property
     def _has_friction(self) -> bool:
         """Whether contacts have friction."""
-        return self.contact is not None and self.contact.friction > 0.0
+        return self.contact is not None and self.contact.has_friction
 
     def _place_contact(self, contact: Contact, known: System | None) -> Contact:
         """Return a contact with what it leaves open; raise an error if bodies touch at the start.
@@ -164,8 +165,11 @@ class System:
         placed = [p for p in self._placed_energies.values() if p.law is gravity]
         g = [p.parameters.values(0.0)["g"] for p in placed]
         weight = mean_mass * float(np.linalg.norm(np.sum(g, axis=0))) if g else 0.0
-        contact = resolve(contact, self.pose, weight, _STIFFNESS_PER_MASS * mean_mass)
-        ContactSearch(contact, movable).require_apart(self.initial_state().q)
+        inertia = _STIFFNESS_PER_MASS * mean_mass
+        contact = resolve(contact, self.pose, self.rest, weight, inertia)
+        start = np.array(self.initial_state().q)
+        contact = loosen_touching(contact, movable, start)
+        ContactSearch(contact, movable).require_apart(start)
         return contact
 
     def __setattr__(self, name: str, value: object) -> None:
