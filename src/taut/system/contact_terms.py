@@ -198,9 +198,8 @@ class TermBuilder:
         assert contact.k is not None
         assert contact.range is not None
         parameters = np.empty((m, 3 + len(extra)))
-        for column, values in enumerate(
-            (self._stiffening * contact.k, thickness, contact.range, *extra)
-        ):
+        k = self._stiffening * contact.k
+        for column, values in enumerate((k, thickness, contact.range, *extra)):
             parameters[:, column] = values
         places = np.tile(np.array(columns, dtype=np.int64), (m, 1))
         self._found[law].append(_Found(pairs, places, np.full(m, split), keys, parameters))
