@@ -3,6 +3,7 @@
 from importlib.util import find_spec
 from io import StringIO
 
+import numpy as np
 import pytest
 
 import taut
@@ -29,7 +30,9 @@ def test_rows_compare_the_same_steps(bench):
     for n in (N // 2, N):
         ratio, share = rows[f"contact-{n}"], rows[f"contact-search-{n}"]
         assert len(ratio.details["ms"]) == 3
-        assert ratio.value == pytest.approx(sum(ratio.details["ms"]) / sum(ratio.details["free_ms"]))
+        assert ratio.value == pytest.approx(
+            sum(ratio.details["ms"]) / sum(ratio.details["free_ms"])
+        )
         assert 0.0 < share.value < 1.0
         assert rows[f"contact-linear-{n}"].value > 0.0
         peer = rows[f"contact-mujoco-{n}"]
@@ -41,9 +44,12 @@ def test_rows_compare_the_same_steps(bench):
 
 def test_growth_is_measured_on_request(bench):
     assert suite.select_rows(["scaling-contact"]) == suite.select_rows(["draping"]) == ["draping"]
-    (row,) = suite.run(bench, ["draping"])
-    assert row.details["particles"] == [(N // 2) ** 2, N**2, 4 * N**2]
-    assert row.value == pytest.approx(fit_exponent(row.details["particles"], row.details["ms"]))
+    step, iteration = suite.run(bench, ["draping"])
+    sizes, times = step.details["particles"], np.array(step.details["ms"])
+    assert sizes == [(N // 2) ** 2, N**2, 4 * N**2]
+    assert step.value == pytest.approx(fit_exponent(sizes, times))
+    each = times / np.array(step.details["newton"])
+    assert iteration.value == pytest.approx(fit_exponent(sizes, each))
 
 
 def test_cloth_touches_the_sphere_when_it_is_timed():

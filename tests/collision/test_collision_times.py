@@ -170,9 +170,7 @@ def test_lists_have_every_pair_that_comes_near(monkeypatch):
         listed = as_set(near.find_between(x, x + move))
         for part in (0.0, 0.3, 0.7, 1.0):
             at = x + part * move
-            needed = {
-                q for q in find_nearer(at, primitives, reach) if movable[np.array(q)].any()
-            }
+            needed = {q for q in find_nearer(at, primitives, reach) if movable[np.array(q)].any()}
             assert needed <= listed
             assert needed <= as_set(near.find_near(at))
         x = x + move
