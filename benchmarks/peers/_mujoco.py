@@ -8,6 +8,7 @@ elasticity implicitly.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -97,6 +98,8 @@ def drape(n: int) -> Callable[[], None]:
 
     height = RADIUS + HEIGHT + 1e-3  # of its middle surface, 1 mm thick to each side
     text = DRAPE.format(h=H, n=n, d=1.0 / (n - 1), radius=RADIUS, height=height, **_moduli())
+    # Otherwise it writes warnings to a file in the working directory.
+    mujoco.set_mju_user_warning(lambda warning: print(warning, file=sys.stderr))
     model = mujoco.MjModel.from_xml_string(text)
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)

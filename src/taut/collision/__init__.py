@@ -1,8 +1,9 @@
 """Which primitives are near each other, how near, when they meet, and whether they intersect.
 
 box_tree, _box_tree_kernels             bounding boxes, and those that meet
-proximity, distance_kernels             pairs that may touch, kept while particles move; distances
-                                        and closest features; how far a pair can move
+proximity                               pairs that may come near on a way, listed while particles
+                                        keep to it
+distance_kernels, _distances            distances and closest features; how far a pair can move
 intersections, _orientation_kernels     edges that pass through triangles, decided exactly
 
 Arrays of positions are checked where a search begins: a NaN meets nothing, and would pass as "no

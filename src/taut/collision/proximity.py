@@ -235,7 +235,7 @@ class ProximityList:
                     return tube.candidates
         _raise_if_unusable(ends)
         if self._all is not None:
-            self._strays += np.count_nonzero(strays)
+            self._strays += int(np.count_nonzero(strays))
             if self._strays <= self._max_strays:
                 tube = self._search_strays(x, end, strays, self._all)
                 self._local = (tube, strays)
