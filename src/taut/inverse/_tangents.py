@@ -178,9 +178,7 @@ def _push_linear(
         if linear.damping is not None:
             total += linear.damping.multiply(gain - dv)
             total += forces.push_rates(v, q, t, (dv, dq, 0.0), direction.packed)
-            total += forces.push_damping_matrix(
-                v, q, t, new_v - v, (dv, dq, 0.0), direction.packed
-            )
+            total += forces.push_damping_matrix(v, q, t, new_v - v, (dv, dq, 0.0), direction.packed)
         total += _push_rayleigh(moment, q, moment.state.t, new_v, dq, gain, direction)
         total += direction.mass[:, None] * y / h**2
         dy = -solve(total)

@@ -250,7 +250,9 @@ def polish_record(tape: Tape, record: Record, start: State, accuracy: float) -> 
             _, old_v, _ = predict(old_moment, stage, old)
             y = gamma * old_moment.project(old[f"v {name}"] - old_v)
             q, v, _ = predict(moment, stage, new)
-            y = y + _correct(moment, stage, new | {f"q {name}": q + y, f"v {name}": v + y / gamma}, y)
+            y = y + _correct(
+                moment, stage, new | {f"q {name}": q + y, f"v {name}": v + y / gamma}, y
+            )
         else:
             gamma = stage.gamma.value
             linear = LinearPoint(moment, stage, new | {f"v {name}": new["v"]})

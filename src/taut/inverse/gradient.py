@@ -62,9 +62,7 @@ def gradient_of_run(
             value_error = SAFETY * abs(better.value - found.value)
         except (SingularState, NotConverged) as reason:
             notes = (*notes, f"the error could not be estimated: {reason}")
-    result = Gradient(
-        found.value, slopes, error, value_error, notes, time.perf_counter() - started
-    )
+    result = Gradient(found.value, slopes, error, value_error, notes, time.perf_counter() - started)
     warn(result)
     return result
 

@@ -1,14 +1,14 @@
 """What a gradient is taken by: names such as "spring.k", and the arrays that belong to them.
 
-    law.parameter      a parameter of a law, by the name of the law in the system, in the shape in
-                       which it was given: one number, or one for each element. Rest values that are
-                       measured are per element
-    rayleigh.alpha, rayleigh.beta
-    mass               masses of the particles, (n,); laws that take them, such as gravity, included
-    pose, velocity     initial positions and velocities, (n, 3); fixed points included
-    points             rest positions, (n, 3), through the rest values that are measured on them
-    paths              positions of scripted particles, at every time at which they were read
-    h                  lengths of the steps, (steps,)
+law.parameter      a parameter of a law, by the name of the law in the system, in the shape in
+                   which it was given: one number, or one for each element. Rest values that are
+                   measured are per element
+rayleigh.alpha, rayleigh.beta
+mass               masses of the particles, (n,); laws that take them, such as gravity, included
+pose, velocity     initial positions and velocities, (n, 3); fixed points included
+points             rest positions, (n, 3), through the rest values that are measured on them
+paths              positions of scripted particles, at every time at which they were read
+h                  lengths of the steps, (steps,)
 """
 
 from __future__ import annotations
