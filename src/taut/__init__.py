@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from taut.errors import TautError as TautError
     from taut.inverse.fit import fit as fit
     from taut.inverse.gradient import gradient as gradient
+    from taut.inverse.sag_free import sag_free as sag_free
     from taut.inverse.sensitivity import sensitivity as sensitivity
     from taut.laws.rayleigh import rayleigh_coefficients as rayleigh_coefficients
     from taut.optimise.tolerance import Tolerance as Tolerance
@@ -115,6 +116,7 @@ _HOME = {
     "ExplicitEuler": "step.explicit_euler",
     "fit": "inverse.fit",
     "gradient": "inverse.gradient",
+    "sag_free": "inverse.sag_free",
     "sensitivity": "inverse.sensitivity",
     "form_finding": "statics.form_finding",
     "ImplicitEuler": "step.implicit_euler",

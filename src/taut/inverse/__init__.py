@@ -4,11 +4,12 @@ gradient      `taut.gradient`, of a loss of a run, an equilibrium, frequencies o
 result        `Gradient`: a gradient with its error bound, and where there is none
 sensitivity   `taut.sensitivity`: all states by a few parameters; `hessian_product`
 fit           `taut.fit`: parameters from experiments; `observations`: the experiments
+sag_free      `taut.sag_free`: rest values for which a shape is in equilibrium
 targets       what can be differentiated by: names such as "spring.k"
 tableaux      each integrator as data, from which its derivative follows; `_sums`: their arithmetic
 _stages       the derivative of a step backward; `_tangents`: forward
 _moment       one step with its constraints, matrices and linear solves
-_forces       products of the derivatives of all forces with vectors
+_forces       products of the derivatives of all forces with vectors; `_part`: of one law
 _sweep        the backward sweep over a tape
 _tape         the steps of a run, kept or taken again; `_run_tape`: those of a run folder
 _statics      gradients of equilibria, frequencies and forms

@@ -13,8 +13,8 @@ from taut.inverse._forces import Forces, Sums, find_kinks
 from taut.inverse._moment import Moment, PathSums
 from taut.inverse._stages import Accumulator, Bars, evaluate_point, pull_step, solution_point
 from taut.inverse._tape import Record, TakenStep, Tape
-from taut.inverse.targets import SweepResult
 from taut.inverse.tableaux import HISTORY, Evaluation, Solution
+from taut.inverse.targets import SweepResult
 from taut.step.adaptive import Adaptive
 from taut.system.state import State
 from taut.system.workspace import workspace_for

@@ -1,0 +1,218 @@
+"""Start where it was modelled: rest lengths and angles for which a shape is in equilibrium.
+
+A body that is modelled as it shall hang sags when it is let go, because nothing carries its weight
+yet. Of all rest values p (lengths, angles, areas) near the modelled ones, those are found for which
+
+    S ∂V/∂q(q, p) = 0 at the given q.
+
+With A = S ∂²V/∂q∂p and W the sizes of the rest values, each round of Gauss and Newton takes the
+change of least |W⁻¹dp|,
+
+    dp = -W²Aᵀ(A W²Aᵀ)⁻¹ S ∂V/∂q.
+
+What A cannot balance is left over and reported: springs pull along their own directions only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from taut.arrays import Float, describe
+from taut.errors import LawError, ModelError
+from taut.inverse.targets import change_system
+from taut.linalg.blocks import row_norms
+from taut.statics.stability import Stability, stability
+from taut.system.state import State
+from taut.system.system import System
+from taut.system.workspace import workspace_for
+
+_MAX_ROUNDS = 20
+_BALANCED = 1e-12  # of the gross force of a particle: what double precision can balance
+# Added to the diagonal of A W²Aᵀ, relative to its mean: forces that no rest value balances would
+# else divide by zero
+_REGULARISATION = 1e-13
+# Part of a rest length that one round may take away: they stay positive
+_MAX_CHANGE = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class SagFree:
+    """A system whose shape is in equilibrium, as far as its laws allow.
+
+    system : with other rest values
+    unbalanced : force that is left on each particle [N], (n,)
+    changes : of the rest values, by name such as "spring.l0", (m,)
+    weight : the sum of the forces that had to be balanced [N]
+    stability : of the shape
+    """
+
+    system: System
+    unbalanced: Float
+    changes: Mapping[str, Float]
+    weight: float
+    stability: Stability
+
+    @property
+    def balanced(self) -> bool:
+        """Whether less than a millionth of what had to be balanced is left."""
+        return bool(self.unbalanced.max(initial=0.0) <= 1e-6 * max(self.weight, 1e-300))
+
+    def __str__(self) -> str:
+        lines = []
+        for name, change in self.changes.items():
+            lines.append(f"{name}: changed by up to {np.abs(change).max(initial=0.0):.3g}")
+        worst = int(np.argmax(self.unbalanced))
+        left = f"{self.unbalanced.sum():.3g} N of {self.weight:.3g} N"
+        if self.balanced:
+            lines.append(f"balanced: {left} are left")
+        else:
+            lines.append(
+                f"not balanced: {left} are left, most on particle {worst} "
+                f"({self.unbalanced[worst]:.3g} N); the laws cannot carry it in this shape. "
+                "Springs along a flat or hanging surface need bending too, such as "
+                "laws.shell_bending or laws.rod_hinge"
+            )
+        if not self.stability.stable:
+            lines.append("the shape is not a stable equilibrium: it would leave it")
+        return "\n".join(lines)
+
+
+def sag_free(system: System, state: State | None = None) -> SagFree:
+    """Return the system with rest lengths and angles for which a shape is in equilibrium.
+
+    state : the shape (default: the initial state)
+
+    Rest values that are measured or given as numbers change, those nearest to them being chosen.
+
+    >>> import taut
+    >>> spring, weight = taut.laws.spring([[0, 1]], k=981.0), taut.laws.gravity()
+    >>> system = taut.System([[0, 0, 0], [0, -1, 0]], mass=1.0, fixed=[0],
+    ...                      energies=[spring, weight])
+    >>> found = taut.sag_free(system)
+    >>> found.balanced, found.changes["spring.l0"].round(6)
+    (True, array([-0.01]))
+    """
+    if not isinstance(system, System):
+        raise ModelError(f"sag_free needs a taut.System, got {describe(system)}")
+    start = system.initial_state() if state is None else state
+    start = start.with_(v=np.zeros_like(start.v))
+    names = _find_rest_values(system)
+    if not names:
+        raise ModelError("sag_free: no law of the system has a rest length or angle")
+    first = {name: _value(system, *name) for name in names}
+    sizes = {name: _size(system, *name) for name in names}
+    current, previous = system, np.inf
+    force = _force(current, start)
+    weight = float(row_norms(force).sum())
+    for _ in range(_MAX_ROUNDS):
+        left = float(row_norms(force).max(initial=0.0))
+        gross = float(np.abs(workspace_for(current).potential(start)[2]).max(initial=0.0))
+        if left <= _BALANCED * gross or left >= 0.5 * previous:
+            break
+        previous = left
+        moved = _take_round(current, start, names, sizes, force)
+        if moved is None:
+            break
+        current = moved
+        force = _force(current, start)
+    changes = {".".join(name): _value(current, *name) - first[name] for name in names}
+    return SagFree(current, row_norms(force), changes, weight, stability(current, start))
+
+
+def _find_rest_values(system: System) -> list[tuple[str, str]]:
+    """Return law and parameter of all scalar rest values that do not depend on time."""
+    found = []
+    for name, placed in system._placed_energies.items():
+        if placed.couples_all_elements or placed.law.load:
+            continue
+        for parameter in placed.law.rest:
+            constant = placed.parameters.constant
+            if parameter in constant and placed.parameters.shapes[parameter] == ():
+                found.append((name, parameter))
+    return found
+
+
+def _value(system: System, law: str, parameter: str) -> Float:
+    placed = system._placed_energies[law]
+    value = placed.parameters.constant[parameter]
+    return np.array(np.broadcast_to(value, len(placed.elements)))
+
+
+def _size(system: System, law: str, parameter: str) -> Float:
+    """Return the size of rest values: their own of positive ones, else 1 (angles)."""
+    value = _value(system, law, parameter)
+    bounded = any(relation in (">", ">=") for relation, _ in _limits(system, law, parameter))
+    return np.abs(value) if bounded and (value > 0.0).all() else np.ones_like(value)
+
+
+def _limits(system: System, law: str, parameter: str) -> list[Any]:
+    return list(system._placed_energies[law].law.limits.get(parameter, []))
+
+
+def _force(system: System, state: State) -> Float:
+    gradient = workspace_for(system).potential(state)[1]
+    return system._projector.project(np.array(gradient))
+
+
+def _take_round(
+    system: System,
+    state: State,
+    names: list[tuple[str, str]],
+    sizes: Mapping[tuple[str, str], Float],
+    force: Float,
+) -> System | None:
+    """Return the system after one round, or None if no change is possible."""
+    from scipy.sparse import coo_array, diags_array, hstack
+    from scipy.sparse.linalg import splu
+
+    q, blocks = np.array(state.q), []
+    for name, parameter in names:
+        placed = system._placed_energies[name]
+        mixed = placed.mixed_derivative(parameter, q, state.t)  # (m, s, 3)
+        m, s = placed.elements.shape
+        rows = (3 * placed.elements[:, :, None] + np.arange(3)).ravel()
+        columns = np.repeat(np.arange(m), 3 * s)
+        blocks.append(coo_array((mixed.ravel(), (rows, columns)), shape=(q.size, m)))
+    size = np.concatenate([sizes[name] for name in names])
+    free = _free_projection(system)
+    a = (free @ hstack(blocks, format="csr")) @ diags_array(size)
+    normal = (a @ a.T).tocsc()
+    mean = float(normal.diagonal().mean())
+    if mean == 0.0:
+        return None
+    factors = splu(normal + _REGULARISATION * mean * diags_array(np.ones(q.size), format="csc"))
+    right = -force.ravel()
+    x = factors.solve(right)
+    x = x + factors.solve(right - normal @ x)  # the regularisation is taken back
+    change = size * (a.T @ x)
+    part, start, values = 1.0, 0, {}
+    for name in names:
+        own = change[start : start + len(sizes[name])]
+        value = _value(system, *name)
+        if np.array_equal(sizes[name], np.abs(value)) or (value > 0.0).all():
+            shrinks = own < 0.0
+            if shrinks.any():
+                most = float((-own[shrinks] / np.abs(value[shrinks])).max())
+                part = min(part, _MAX_CHANGE / most) if most > _MAX_CHANGE else part
+        start += len(own)
+    start = 0
+    for name in names:
+        count = len(sizes[name])
+        values[".".join(name)] = _value(system, *name) + part * change[start : start + count]
+        start += count
+    try:
+        return change_system(system, values)
+    except LawError:  # a rest value would leave its limits
+        return None
+
+
+def _free_projection(system: System) -> Any:
+    from scipy.sparse import bsr_array
+
+    n = system.n
+    blocks = np.array(system._projector.free_directions)
+    return bsr_array((blocks, np.arange(n), np.arange(n + 1)), shape=(3 * n, 3 * n)).tocsr()
