@@ -13,6 +13,7 @@ One file per table; each holds the schema (pydantic) and the function that build
 - `_body`: [[body]], its mass, pose and velocity
 - `_mesh`: mesh and render; `_material`: material; `_law`: [[law]] and [[body.law]]
 - `_hold`: [[body.hold]]; `_joint`: [[stitch]] and [[attach]]; `_contact`: [contact]
+- `_obstacle`: the key `obstacle` of [[body]]
 - `_integrator`: [time], [integrator] and [output]
 
 Values that several tables have:
