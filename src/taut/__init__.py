@@ -94,6 +94,7 @@ if TYPE_CHECKING:
     from taut.system.intersections import find_intersections as find_intersections
     from taut.system.state import State as State
     from taut.system.system import System as System
+    from taut.system.untangling import untangle as untangle
 
 __version__ = "0.1.0.dev0"
 
@@ -141,6 +142,7 @@ _HOME = {
     "volume_mass": "system.building",
     "rest_length": "system.building",
     "find_intersections": "system.intersections",
+    "untangle": "system.untangling",
     "State": "system.state",
     "contact": "system.contact",
     "System": "system.system",

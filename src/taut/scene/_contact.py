@@ -87,6 +87,11 @@ class ContactTable(SceneTable):
     one_sided: Annotated[list[Name], Field(max_length=MAX_TABLES)] = Field(
         [], description="closed bodies whose faces point outwards: to start inside is an error"
     )
+    untangle: bool = Field(
+        False,
+        description="whether bodies that intersect at the start are moved apart; by how much is "
+        "reported. Default: they are an error",
+    )
 
 
 def build_contact(

@@ -38,6 +38,7 @@ from taut.scene._source_lines import KeyPath
 from taut.step.integrator import Integrator
 from taut.system.state import State
 from taut.system.system import System
+from taut.system.untangling import untangle
 
 _TIME_SAMPLES = 33  # times at which parameters that depend on time are checked before the run
 
@@ -295,7 +296,12 @@ class _SceneBuilder:
         with self.errors.collect("contact"):
             contact = build_contact(table, self.parts.values(), names, self.sewn, self.errors)
             if contact is not None:
-                system = system.with_(contact=contact)
+                if table.untangle:
+                    untangled = untangle(system, contact)
+                    self.notes.append(f"contact: {untangled}")
+                    system = untangled.system
+                else:
+                    system = system.with_(contact=contact)
                 assert system.contact is not None
                 chosen = system.contact
                 self.notes.append(f"contact: range {chosen.range:.3g} m, k {chosen.k:.3g} N/m")

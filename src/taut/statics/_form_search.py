@@ -92,7 +92,8 @@ class FormSearch:
         self.pressure = np.zeros(len(self.triangles))
         if inflation is not None:
             self.pressure += inflation.parameters.pack(0.0)[:, 0]
-        not_sliding = np.concatenate([self.edges.ravel(), system.fixed, goal_points])
+        held = system._projector.constrained_particles
+        not_sliding = np.concatenate([self.edges.ravel(), held, goal_points])
         self.sliding = np.setdiff1d(np.unique(self.triangles), not_sliding)
         self.iterations = 0
         self._system, self._tolerance = system, tolerance
@@ -128,7 +129,8 @@ class FormSearch:
             moves = find_tangential_moves(q, self.triangles, self.sliding, *self._sides)
             if find_largest_stretch(q, moves, self._sides[0]) <= _MAX_STRETCH:
                 return descent, q
-            q = q + moves
+            # In all directions: the objective leaves out those along the surface.
+            q = q + self._unconstrained.free_part(q, moves) * moves
         raise self.error("the points slide along the membrane without end", descent, q)
 
     def certify(self, descent: Descent, q: Float, accuracy: float | None) -> tuple[float, float]:
@@ -273,7 +275,7 @@ class FormSearch:
                 "orient its triangles consistently"
             )
         lines = [on_line([i], d) for i, d in zip(self.sliding.tolist(), normals, strict=True)]
-        return self._system.with_(pose=q, constraints=lines)
+        return self._system.with_(pose=q, constraints=[*self._system.constraints, *lines])
 
     def reject_tangential_loads(self, q: Float, loads: Float) -> None:
         """Raise if loads (n, 3) [N] lie along the surface: a uniform stress cannot carry them."""

@@ -41,6 +41,9 @@ from taut.statics._form_arguments import (
 from taut.statics._form_search import FormSearch
 from taut.statics._membrane import triangle_areas, triangle_qualities
 from taut.statics._static_objective import check_tolerance
+from taut.system.building import join
+from taut.system.contact import Contact
+from taut.system.obstacles import Obstacle
 from taut.system.system import System
 
 
@@ -130,6 +133,8 @@ def form_finding(
     pressure: float | None = None,
     loads: ArrayLike | None = None,
     goals: Iterable[Energy] = (),
+    contact: Contact | None = None,
+    obstacles: Iterable[Obstacle] = (),
     accuracy: float | None = None,
     tolerance: Tolerance | None = None,
 ) -> Form:
@@ -143,6 +148,8 @@ def form_finding(
     loads : given forces [N], (n, 3), or (3,) for every point
     goals : energies that the form shall lower too, bound laws such as `laws.spring` with a target
         length, `laws.tension` or `laws.planarity`, with weights that say how strongly
+    contact : what touches, without friction (see `taut.contact`); the points must start apart
+    obstacles : over which the form is stretched (see `taut.obstacles`); they need a contact
     accuracy : what `solver_error` and `mesh_error` may add up to [m] (default: 1% of the size)
     tolerance : on the unbalanced force of each point (default: `Tolerance(relative=1e-8)`)
 
@@ -182,8 +189,19 @@ def form_finding(
     if loads is not None:
         given = force(f=check_loads(loads))
     energies = [law for law in (net, membrane, inflation, given) if law is not None]
-    system = System(points, mass=1.0, energies=[*energies, *wishes], fixed=fixed)
-    placed = {id(p.bound): p for p in system._placed_energies.values()}
+    system = System(points, mass=1.0, energies=[*energies, *wishes], fixed=fixed, contact=contact)
+    n, shapes = system.n, list(obstacles)
+    if system._has_friction:
+        raise ModelError(
+            "form_finding: friction of contacts depends on the way; use contact without"
+        )
+    if system.contact is not None and density is not None and np.min(density) < 0.0:
+        raise ModelError("form_finding: a net with struts has no minimum that contact could stop")
+    if shapes:
+        system = join(system, *shapes)
+    # In the order in which they were given: joining binds them anew.
+    every = list(system._placed_energies.values())
+    placed = {id(law): p for law, p in zip([*energies, *wishes], every, strict=True)}
     touched = [placed[id(goal)].elements.ravel() for goal in wishes]
     search = FormSearch(
         system,
@@ -197,24 +215,32 @@ def form_finding(
     if given is not None:
         search.reject_tangential_loads(q, placed[id(given)].parameters.pack(0.0))
     errors = search.certify(descent, q, accuracy)
-    return _make_form(system, search, descent, q, errors)
+    return _make_form(system, search, descent, q, errors, n)
 
 
 def _make_form(
-    system: System, search: FormSearch, descent: Descent, q: Float, errors: tuple[float, float]
+    system: System,
+    search: FormSearch,
+    descent: Descent,
+    q: Float,
+    errors: tuple[float, float],
+    n: int,
 ) -> Form:
-    """Return the form with its forces and certificate; q : positions [m], (n, 3)."""
+    """Return the form with its forces and certificate.
+
+    q : positions [m], of the n points of the form and of obstacles
+    """
     gradient = search.gradient(q)
     reactions = np.zeros_like(q)
     reactions[system.fixed] = gradient[system.fixed]
     slip = gradient[search.sliding] - descent.point.gradient[search.sliding]
     lengths = np.linalg.norm(q[search.edges[:, 1]] - q[search.edges[:, 0]], axis=1)
     return Form(
-        points=q,
+        points=q[:n],
         edges=search.edges,
         forces=search.density * lengths,
         triangles=search.triangles,
-        reactions=reactions,
+        reactions=reactions[:n],
         slip=float(np.linalg.norm(slip, axis=1).max(initial=0.0)),
         solver_error=errors[0],
         mesh_error=errors[1],

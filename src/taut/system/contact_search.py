@@ -19,7 +19,7 @@ from taut.collision.proximity import Candidates, ProximityList, find_free_part
 from taut.errors import ModelError, SingularState
 from taut.jit.compile import kernels
 from taut.linalg.blocks import Pattern
-from taut.system.contact import Contact
+from taut.system.contact import Contact, Plane
 from taut.system.contact_groups import BodyNames
 from taut.system.contact_terms import (
     OF_EDGE_AND_POINT,
@@ -109,12 +109,18 @@ class ContactSearch:
             rest = f" (and {more} other pairs)" if more > 0 else ""
             raise ModelError(f"bodies in contact must be apart, but {named}{rest}")
 
+    def measure_planes(self, x: Float) -> list[tuple[Plane, Int, Float]]:
+        """Return each plane, the particles that it stops, and their gaps [m] at x, (n, 3)."""
+        return [
+            (plane, points, plane.measure_gaps(x[points]) - self._radius[points])
+            for plane, points in zip(self.contact.planes, self._points_at_planes, strict=True)
+        ]
+
     def find_least_gap(self, x: Float) -> float:
-        """Return the least gap of pairs within reach and of planes at x, (n, 3), or infinity [m]."""
+        """Return the least gap of near pairs and of planes at x, (n, 3), or infinity [m]."""
         gaps = self._measure(x, self._candidates(self._near.find_near(x)))[0]
         least = min(float(own.min(initial=np.inf)) for own in gaps)
-        for plane, points in zip(self.contact.planes, self._points_at_planes, strict=True):
-            heights = plane.measure_gaps(x[points]) - self._radius[points]
+        for _, _, heights in self.measure_planes(x):
             least = min(least, float(heights.min(initial=np.inf)))
         return least
 
@@ -140,17 +146,21 @@ class ContactSearch:
         return problems
 
     def _describe_intersections(self, x: Float) -> list[str]:
+        describe = BodyNames(self.contact.bodies).describe
+        return [
+            f"the {describe('edge', edge)} passes through the {describe('triangle', triangle)}"
+            for edge, triangle in zip(*(s.tolist() for s in self.find_crossed(x)), strict=True)
+        ]
+
+    def find_crossed(self, x: Float) -> tuple[Int, Int]:
+        """Return edges (m, 2) and the triangles (m, 3) through which they pass at x, (n, 3)."""
         edges, triangles = self.contact.primitives.edges, self.contact.primitives.triangles
         found = find_intersections(x, edges, triangles)
         first, second = edges[found[:, 0]], triangles[found[:, 1]]
         # Obstacles may intersect each other.
         keep = self._movable[first].any(axis=1) | self._movable[second].any(axis=1)
         keep &= ~self._is_exempt(first, second)
-        describe = BodyNames(self.contact.bodies).describe
-        return [
-            f"the {describe('edge', edge)} passes through the {describe('triangle', triangle)}"
-            for edge, triangle in zip(first[keep].tolist(), second[keep].tolist(), strict=True)
-        ]
+        return first[keep], second[keep]
 
     def _describe_touching(self, x: Float) -> list[str]:
         describe = BodyNames(self.contact.bodies).describe
@@ -165,9 +175,7 @@ class ContactSearch:
                     for side in (pairs[i, :split].tolist(), pairs[i, split:].tolist())
                 )
                 problems.append(f"the gap between {one} and {other} is {gaps[i]:.3g} m")
-        for number, plane in enumerate(self.contact.planes):
-            points = self._points_at_planes[number]
-            gaps = plane.measure_gaps(x[points]) - self._radius[points]
+        for plane, points, gaps in self.measure_planes(x):
             problems += [
                 f"the gap between {describe('particle', [points[j]])} and {plane.name} is "
                 f"{gaps[j]:.3g} m"
@@ -178,15 +186,22 @@ class ContactSearch:
     def _describe_inside(self, x: Float) -> list[str]:
         """Return what is inside of one-sided surfaces."""
         describe = BodyNames(self.contact.bodies).describe
-        problems = []
+        return [
+            f"{describe('particle', [particle])} is inside of '{name}'"
+            for name, _, enclosed in self.find_inside(x)
+            for particle in enclosed.tolist()
+        ]
+
+    def find_inside(self, x: Float) -> list[tuple[str, Int, Int]]:
+        """Return name, triangles and enclosed particles of each one-sided surface at x, (n, 3)."""
+        found = []
         for name, triangles in self.contact.one_sided:
             points = np.setdiff1d(self.contact.primitives.points, triangles)
             wall = np.broadcast_to(np.unique(triangles), (len(points), len(np.unique(triangles))))
             may = self._movable[points] | self._movable[triangles].any()
             points = points[may & ~self._is_exempt(points[:, None], wall)]
-            for particle in points[find_enclosed(x[points], x[triangles])].tolist():
-                problems.append(f"{describe('particle', [particle])} is inside of '{name}'")
-        return problems
+            found.append((name, triangles, points[find_enclosed(x[points], x[triangles])]))
+        return found
 
     @cached_property
     def _points_at_planes(self) -> list[Int]:
@@ -291,6 +306,37 @@ class ContactSearch:
         self._add_planes(x, builder)
         return builder.build(self._compiled)
 
+    def find_close_pairs(self, x: Float, gap: float) -> tuple[Int, Float, Float]:
+        """Return the pairs with less than a gap [m], at most the range, at x [m], (n, 3).
+
+        Their particles (m, 4), the weights w with which Σ wᵢxᵢ joins their closest points (m, 4),
+        and their gaps [m], which may be negative, (m,).
+        """
+        self._near.update(x)
+        near = self._candidates(self._near.candidates)
+        gaps, thickness, features = self._measure(x, near)
+        builder = TermBuilder(self.contact)
+        m = len(near.point_triangle)
+        squares = self._smooth(self._thickness(near)[1], near.loose)[0]
+        act = np.flatnonzero(gaps[0] < gap)
+        builder.add(
+            near.point_triangle[act], act, thickness[0][act], features[0][act],
+            OF_POINT_AND_TRIANGLE, split=1, smoothing=np.zeros(len(act)),
+        )  # fmt: skip
+        for loose, table in enumerate((OF_EDGES, OF_EDGE_AND_POINT, OF_POINTS)):
+            act = np.flatnonzero((gaps[1] < gap) & (near.loose == loose))
+            builder.add(
+                near.edge_edge[act], m + act, thickness[1][act], features[1][act],
+                table, split=2, smoothing=squares[act],
+            )  # fmt: skip
+        terms = [term for term in builder.build(self._compiled) if term.law != PLANE]
+        rows = np.concatenate([term.keys for term in terms])
+        return (
+            np.concatenate([term.pairs for term in terms]),
+            np.concatenate([term.find_weights(x) for term in terms]),
+            np.concatenate(gaps)[rows],
+        )
+
     def has_energy(self, x: Float) -> bool:
         """Whether the barriers of all pairs have a value at positions x [m], (n, 3)."""
         try:
@@ -300,9 +346,7 @@ class ContactSearch:
         return True
 
     def _add_planes(self, x: Float, builder: TermBuilder) -> None:
-        for i, plane in enumerate(self.contact.planes):
-            points = self._points_at_planes[i]
-            gaps = plane.measure_gaps(x[points]) - self._radius[points]
+        for i, (plane, points, gaps) in enumerate(self.measure_planes(x)):
             near = points[gaps < self._range]
             if not len(near):
                 continue
@@ -361,8 +405,7 @@ class ContactSearch:
             thickness, edge_thickness = self._thickness(candidates)
             squares, edge_thickness = self._smooth(edge_thickness, candidates.loose)
             part = find_free_part(x, move, candidates, (thickness, edge_thickness), squares)
-        for plane, points in zip(self.contact.planes, self._points_at_planes, strict=True):
-            gaps = plane.measure_gaps(x[points]) - self._radius[points]
+        for plane, points, gaps in self.measure_planes(x):
             approach = -(move[points] @ plane.normal)
             if not (gaps > 0.0).all():
                 return 0.0

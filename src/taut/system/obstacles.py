@@ -59,28 +59,32 @@ class Obstacle:
     turns: bool = False
     is_one_sided: bool = False
 
-    def to_system(self, contact: Contact) -> System:
-        """Return a system of this obstacle alone; contact : of what it will be joined with."""
+    def to_contact(self, contact: Contact) -> Contact:
+        """Return the contact of this obstacle alone; contact : of what it will be joined with."""
         primitives, own = gather_primitives(self.surfaces), np.arange(len(self.points))
-        everyone, none = Group.everything(), np.empty(0, dtype=np.int64)
         pairs: tuple[PairFriction, ...] = ()
         if self.friction is not None:
-            pairs = (PairFriction(Group(own, none), everyone, self.friction),)
+            group = Group(own, np.empty(0, dtype=np.int64))
+            pairs = (PairFriction(group, Group.everything(), self.friction),)
+        return replace(
+            contact,
+            primitives=primitives,
+            planes=(),
+            thickness=np.full(len(own), 2.0 * self.radius),
+            exempt=(),
+            friction_pairs=pairs,
+            bodies=((self.name, own),),
+            one_sided=((self.name, primitives.triangles),) if self.is_one_sided else (),
+            frames=self.frame if self.turns else self.frame[:0],
+        )
+
+    def to_system(self, contact: Contact | None) -> System:
+        """Return a system of this obstacle alone; contact : of what it will be joined with."""
         return System(
             self.points,
             mass=1.0,
             constraints=[self.motion],
-            contact=replace(
-                contact,
-                primitives=primitives,
-                planes=(),
-                thickness=np.full(len(own), 2.0 * self.radius),
-                exempt=(),
-                friction_pairs=pairs,
-                bodies=((self.name, own),),
-                one_sided=((self.name, primitives.triangles),) if self.is_one_sided else (),
-                frames=self.frame if self.turns else self.frame[:0],
-            ),
+            contact=None if contact is None else self.to_contact(contact),
         )
 
 
