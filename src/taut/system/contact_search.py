@@ -312,8 +312,7 @@ class ContactSearch:
         Their particles (m, 4), the weights w with which Σ wᵢxᵢ joins their closest points (m, 4),
         and their gaps [m], which may be negative, (m,).
         """
-        self._near.update(x)
-        near = self._candidates(self._near.candidates)
+        near = self._candidates(self._near.find_near(x))
         gaps, thickness, features = self._measure(x, near)
         builder = TermBuilder(self.contact)
         m = len(near.point_triangle)
