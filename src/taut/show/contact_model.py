@@ -13,6 +13,7 @@ import numpy as np
 from taut.arrays import Float
 from taut.scene import Scene
 from taut.system.contact import Plane
+from taut.system.obstacles import Obstacle
 from taut.system.state import State
 from taut.system.system import System
 from taut.system.workspace import workspace_for
@@ -31,10 +32,13 @@ def find_planes(scene: Scene) -> tuple[Plane, ...]:
     table = scene.file.contact
     if table is None:
         return ()
-    given = [(np.array(plane.point), np.array(plane.normal)) for plane in table.planes]
+    given = [
+        (f"plane {i}", np.array(plane.point), np.array(plane.normal))
+        for i, plane in enumerate(table.planes)
+    ]
     if table.ground is not None:
-        given.append((table.ground * _UP, _UP))
-    return tuple(Plane(point, normal / np.linalg.norm(normal)) for point, normal in given)
+        given.append(("ground", table.ground * _UP, _UP))
+    return tuple(Plane(name, at, normal / np.linalg.norm(normal)) for name, at, normal in given)
 
 
 def find_ground(planes: Iterable[Plane]) -> float | None:
@@ -54,7 +58,7 @@ def make_square(plane: Plane, middle: Float, size: float) -> Float:
     middle : the square is around the point of the plane that is nearest to it [m], (3,)
     size : half of its sides [m]
 
-    >>> plane = Plane(np.zeros(3), np.array([0.0, 1.0, 0.0]))
+    >>> plane = Plane("floor", np.zeros(3), np.array([0.0, 1.0, 0.0]))
     >>> corners = make_square(plane, np.array([2.0, 5.0, 0.0]), 1.0)
     >>> corners.mean(axis=0).tolist(), np.ptp(corners, axis=0).tolist()
     ([2.0, 0.0, 0.0], [2.0, 0.0, 2.0])
@@ -67,11 +71,18 @@ def make_square(plane: Plane, middle: Float, size: float) -> Float:
     return np.array([centre + size * (a * e1 + b * e2) for a, b in ways])
 
 
-def find_thickness(scene: Scene, body: str) -> float:
-    """Return the thickness with which a body of a scene touches others [m]."""
+def find_thickness(scene: Scene, body: str, obstacle: Obstacle | None) -> float:
+    """Return the thickness with which a body of a scene touches others [m].
+
+    obstacle : what the body is, if it is an exact shape, or None
+    """
     table = scene.file.contact
     if table is None or (table.bodies is not None and body not in table.bodies):
         return 0.0
+    if obstacle is not None:
+        return 2.0 * obstacle.radius
+    if isinstance(table.thickness, dict):
+        return table.thickness.get(body, 0.0)
     return table.thickness
 
 

@@ -6,7 +6,7 @@ in it (`render` in a scene), x = Σ wᵢ qᵢ + d n(q) (see `taut.mesh.embed`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -201,7 +201,7 @@ def model_from_scene(scene: Scene, built: Built | None = None) -> VisualModel:
         return (scene.build() if built is None else built).system
 
     pieces = tuple(
-        _visual_body(part, find_thickness(scene, part.name), part.name in obstacles)
+        _visual_body(part, find_thickness(scene, part.name, part.obstacle), part.name in obstacles)
         for part in parts
     )
     return VisualModel(scene.title, pieces, n, held, make, until[held], find_planes(scene))
@@ -243,7 +243,10 @@ def model_from_system(system: System, title: str = "") -> VisualModel:
     lines = np.unique(np.sort(np.concatenate([np.empty((0, 2), np.int64), *pairs]), axis=1), axis=0)
     mesh = Mesh(system.rest, {"line": lines} if len(lines) else {})
     contact = system.contact
-    thickness = 0.0 if contact is None else float(contact.thickness.max(initial=0.0))
+    thickness = 0.0
+    if contact is not None:
+        assert not isinstance(contact.thickness, Mapping), "the contact of a System has numbers"
+        thickness = float(np.max(contact.thickness, initial=0.0))
     return VisualModel(
         title or repr(system),
         (VisualBody("system", mesh, 0, system.n, thickness=thickness),),

@@ -314,7 +314,7 @@ class ContactSearch:
         """
         near = self._candidates(self._near.find_near(x))
         gaps, thickness, features = self._measure(x, near)
-        builder = TermBuilder(self.contact)
+        builder = TermBuilder(self.contact, 1.0)
         m = len(near.point_triangle)
         squares = self._smooth(self._thickness(near)[1], near.loose)[0]
         act = np.flatnonzero(gaps[0] < gap)

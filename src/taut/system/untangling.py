@@ -22,7 +22,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from taut.arrays import Float, Int, Mask
-from taut.collision.box_tree import Boxes, BoxTree
+from taut.collision.box_tree import BoxTree, bound_primitives
 from taut.collision.proximity import Primitives
 from taut.errors import ModelError
 from taut.jit.compile import kernels
@@ -235,9 +235,8 @@ class _Sides:
         edges = self._primitives.edges
         edges = edges[np.isin(self._body[edges[:, 0]], (body, wall))]
         depth = float(row_norms(x[edges[:, 1]] - x[edges[:, 0]]).max(initial=0.0))
-        found = BoxTree(Boxes.of(triangles, x, margin=depth)).find_meeting(
-            Boxes.of(points[:, None], x)
-        )
+        tree = BoxTree(bound_primitives(points[:, None], x, x))
+        found = tree.find_meetings(BoxTree(bound_primitives(triangles, x, x, depth))).join()
         rows = np.column_stack([points[found[:, 0]], triangles[found[:, 1]]])
         distances, features = np.empty(len(rows)), np.empty(len(rows), dtype=np.int8)
         loops = kernels("taut.collision.distance_kernels")

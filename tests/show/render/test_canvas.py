@@ -219,8 +219,8 @@ def test_a_ground_is_drawn_where_it_is():
     q = sheet.points + np.array([0.0, 0.5, 0.0])
     camera = Camera(np.array([0.2, 1.5, 4.0]), np.array([0.2, 0.2, 0.0]))
     bare = model_of(sheet)
-    floor = Plane(np.array([7.0, 0.1, 0.0]), np.array([0.0, 1.0, 0.0]))
-    wall = Plane(np.array([0.0, 0.0, -0.5]), np.array([0.0, 0.0, 1.0]))
+    floor = Plane("floor", np.array([7.0, 0.1, 0.0]), np.array([0.0, 1.0, 0.0]))
+    wall = Plane("wall", np.array([0.0, 0.0, -0.5]), np.array([0.0, 0.0, 1.0]))
     without, height = picture(bare, q, camera)
     assert height < 0.5  # below all points, and only the shadow is visible
     for planes, ground in (((floor, wall), 0.1), ((wall,), None)):
