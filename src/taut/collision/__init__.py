@@ -4,6 +4,7 @@ box_tree, _box_tree_kernels             bounding boxes, and those that meet
 proximity, distance_kernels             pairs that may touch, kept while particles move; distances
                                         and closest features; how far a pair can move
 intersections, _orientation_kernels     edges that pass through triangles, decided exactly
+crossings                               what meets on the way from one state to another
 
 Arrays of positions are checked where a search begins: a NaN meets nothing, and would pass as "no
 contact".
