@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import taut
-from taut import laws
+from taut import laws, obstacles
 from taut.collision.intersections import find_intersections
 from taut.errors import ModelError
 
@@ -92,3 +93,71 @@ def test_friction_paths_and_buckling_are_refused():
     for find in (taut.buckling, taut.path):
         with pytest.raises(ModelError, match="does not follow contacts"):
             find(smooth)
+
+
+def test_net_is_stretched_over_a_sphere():
+    net = taut.mesh.net(8, 8)
+    start = np.array(net.points) - np.mean(net.points, axis=0)
+    rim = np.flatnonzero(np.abs(start[:, :2]).max(axis=1) > 0.5 - 1e-9)
+    start[:, 2] = 0.32
+    start[rim, 2] = 0.0
+    radius, sphere = 0.3, obstacles.sphere([0, 0, 0], 0.3)
+    form = taut.form_finding(
+        start,
+        fixed=rim,
+        edges=net.edges,
+        density=1.0,
+        contact=taut.contact(net.edges, range=0.01, k=100.0),
+        obstacles=[sphere],
+    )
+    ends = form.points[net.edges]
+    along = ends[:, 1] - ends[:, 0]
+    nearest = np.clip(-np.einsum("ei,ei->e", ends[:, 0], along)
+                      / np.einsum("ei,ei->e", along, along), 0, 1)  # fmt: skip
+    distance = np.linalg.norm(ends[:, 0] + nearest[:, None] * along, axis=1)
+    assert radius < distance.min() < radius + 0.01
+    assert len(form.points) == net.n
+    assert form.solver_error < 1e-6
+
+
+def test_film_over_a_sphere_is_a_catenoid():
+    """Its force on the ring is 2πsa, a the throat of the catenoid."""
+    disc = taut.mesh.disc(20, radius=1.0)
+    q = np.array(disc.points)
+    along = np.linalg.norm(q[:, :2], axis=1)
+    rim = np.flatnonzero(along > 1 - 1e-9)
+    q[:, 2] = 0.03 + np.clip((1 - along) / 1.4, 0, 0.5)
+    q[rim, 2] = 0.0
+    radius, height, reach = 0.3, 0.1, 3e-3
+    form = taut.form_finding(
+        q,
+        fixed=rim,
+        triangles=disc.triangles,
+        stress=1.0,
+        contact=taut.contact(disc.triangles, range=reach, k=200.0),
+        obstacles=[obstacles.sphere([0, 0, height], radius)],
+        accuracy=1.0,
+    )
+
+    def miss_ring(angle, rho=radius + 0.8 * reach):
+        """Height at which the catenoid tangent to the sphere at an angle from its top has r = 1."""
+        a, r = rho * np.sin(angle) ** 2, rho * np.sin(angle)
+        top = height + rho * np.cos(angle)
+        return top - a * (np.arccosh(1 / a) - np.arccosh(r / a))
+
+    angle = brentq(miss_ring, 0.3, 1.3)
+    throat = (radius + 0.8 * reach) * np.sin(angle) ** 2
+    assert -form.reactions[:, 2].sum() == pytest.approx(2 * np.pi * throat, rel=0.01)
+
+
+def test_form_finding_refuses_friction_and_struts_with_contact():
+    points, edges = [[0, 0, 0], [1, 0.5, 0], [2, 0, 0]], [[0, 1], [1, 2]]
+    for density, friction, message in ((1.0, 0.3, "friction"), ([1.0, -0.5], 0.0, "struts")):
+        with pytest.raises(ModelError, match=message):
+            taut.form_finding(
+                points,
+                fixed=[0, 2],
+                edges=edges,
+                density=density,
+                contact=taut.contact(edges, range=1e-2, friction=friction),
+            )

@@ -86,7 +86,7 @@ def test_cloth_that_starts_in_an_obstacle_is_moved_out(obstacle):
     assert taut.find_intersections(free.system) == []
     assert not free.moves[N:].any()
     assert free.system.pose[:N, 1].min() > 0.08
-    assert np.abs(free.moves).max() < 0.03
+    assert np.abs(free.moves).max() < 0.05  # the length of an edge
 
 
 def test_particles_beyond_a_plane_come_back():

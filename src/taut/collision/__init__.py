@@ -5,7 +5,7 @@ proximity                               pairs that may come near on a way, liste
                                         keep to it
 distance_kernels, _distances            distances and closest features; how far a pair can move
 intersections, _orientation_kernels     edges that pass through triangles, decided exactly
-crossings                               pairs that meet on the way between two states
+crossings                               what meets on the way from one state to another
 
 Arrays of positions are checked where a search begins: a NaN meets nothing, and would pass as "no
 contact".

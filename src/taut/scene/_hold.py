@@ -121,12 +121,14 @@ def build_hold(
     positions: Float,
     table: MeshTable | None,
     folder: SceneFolder,
+    middle: Float | None = None,
 ) -> Constraint:
     """Build the constraint of the held points of one body.
 
     start : index of the body's first particle in the system
     positions : of the body's points at the start [m], shape (n, 3)
     table : of the body's mesh, whose scale and axes animated meshes share; None: an obstacle
+    middle : about which it turns by default [m], (3,); None: the mean of the held points
     """
     points = hold.select_points(mesh)
     particles = points + start
@@ -144,9 +146,12 @@ def build_hold(
     move = None
     if hold.move is not None:
         move = ([row[0] for row in hold.move], [row[1:] for row in hold.move])
-    turn, centre = None, None
+    turn: Any = None
+    centre: Any = middle
     if hold.rotate is not None:
-        turn, centre = _build_rotation(hold.rotate), hold.rotate.centre
+        turn = _build_rotation(hold.rotate)
+        if hold.rotate.centre is not None:
+            centre = hold.rotate.centre
     return handle(particles, move=move, turn=turn, about=centre, until=hold.until)
 
 

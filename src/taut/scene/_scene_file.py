@@ -252,8 +252,9 @@ class _SceneBuilder:
             with self.errors.collect(*path):
                 if body.obstacle is not None:
                     check_obstacle_hold(hold, part.mesh)
+                centre = None if part.obstacle is None else part.obstacle.centre
                 constraint = build_hold(
-                    hold, part.mesh, part.start, positions, body.mesh, self.folder
+                    hold, part.mesh, part.start, positions, body.mesh, self.folder, centre
                 )
                 self.constraints.append(constraint)
                 self.laws.paths[id(constraint)] = path

@@ -5,12 +5,12 @@ state : t, q, v, active elements, and an integrator's history
 workspace : every buffer and cache, one for each thread and system
 assembly : sums of laws into energies, forces and stiffness; terms : one law on active elements
 any_assembly : what all assemblies offer
-contact : what can touch; contact_search : which pairs are near, and how far bodies can move
-contact_surfaces : points, edges and triangles that can touch
-obstacles : exact shapes and meshes, at rest or moved by a script
-contact_groups : bodies by name, and pairs of them
-contact_choices : values that were left open, neighbours, checks
-contact_pairs : what friction needs to know of a pair
+contact : what can touch; contact_surfaces, contact_groups : its surfaces, and bodies by name
+contact_choices : what a system adds to a contact, and joined ones
+contact_search : which pairs are near, and how far bodies can move
+obstacles : exact spheres, capsules and boxes, and meshes, moved by scripts
+intersections, untangling : tests on request; starts that are moved apart
+contact_pairs : friction of a pair, and obstacles that turn
 contact_terms : the laws of near pairs; contact_friction : their friction, held in a step
 contact_assembly : sums of laws, contact and friction
 projector : all constraints of a system by projection; reduction : its free coordinates

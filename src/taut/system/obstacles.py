@@ -28,6 +28,8 @@ from taut.system.contact_groups import Group, PairFriction
 from taut.system.contact_surfaces import find_surface, gather_primitives
 from taut.system.system import System
 
+__all__ = ["box", "capsule", "sphere", "surface"]
+
 _DRAWN = 8  # rings of the sphere that is drawn for an exact one, along a quarter of a great circle
 
 
@@ -36,7 +38,7 @@ class Obstacle:
     """A body that others touch, and that only a script moves; made by `sphere`, `capsule`, ….
 
     name : for messages, and for pairs of `taut.contact`
-    points : its particles at t = 0 [m], (n, 3)
+    points : its particles at t = 0 [m], (n, 3); centre : about which it turns by default, (3,)
     surfaces : which of them touch: points (k,), edges (k, 2), triangles (k, 3)
     radius : by which the surface is outside of them [m]
     motion : fixes or moves the particles, 0 to n - 1
@@ -49,6 +51,7 @@ class Obstacle:
 
     name: str
     points: Float
+    centre: Float
     surfaces: tuple[Int, ...]
     radius: float
     motion: Constraint
@@ -120,6 +123,7 @@ def sphere(
     return Obstacle(
         name,
         points,
+        c,
         (np.array([0]),),
         r,
         _move(points, move, turn, c),
@@ -155,15 +159,16 @@ def capsule(
             f"ends of '{name}' must be two different points of three numbers, got {ends!r}"
         )
     along = (axis[1] - axis[0]) / np.linalg.norm(axis[1] - axis[0])
-    across = _find_normal(along)
+    across, middle = _find_normal(along), axis.mean(axis=0)
     frame = np.array([along, across, np.cross(along, across)])
     points = np.concatenate([axis, axis[0] + r * frame])
     return Obstacle(
         name,
         points,
+        middle,
         (np.array([[0, 1]]),),
         r,
-        _move(points, move, turn, axis.mean(axis=0) if about is None else about),
+        _move(points, move, turn, middle if about is None else about),
         Mesh(points, {"tet": [[0, 2, 3, 4]]}),
         _draw_capsule(axis, r, frame),
         _to_friction(friction, name),
@@ -205,6 +210,7 @@ def box(
     return Obstacle(
         name,
         points,
+        c,
         find_surface(cage),
         float(rounding),
         _move(points, move, turn, c if about is None else about),
@@ -244,17 +250,19 @@ def surface(
     9
     """
     points = np.asarray(mesh.positions)
+    middle = points.mean(axis=0)
     if path is not None and (move is not None or turn is not None):
         raise ModelError(f"'{name}' must have either a path, or move and turn")
     if not (is_finite(thickness) and thickness >= 0.0):
         raise ModelError(f"thickness of '{name}' must not be negative, got {thickness!r}")
     if path is None:
-        motion = _move(points, move, turn, points.mean(axis=0) if about is None else about)
+        motion = _move(points, move, turn, middle if about is None else about)
     else:
         motion = scripted(np.arange(len(points)), path)
     return Obstacle(
         name,
         points,
+        middle,
         find_surface(mesh),
         thickness / 2.0,
         motion,
