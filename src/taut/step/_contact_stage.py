@@ -22,7 +22,7 @@ from taut.system.workspace import Workspace
 
 # How often friction is given new normal forces. Each update is a minimisation that begins where
 # the last one ended: the first few need some iterations, the rest one or none.
-_MAX_FRICTION_UPDATES = 200
+_MAX_FRICTION_UPDATES = 500
 # Least part of the change of normal forces that an update uses, and by what the limit of the part
 # changes: after forces that were reversed, and after others
 _MIN_PART = 0.02
