@@ -20,8 +20,8 @@ from tests.laws.test_totals import TOTALS
 
 WORST = 1e-7  # relative error of each gradient along a random direction
 STEPS, H = 3, 0.01
-# Relative changes from which differences are taken: smaller ones if a larger one meets a kink, where
-# an eigenvalue of a projected stiffness changes its sign, or a step that throws particles far
+# Relative changes from which differences are taken: smaller ones if a larger one meets a kink,
+# where an eigenvalue of a projected stiffness changes its sign, or a step that throws particles far
 SIZES = (1e-3, 1e-4, 1e-5, 1e-6)
 ELEMENTS = 3
 BALL = taut.mesh.sphere(1)

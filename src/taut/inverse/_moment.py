@@ -10,7 +10,8 @@ import numpy as np
 from taut.arrays import Float
 from taut.binding.placed_law import PlacedLoad
 from taut.errors import NotConverged
-from taut.inverse._forces import Forces, differentiate_in_time
+from taut.inverse._forces import Forces
+from taut.inverse._part import differentiate_in_time
 from taut.linalg.blocks import BlockMatrix, row_norms
 from taut.linalg.indefinite import solve_indefinite
 from taut.linalg.linear import LinearSolver
@@ -133,8 +134,7 @@ class Moment:
         """Return M/γ² + K + D/γ at a solved stage, constraints applied; a matrix of its own."""
         workspace, gamma = self.workspace, stage.gamma
         frozen = self.state.with_(t=stage.frozen_time, q=stage.frozen)
-        kind = "increments" if stage.increments else "potential"
-        assembly = workspace.assembly(kind, frozen)
+        assembly = workspace.assembly("increments" if stage.increments else "potential", frozen)
         inputs = [
             Inputs(stage.q, stage.frozen if term.form == "increment" else stage.q, gamma, stage.t)
             for term in assembly.terms

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from taut.arrays import Float
-from taut.inverse._forces import Sums
 from taut.inverse._moment import Clock, Moment, PathSums, StagePoint
+from taut.inverse._part import Sums
 from taut.inverse._sums import Sum, Weight
 from taut.inverse.tableaux import Evaluation, LinearSolution, Solution, Tableau
 from taut.system.terms import Inputs

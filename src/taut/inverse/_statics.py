@@ -21,8 +21,9 @@ import numpy as np
 
 from taut.arrays import Float
 from taut.errors import ModelError, NotConverged
-from taut.inverse._forces import Forces, Sums, find_kinks
+from taut.inverse._forces import Forces
 from taut.inverse._moment import PathSums
+from taut.inverse._part import Sums, find_kinks
 from taut.inverse._sweep import KINK_MARGIN, read_loss
 from taut.inverse.result import (
     ACCURACY,
@@ -210,7 +211,7 @@ def gradient_of_modes(
     state = found.state if at is None else at.state
     if not np.array_equal(state.q, found.state.q):
         raise ModelError("the modes must be those of the equilibrium in `at`")
-    value, slopes = _read_frequency_loss(loss, found.omega)
+    _, slopes = _read_frequency_loss(loss, found.omega)
     notes = _find_equal(found.omega, slopes)
 
     def pull(point: StaticPoint) -> SweepResult:

@@ -9,8 +9,9 @@ import numpy as np
 
 from taut.arrays import Float, describe
 from taut.errors import ModelError
-from taut.inverse._forces import Forces, Sums, find_kinks
+from taut.inverse._forces import Forces
 from taut.inverse._moment import Moment, PathSums
+from taut.inverse._part import Sums, find_kinks
 from taut.inverse._stages import Accumulator, Bars, evaluate_point, pull_step, solution_point
 from taut.inverse._tape import Record, TakenStep, Tape
 from taut.inverse.tableaux import HISTORY, Evaluation, Solution

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from taut.arrays import Float
-from taut.errors import ModelError
+from taut.errors import ModelError, NotConverged
 from taut.inverse.observations import Experiment
 from taut.inverse.targets import check_targets, read_value
 
@@ -180,8 +180,6 @@ class _Search:
     def run(self, max_evaluations: int) -> Fit:
         from scipy.optimize import least_squares
 
-        from taut.errors import NotConverged
-
         x0 = np.where(self.is_log, np.log(np.where(self.is_log, self.start, 1.0)), self.start)
         low, high = np.empty(len(x0)), np.empty(len(x0))
         for k, unknown in enumerate(self.unknowns):
@@ -192,10 +190,17 @@ class _Search:
         sizes = {(e.sigma is None) for e in self.experiments}
         if len(sizes) > 1:
             raise ModelError("sigma must be given for all experiments, or for none")
+
+        def residuals(x: Float) -> Float:
+            return self.evaluate(x)[1]
+
+        def slopes(x: Float) -> Float:
+            return self.evaluate(x)[2]
+
         found = least_squares(
-            lambda x: self.evaluate(x)[1],
+            residuals,
             x0,
-            jac=lambda x: self.evaluate(x)[2],
+            jac=slopes,
             bounds=(low, high),
             x_scale="jac",
             xtol=1e-14,

@@ -124,14 +124,19 @@ def sag_free(system: System, state: State | None = None) -> SagFree:
 
 
 def _find_rest_values(system: System) -> list[tuple[str, str]]:
-    """Return law and parameter of all scalar rest values that do not depend on time."""
+    """Return law and parameter of all rest lengths, angles, areas and volumes that are constant.
+
+    Their names end in 0; other values measured at rest, such as the length that belongs to a hinge,
+    are factors of stiffnesses.
+    """
     found = []
     for name, placed in system._placed_energies.items():
         if placed.couples_all_elements or placed.law.load:
             continue
         for parameter in placed.law.rest:
             constant = placed.parameters.constant
-            if parameter in constant and placed.parameters.shapes[parameter] == ():
+            is_scalar = parameter in constant and placed.parameters.shapes[parameter] == ()
+            if is_scalar and parameter.endswith("0"):
                 found.append((name, parameter))
     return found
 
@@ -170,8 +175,8 @@ def _take_round(
     from scipy.sparse.linalg import splu
 
     q, blocks = np.array(state.q), []
-    for name, parameter in names:
-        placed = system._placed_energies[name]
+    for law, parameter in names:
+        placed = system._placed_energies[law]
         mixed = placed.mixed_derivative(parameter, q, state.t)  # (m, s, 3)
         m, s = placed.elements.shape
         rows = (3 * placed.elements[:, :, None] + np.arange(3)).ravel()
@@ -189,25 +194,31 @@ def _take_round(
     x = factors.solve(right)
     x = x + factors.solve(right - normal @ x)  # the regularisation is taken back
     change = size * (a.T @ x)
-    part, start, values = 1.0, 0, {}
+    start, values = 0, {}
     for name in names:
-        own = change[start : start + len(sizes[name])]
         value = _value(system, *name)
-        if np.array_equal(sizes[name], np.abs(value)) or (value > 0.0).all():
-            shrinks = own < 0.0
-            if shrinks.any():
-                most = float((-own[shrinks] / np.abs(value[shrinks])).max())
-                part = min(part, _MAX_CHANGE / most) if most > _MAX_CHANGE else part
-        start += len(own)
-    start = 0
-    for name in names:
-        count = len(sizes[name])
-        values[".".join(name)] = _value(system, *name) + part * change[start : start + count]
-        start += count
+        own = value + change[start : start + len(value)]
+        start += len(value)
+        values[".".join(name)] = _keep_within_limits(system, name, value, own)
     try:
         return change_system(system, values)
     except LawError:  # a rest value would leave its limits
         return None
+
+
+def _keep_within_limits(system: System, name: tuple[str, str], old: Float, new: Float) -> Float:
+    """Return new rest values within the limits of their law; positive ones shrink by half at most.
+
+    A rest angle of a straight rod, which cannot be negative, then stays zero.
+    """
+    for relation, limit in _limits(system, *name):
+        if isinstance(limit, str):
+            continue
+        if relation in (">", ">="):
+            new = np.maximum(new, limit if limit < 0.0 else limit + _MAX_CHANGE * (old - limit))
+        else:
+            new = np.minimum(new, limit)
+    return new
 
 
 def _free_projection(system: System) -> Any:

@@ -147,7 +147,9 @@ def sensitivity(subject: Simulation, by: Sequence[str]) -> Sensitivity:
         state = result.state
         states.append(state)
         changes.append(dots)
-    dq, dv, column = {}, {}, 0
+    dq: dict[str, Float] = {}
+    dv: dict[str, Float] = {}
+    column = 0
     for name, shape in shapes.items():
         size = int(np.prod(shape, dtype=int))
         own = range(column, column + size)

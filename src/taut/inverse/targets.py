@@ -23,8 +23,8 @@ from taut.arrays import Float, Int
 from taut.errors import ModelError, did_you_mean
 from taut.formula.products import make_pull
 from taut.formula.trace import trace_measure
-from taut.inverse._forces import Sums
 from taut.inverse._moment import PathSums
+from taut.inverse._part import Sums
 from taut.system.system import SCRIPT_START, System
 
 OF_THE_SYSTEM = ("mass", "pose", "velocity", "points", "paths", "h")
