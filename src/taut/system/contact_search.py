@@ -329,6 +329,8 @@ class ContactSearch:
                 table, split=2, smoothing=squares[act],
             )  # fmt: skip
         terms = [term for term in builder.build(self._compiled) if term.law != PLANE]
+        if not terms:
+            return np.empty((0, 4), dtype=np.int64), np.empty((0, 4)), np.empty(0)
         rows = np.concatenate([term.keys for term in terms])
         return (
             np.concatenate([term.pairs for term in terms]),
