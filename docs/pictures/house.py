@@ -14,6 +14,8 @@ FLOORS = (
         ("validate", "cases with formulas"),
         ("bench", "speed"),
     ),
+    (("bridge", "trajectories within JAX and PyTorch"),),
+    (("inverse", "gradients through steps and shapes, fits"),),
     (("scene", "TOML files: one file per table"),),
     (("run", "simulate, energy ledger, run folders"),),
     (("statics", "equilibrium, stability, modes, form finding"),),

@@ -19,7 +19,8 @@ laws, constraints      the catalogue of forces; constraints on particles
 collision              which parts of bodies are near each other, and whether they intersect
 system                 the System, the State and their evaluation
 step, statics, run     time integration; equilibrium and modes; runs in memory or in a folder
-scene, inverse, show   scene files; gradients and fits; viewer, pictures, plots and export
+scene, inverse         scene files; gradients and fits
+bridge, show           steps within JAX and PyTorch; viewer, pictures, plots and export
 validate, bench, cli   comparison with analytic solutions; speed; the command line
 errors, arrays         exceptions; array types
 extras, threads        optional dependencies; the threading layer
@@ -37,6 +38,7 @@ from typing import TYPE_CHECKING, Any
 from taut.errors import escape_unprintable
 
 if TYPE_CHECKING:
+    from taut import bridge as bridge
     from taut import constraints as constraints
     from taut import errors as errors
     from taut import formula as formula
@@ -148,6 +150,7 @@ _HOME = {
     "System": "system.system",
 }
 _MODULES = {
+    "bridge": "bridge",
     "constraints": "constraints",
     "errors": "errors",
     "formula": "formula",

@@ -9,10 +9,12 @@ from typing import Any
 from taut.errors import MissingExtra
 
 EXTRAS = {
+    "jax": "jax",
     "meshlane": "meshlane",
     "plot": "matplotlib",
     "render": "pyvista",
     "tetwild": "pytetwild",
+    "torch": "torch",
     "usd": "usd-core",
     "view": "viser",
     "vtkhdf": "h5py",

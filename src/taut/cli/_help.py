@@ -12,7 +12,7 @@ STORAGE_ERROR = 4
 INTERRUPTED = 130  # 128 + the number of SIGINT, as in shells
 MEANINGS = {
     DONE: "done",
-    CHECK_FAILED: "a validation case or a reliability campaign failed",
+    CHECK_FAILED: "a check failed: of a validation case, a campaign, a balance of forces",
     BAD_INPUT: "bad input",
     NOT_CONVERGED: "a step did not converge",
     STORAGE_ERROR: "a file cannot be written, read or trusted",
@@ -48,6 +48,8 @@ EXAMPLES = {
         "taut export runs/cloth-1 -o cloth.usdc",
         "taut export runs/cloth-1 -o cloth.glb --start 0.5 --frames 60",
     ),
+    "fit": ("taut fit study.toml --plot fit.svg",),
+    "sagfree": ("taut sagfree cloth", "taut sagfree my.toml -o rest.npz"),
     "validate": ("taut validate", "taut validate --filter pendulum --json"),
     "bench": ("taut bench", "taut bench implicit --json", "taut bench --reliability --quick"),
     "info": ("taut info", "taut info --clear-cache"),
@@ -65,6 +67,8 @@ CODES = {
     "render": _FILE_CODES,
     "plot": _FILE_CODES,
     "export": _FILE_CODES,
+    "fit": (DONE, BAD_INPUT, NOT_CONVERGED, STORAGE_ERROR, INTERRUPTED),
+    "sagfree": (DONE, CHECK_FAILED, BAD_INPUT, STORAGE_ERROR, INTERRUPTED),
     "validate": (DONE, CHECK_FAILED, BAD_INPUT, STORAGE_ERROR, INTERRUPTED),
     "bench": (DONE, CHECK_FAILED, BAD_INPUT, STORAGE_ERROR, INTERRUPTED),
     "info": (DONE, BAD_INPUT, STORAGE_ERROR),

@@ -11,6 +11,7 @@ import typer
 from taut.cli._bench import bench
 from taut.cli._help import BAD_INPUT, NOT_CONVERGED, STORAGE_ERROR, format_epilog, format_overview
 from taut.cli._info import info
+from taut.cli._inverse import fit, sagfree
 from taut.cli._output import export, plot, render
 from taut.cli._run import resume, run
 from taut.cli._scenes import check, new, scenes, schema
@@ -29,6 +30,8 @@ _COMMANDS = (
     render,
     plot,
     export,
+    fit,
+    sagfree,
     validate,
     bench,
     info,

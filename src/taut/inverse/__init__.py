@@ -4,6 +4,7 @@ gradient      `taut.gradient`, of a loss of a run, an equilibrium, frequencies o
 result        `Gradient`: a gradient with its error bound, and where there is none
 sensitivity   `taut.sensitivity`: all states by a few parameters; `hessian_product`
 fit           `taut.fit`: parameters from experiments; `observations`: the experiments
+study         study files: a scene, its unknowns and what was observed
 sag_free      `taut.sag_free`: rest values for which a shape is in equilibrium
 targets       what can be differentiated by: names such as "spring.k"
 tableaux      each integrator as data, from which its derivative follows; `_sums`: their arithmetic

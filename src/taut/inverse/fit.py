@@ -7,7 +7,7 @@ the standard deviations of the data are given, else it is estimated from what th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +56,7 @@ class Fit:
     correlations : (k, k), nan where an error is infinite
     determined : whether each standard error is smaller than the value, (k,)
     residuals : prediction - data at the best fit, one array for each experiment
+    data : the data themselves, in the same order
     sigma : standard deviation of the data: as given, or estimated, one for each experiment
     evaluations : of all experiments together
     """
@@ -66,6 +67,7 @@ class Fit:
     correlations: Float
     determined: Any
     residuals: tuple[Float, ...]
+    data: tuple[Float, ...]
     sigma: tuple[float, ...]
     evaluations: int
 
@@ -99,6 +101,7 @@ def fit(
     unknowns: Sequence[Unknown | str],
     *,
     max_evaluations: int = 200,
+    tell: Callable[[int, float], None] | None = None,
 ) -> Fit:
     """Fit parameters to experiments by least squares on exact derivatives.
 
@@ -106,6 +109,7 @@ def fit(
     unknowns : names such as "spring.k", or `taut.inverse.Unknown` with bounds, start and prior;
         each is one number, shared by all elements and experiments
     max_evaluations : of all experiments; NotConverged is raised beyond
+    tell : called after each evaluation with their number and the root mean square of the residuals
 
     >>> import numpy as np, taut
     >>> spring = taut.laws.spring([[0, 1]], k=50.0, l0=1.0)
@@ -119,12 +123,17 @@ def fit(
     if not every:
         raise ModelError("fit needs at least one experiment, got none")
     chosen = [Unknown(u) if isinstance(u, str) else u for u in unknowns]
-    return _Search(every, chosen).run(max_evaluations)
+    return _Search(every, chosen, tell).run(max_evaluations)
 
 
 class _Search:
-    def __init__(self, experiments: list[Experiment], unknowns: list[Unknown]) -> None:
-        self.experiments, self.unknowns = experiments, unknowns
+    def __init__(
+        self,
+        experiments: list[Experiment],
+        unknowns: list[Unknown],
+        tell: Callable[[int, float], None] | None,
+    ) -> None:
+        self.experiments, self.unknowns, self.tell = experiments, unknowns, tell
         names = [u.name for u in unknowns]
         self.start = np.empty(len(unknowns))
         self.is_log = np.empty(len(unknowns), dtype=bool)
@@ -175,6 +184,8 @@ class _Search:
                 slopes.append(np.eye(len(x))[k : k + 1] / deviation)
         result = parts, np.concatenate(scaled), np.concatenate(slopes)
         self._last = (x.tobytes(), result)
+        if self.tell is not None:
+            self.tell(self.evaluations, float(np.sqrt(np.mean(result[1] ** 2))))
         return result
 
     def run(self, max_evaluations: int) -> Fit:
@@ -241,5 +252,15 @@ class _Search:
         errors = np.where(untold, np.inf, np.where(untold, 1.0, deviation) * size)
         names = tuple(u.name for u in self.unknowns)
         determined = errors < np.abs(values)
-        return Fit(names, values, errors, correlations, determined, tuple(parts), sigma,
-                   self.evaluations)  # fmt: skip
+        data = tuple(experiment.data for experiment in self.experiments)
+        return Fit(
+            names=names,
+            values=values,
+            errors=errors,
+            correlations=correlations,
+            determined=determined,
+            residuals=tuple(parts),
+            data=data,
+            sigma=sigma,
+            evaluations=self.evaluations,
+        )

@@ -38,6 +38,10 @@ class Experiment(Protocol):
     system: System
     sigma: float | None
 
+    @property
+    def data(self) -> Float:
+        """The data, (m,), without what was not observed."""
+
     def predict(self, values: Mapping[str, float]) -> tuple[Float, Float]:
         """Return prediction - data, (m,), and its derivatives by the parameters, (m, k)."""
 
@@ -87,6 +91,11 @@ class Motion:
             )
         self._steps = np.round(steps).astype(int)
 
+    @property
+    def data(self) -> Float:
+        """The data, (m,), without what was not observed."""
+        return self._data[np.isfinite(self._data)]
+
     def predict(self, values: Mapping[str, float]) -> tuple[Float, Float]:
         """Return prediction - data [m] and its derivatives."""
         system = change_system(self.system, values)
@@ -117,6 +126,11 @@ class Shape:
         self._observed = _particles(self.system, self.particles)
         self._data = _read_data("positions", self.positions, (len(self._observed), 3))
         self._start = self.system.initial_state()
+
+    @property
+    def data(self) -> Float:
+        """The data, (m,), without what was not observed."""
+        return self._data[np.isfinite(self._data)]
 
     def predict(self, values: Mapping[str, float]) -> tuple[Float, Float]:
         """Return prediction - data [m] and its derivatives."""
@@ -153,6 +167,11 @@ class Frequencies:
         if self._data.ndim != 1 or not len(self._data):
             raise ModelError(f"omega must be a list of frequencies, got {self.omega!r}")
         self._start = self.system.initial_state()
+
+    @property
+    def data(self) -> Float:
+        """The data, (m,), without what was not observed."""
+        return self._data[np.isfinite(self._data)]
 
     def predict(self, values: Mapping[str, float]) -> tuple[Float, Float]:
         """Return prediction - data [rad/s] and its derivatives."""

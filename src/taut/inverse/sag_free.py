@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from taut.arrays import Float, describe
-from taut.errors import LawError, ModelError
+from taut.errors import ModelError
 from taut.inverse.targets import change_system
 from taut.linalg.blocks import row_norms
 from taut.statics.stability import Stability, stability
@@ -31,6 +31,8 @@ from taut.system.system import System
 from taut.system.workspace import workspace_for
 
 _MAX_ROUNDS = 20
+_SLOW = 0.99  # a round that leaves more than this part of the forces is the last one
+_PARTS = (1.0, 0.5, 0.1, 0.01)  # of a change, until one lowers the forces
 _BALANCED = 1e-12  # of the gross force of a particle: what double precision can balance
 # Added to the diagonal of A W²Aᵀ, relative to its mean: forces that no rest value balances would
 # else divide by zero
@@ -105,20 +107,19 @@ def sag_free(system: System, state: State | None = None) -> SagFree:
         raise ModelError("sag_free: no law of the system has a rest length or angle")
     first = {name: _value(system, *name) for name in names}
     sizes = {name: _size(system, *name) for name in names}
-    current, previous = system, np.inf
-    force = _force(current, start)
+    current, force = system, _force(system, start)
     weight = float(row_norms(force).sum())
     for _ in range(_MAX_ROUNDS):
-        left = float(row_norms(force).max(initial=0.0))
         gross = float(np.abs(workspace_for(current).potential(start)[2]).max(initial=0.0))
-        if left <= _BALANCED * gross or left >= 0.5 * previous:
+        if float(row_norms(force).max(initial=0.0)) <= _BALANCED * gross:
             break
-        previous = left
-        moved = _take_round(current, start, names, sizes, force)
-        if moved is None:
+        better = _take_round(current, start, names, sizes, force)
+        if better is None:
             break
-        current = moved
-        force = _force(current, start)
+        progress = float(np.linalg.norm(force))
+        current, force = better, _force(better, start)
+        if float(np.linalg.norm(force)) > _SLOW * progress:
+            break
     changes = {".".join(name): _value(current, *name) - first[name] for name in names}
     return SagFree(current, row_norms(force), changes, weight, stability(current, start))
 
@@ -170,7 +171,7 @@ def _take_round(
     sizes: Mapping[tuple[str, str], Float],
     force: Float,
 ) -> System | None:
-    """Return the system after one round, or None if no change is possible."""
+    """Return the system after one round, or None if no change lowers the forces."""
     from scipy.sparse import coo_array, diags_array, hstack
     from scipy.sparse.linalg import splu
 
@@ -194,16 +195,17 @@ def _take_round(
     x = factors.solve(right)
     x = x + factors.solve(right - normal @ x)  # the regularisation is taken back
     change = size * (a.T @ x)
-    start, values = 0, {}
-    for name in names:
-        value = _value(system, *name)
-        own = value + change[start : start + len(value)]
-        start += len(value)
-        values[".".join(name)] = _keep_within_limits(system, name, value, own)
-    try:
-        return change_system(system, values)
-    except LawError:  # a rest value would leave its limits
-        return None
+    for part in _PARTS:
+        start, values = 0, {}
+        for name in names:
+            value = _value(system, *name)
+            own = value + part * change[start : start + len(value)]
+            start += len(value)
+            values[".".join(name)] = _keep_within_limits(system, name, value, own)
+        moved = change_system(system, values)
+        if float(np.linalg.norm(_force(moved, state))) < float(np.linalg.norm(force)):
+            return moved
+    return None
 
 
 def _keep_within_limits(system: System, name: tuple[str, str], old: Float, new: Float) -> Float:

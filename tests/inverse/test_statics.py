@@ -1,0 +1,147 @@
+"""Gradients of equilibria, frequencies and forms, against differences."""
+
+import numpy as np
+import pytest
+
+import taut
+from taut import laws
+from taut.inverse.targets import change_system, read_value
+from tests.inverse.differences import TIGHT, slope
+
+RNG = np.random.default_rng(0)
+NET = taut.mesh.net(4, 4)
+WEIGHTS = RNG.normal(size=(25, 3))
+
+
+def loss(state):
+    q = np.array(state.q)
+    return float(np.sum(WEIGHTS * q) + 0.5 * np.sum(q**2)), WEIGHTS + q
+
+
+def hanging(*more, **parts):
+    k = np.linspace(50.0, 100.0, len(NET.edges))
+    energies = [laws.spring(NET.edges, k=k, l0=0.2), laws.gravity(), *more]
+    return taut.System(
+        NET.points, mass=np.linspace(0.05, 0.1, 25), fixed=NET.corners(), energies=energies, **parts
+    )
+
+
+def check(system, name, exact, function, size=1e-3, rel=1e-8):
+    """Compare a gradient along a random direction with differences of a function of a system."""
+    value = read_value(system, name)
+    direction = np.random.default_rng(3).normal(size=value.shape)
+    if name == "pose":
+        direction[np.setdiff1d(np.arange(system.n), system.fixed)] = 0.0
+    step = size * np.abs(value).max() / np.abs(direction).max()
+    expected = slope(lambda s: function(change_system(system, {name: value + s * direction})), step)
+    assert np.sum(exact * direction) == pytest.approx(expected, rel=rel), name
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.6])
+@pytest.mark.parametrize("name", ["spring.k", "spring.l0", "gravity.g", "mass", "pose"])
+def test_equilibrium(name, factor):
+    system = hanging()
+    rest = taut.equilibrium(system, loads=[factor], tolerance=TIGHT)
+    found = taut.gradient(rest, loss, [name])
+    assert found.error[name].max() <= 1e-10 * np.abs(found[name]).max()
+
+    def at(changed):
+        start = None if name == "pose" else rest.state
+        return loss(taut.equilibrium(changed, start, loads=[factor], tolerance=TIGHT).state)[0]
+
+    check(system, name, found[name], at)
+
+
+def test_error_bound_of_an_equilibrium_holds_and_is_close():
+    system = hanging()
+    true = taut.gradient(taut.equilibrium(system, tolerance=TIGHT), loss, ["spring.k"])
+    loose = taut.equilibrium(system, tolerance=taut.Tolerance(relative=1e-3))
+    found = taut.gradient(loose, loss, ["spring.k"])
+    error = np.abs(found["spring.k"] - true["spring.k"]).max()
+    assert error > 1e-12
+    assert error <= found.error["spring.k"].max() <= 10.0 * error
+
+
+@pytest.mark.parametrize("name", ["spring.k", "spring.l0", "gravity.g", "mass"])
+def test_frequencies_about_an_equilibrium(name):
+    system, weights = hanging(), np.array([1.0, -0.5, 0.3, 2.0])
+    rest = taut.equilibrium(system, tolerance=TIGHT)
+
+    def of(omega):
+        return float(weights @ omega), weights
+
+    modes = taut.modes(system, rest.state, n=4)
+    found = taut.gradient(modes, of, [name], at=rest)
+
+    def at(changed):
+        moved = taut.equilibrium(changed, rest.state, tolerance=TIGHT)
+        return of(taut.modes(changed, moved.state, n=4).omega)[0]
+
+    check(system, name, found[name], at, size=3e-4, rel=1e-7)
+
+
+def test_frequency_of_one_spring():
+    """ω = √(k/m): ∂ω/∂k = ω/2k, ∂ω/∂m = -ω/2m, with the other end fixed."""
+    system = taut.System(
+        [[0, 0, 0], [1, 0, 0]],
+        mass=2.0,
+        fixed=[0],
+        constraints=[taut.constraints.on_line(1, direction=(1, 0, 0))],
+        energies=[laws.spring([[0, 1]], k=8.0)],
+    )
+    modes = taut.modes(system, n=1)
+    found = taut.gradient(modes, lambda w: (float(w[0]), np.ones(1)), ["spring.k", "mass"])
+    assert float(found["spring.k"]) == pytest.approx(2.0 / 16.0, rel=1e-12)
+    assert found["mass"][1] == pytest.approx(-2.0 / 4.0, rel=1e-12)
+
+
+def test_equal_frequencies_are_noted():
+    system = taut.System([[0, 0, 0]], mass=1.0, energies=[laws.pin(k=4.0)])
+    modes = taut.modes(system, n=3)
+    found = taut.gradient(modes, lambda w: (float(w[0]), np.eye(3)[0]), ["pin.k"])
+    assert "modes 0 and 1 have the same frequency" in found.notes[0]
+    found = taut.gradient(modes, lambda w: (float(w.sum()), np.ones(3)), ["pin.k"])
+    assert not found.notes
+
+
+@pytest.mark.parametrize("name", ["force_density.d", "force.f", "pose"])
+def test_net_of_force_densities(name):
+    density = np.linspace(1.0, 2.0, len(NET.edges))
+    points = np.array(NET.points)
+    points[NET.corners()[0], 2] = 0.4
+
+    def find(d=density, f=(0.0, 0.0, -0.1), start=points):
+        return taut.form_finding(
+            start, fixed=NET.corners(), edges=NET.edges, density=d, loads=f, tolerance=TIGHT
+        )
+
+    form = find()
+    found = taut.gradient(form, loss, [name])
+
+    def at(changed):
+        again = find(
+            read_value(changed, "force_density.d"), read_value(changed, "force.f"), changed.pose
+        )
+        return loss(changed.initial_state().with_(q=again.points))[0]
+
+    check(form.system, name, found[name], at)
+
+
+def test_a_membrane_is_an_error():
+    disc = taut.mesh.disc(3)
+    rim = np.unique(disc.boundary) if hasattr(disc, "boundary") else disc.select("rim")
+    form = taut.form_finding(disc.points, fixed=rim, triangles=disc.triangles, stress=1.0)
+    with pytest.raises(taut.TautError, match="membranes are not available"):
+        taut.gradient(form, loss, ["surface_tension.stress"])
+
+
+def test_a_mechanism_that_the_loss_sees_is_an_error():
+    free = taut.System([[0, 0, 0], [1, 0, 0]], mass=1.0, energies=[laws.spring([[0, 1]], k=5.0)])
+    rest = taut.equilibrium(free)
+    with pytest.raises(taut.TautError, match="no derivative"):
+        taut.gradient(rest, lambda s: (float(s.q[0, 1]), np.eye(3)[[1, 2]] * 1.0), ["spring.k"])
+
+
+def test_what_has_no_effect_at_rest_is_an_error():
+    with pytest.raises(taut.TautError, match="'velocity' has no effect at rest"):
+        taut.gradient(taut.equilibrium(hanging()), loss, ["velocity"])
