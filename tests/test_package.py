@@ -276,11 +276,12 @@ def test_top_level_names():
         "laws",
         "materials",
         "mesh",
+        "obstacles",
         "plot",
         "scene",
         "step",
     ]
-    assert len(set(taut.__all__) - {*modules, "__version__"}) <= 41
+    assert len(set(taut.__all__) - {*modules, "__version__"}) <= 43
 
 
 def test_public_names_have_one_path():
