@@ -119,24 +119,29 @@ def find_largest(values: Float, rows: Int) -> Float:
 class _Group:
     """Primitives of one kind of which all can move, or none.
 
-    particles : of each, (m, k); numbers : among all of its kind, (m,)
+    particles : of each, (m, k); numbers : among all of its kind, (m,); radius : of each [m], (m,)
     """
 
-    def __init__(self, particles: Int, numbers: Int) -> None:
+    def __init__(self, particles: Int, numbers: Int, radius: Float) -> None:
         self.particles, self.numbers = np.ascontiguousarray(particles), numbers
+        self.radius = radius
         self._tree: BoxTree | None = None
 
     @staticmethod
-    def divide(particles: Int, movable: Mask) -> tuple[_Group, _Group]:
+    def divide(particles: Int, movable: Mask, radius: Float) -> tuple[_Group, _Group]:
         """Return those that can move, and those that cannot."""
         moves = movable[particles].any(axis=1)
         able, unable = np.flatnonzero(moves), np.flatnonzero(~moves)
-        return _Group(particles[able], able), _Group(particles[unable], unable)
+        own = find_largest(radius, particles)
+        return (
+            _Group(particles[able], able, own[able]),
+            _Group(particles[unable], unable, own[unable]),
+        )
 
     def select(self, particles: Mask) -> _Group:
         """Return those with one of the particles, given as a mask (n,)."""
         rows = np.flatnonzero(particles[self.particles].any(axis=1))
-        return _Group(self.particles[rows], self.numbers[rows])
+        return _Group(self.particles[rows], self.numbers[rows], self.radius[rows])
 
     @property
     def tree(self) -> BoxTree:
@@ -150,6 +155,9 @@ class _Group:
         The first tree is kept, and follows the boxes, until it is dropped.
         """
         boxes = bound_primitives(self.particles, x, end, margin)
+        # Each by its own radius: one thick body does not lengthen the lists of all others.
+        boxes[:, :3] -= self.radius[:, None]
+        boxes[:, 3:] += self.radius[:, None]
         if self._tree is None:
             self._tree = BoxTree(boxes)
         else:
@@ -189,20 +197,28 @@ class ProximityList:
     """Lists the pairs that may come near on a way, until particles leave it.
 
     movable : whether each particle can move, (n,); pairs of which none can are left out
-    reach : distance below which every pair must be listed [m]
+    reach : gap below which every pair must be listed [m], between surfaces of the given radius
+    radius : of each particle [m], one number or (n,)
     skin : how far particles may be from their way [m] (default: 0.4 of the reach)
     """
 
     def __init__(
-        self, primitives: Primitives, movable: Mask, reach: float, skin: float | None = None
+        self,
+        primitives: Primitives,
+        movable: Mask,
+        reach: float,
+        *,
+        radius: Float | float = 0.0,
+        skin: float | None = None,
     ) -> None:
         self.primitives, self.reach = primitives, reach
         self._skin = _SKIN * reach if skin is None else skin
         self._max_strays = int(_MAX_STRAYS * np.count_nonzero(movable))
         # Each kind as those that can move, and those that cannot
-        self._points = _Group.divide(primitives.points[:, None], movable)
-        self._edges = _Group.divide(primitives.segments, movable)
-        self._triangles = _Group.divide(primitives.triangles, movable)
+        radii = np.broadcast_to(radius, len(movable))
+        self._points = _Group.divide(primitives.points[:, None], movable, radii)
+        self._edges = _Group.divide(primitives.segments, movable, radii)
+        self._triangles = _Group.divide(primitives.triangles, movable, radii)
         self._all: _Tube | None = None  # of all particles
         # Of a way on which the strays have left the former, and its strays, (n,)
         self._local: tuple[_Tube, Mask] | None = None
@@ -333,7 +349,7 @@ class _PairSearch:
             *self._way,
             first.particles,
             second.particles,
-            self._reach,
+            self._reach + float(first.radius.max() + second.radius.max()),
             found.pairs,
             found.start,
             found.counts,

@@ -128,8 +128,9 @@ def _find_neighbours(contact: Contact, rest: Float) -> Int:
     assert not isinstance(contact.thickness, Mapping)
     primitives, n, rest = contact.primitives, len(rest), np.array(rest)  # read-only
     radius = np.broadcast_to(contact.thickness / 2.0, n)
-    reach = contact.range + 2.0 * float(radius.max(initial=0.0))
-    near_at_rest = ProximityList(primitives, np.ones(n, dtype=bool), reach, skin=0.0)
+    near_at_rest = ProximityList(
+        primitives, np.ones(n, dtype=bool), contact.range, radius=radius, skin=0.0
+    )
     found = near_at_rest.find_near(rest).within(rest, contact.range, radius)
     if not len(found.keys):
         return found.keys

@@ -62,9 +62,9 @@ class ContactSearch:
         assert not isinstance(contact.thickness, Mapping), "resolved contacts have numbers"
         self.seconds = 0.0
         self._radius = np.broadcast_to(contact.thickness / 2.0, len(movable))
-        thickest = np.array([2.0 * float(self._radius.max(initial=0.0))])
-        self._reach = contact.range + float(self._smooth(thickest, np.zeros(1))[1][0])
-        self._near = ProximityList(contact.primitives, movable, self._reach)
+        # Smoothed edges of no thickness reach farthest beyond theirs.
+        self._reach = contact.range + float(self._smooth(np.zeros(1), np.zeros(1))[1][0])
+        self._near = ProximityList(contact.primitives, movable, self._reach, radius=self._radius)
         self._kept: tuple[Candidates, Candidates] | None = None
         self._joined = np.empty(0, dtype=np.int64)  # see `_find_joined`
         self._pattern: Pattern | None = None
