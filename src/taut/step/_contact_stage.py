@@ -27,9 +27,10 @@ _MAX_FRICTION_UPDATES = 500
 # changes: after forces that were reversed, and after others
 _MIN_PART = 0.02
 _LIMIT_SHRINKAGE, _LIMIT_GROWTH = 0.5, 1.1
+_REVERSAL = 0.5  # part of the last forces that counts as reversed
 # Part of the tolerance to which friction that is held is solved. With the tolerance itself, the
 # residual of new friction may be just above it, and no minimisation has anything to do.
-_TIGHT = 0.1
+_TIGHT = 0.3
 # A residual that is larger than this part of the last one may be at the rounding floor.
 _SLOW = 0.9
 # Into how many parts the way of an obstacle is divided at most, and the least of them
@@ -230,7 +231,8 @@ class _Relaxation:
         before, self._before = self._before, now
         if before is None:
             return self._part
-        overshoots = dot(before, now) < 0.0
+        # Forces that are reversed and much smaller converge without any limit.
+        overshoots = dot(before, now) < -_REVERSAL * dot(before, before)
         factor = _LIMIT_SHRINKAGE if overshoots else _LIMIT_GROWTH
         self._limit = min(max(factor * self._limit, _MIN_PART), 1.0)
         difference = now - before
