@@ -12,7 +12,7 @@ import taut
 from taut import laws
 from taut.inverse.targets import change_system
 
-K, MASS = 2e4, 0.5  # stiffness of a cord [N/m], mass of a knot [kg]
+K, MASS = 2e3, 0.5  # stiffness of a cord [N/m], mass of a knot [kg]
 
 net = taut.mesh.net(8, 8, size=4.0)
 x, z = np.array(net.points)[:, 0] - 2.0, np.array(net.points)[:, 1] - 2.0
@@ -75,7 +75,7 @@ def picture(figure, result) -> None:
         axes.plot(*pen.reshape(-1, 2).T, lw=width, color=colour, label=label)
     axes.set(aspect="equal")
     axes.axis("off")
-    axes.legend(frameon=False)
+    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
 if __name__ == "__main__":
