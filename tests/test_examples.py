@@ -315,6 +315,17 @@ def check_tearing(module, result):
     assert book.opening + book.scripted == pytest.approx(spent - book.residual, rel=1e-9)
 
 
+def check_hang_in_a_shape(module, result):
+    assert result["off_before"] > 5e-3
+    assert result["off_after"] <= 1e-6
+    assert result["carried"] == pytest.approx(81 * module.MASS * 9.81, rel=1e-9)
+
+
+def check_tuned_beam(module, result):
+    assert result["EI"] == pytest.approx(result["theory"], rel=2e-3)  # of 20 rods
+    assert result["history"][-1] == pytest.approx(module.WANTED, rel=1e-9)
+
+
 CHECKS = {
     "00_one_spring": check_one_spring,
     "01_damping_kinds": check_damping_kinds,
@@ -334,6 +345,8 @@ CHECKS = {
     "15_energy_book": check_energy_book,
     "16_wind": check_wind,
     "17_tearing": check_tearing,
+    "18_hang_in_a_shape": check_hang_in_a_shape,
+    "19_tuned_beam": check_tuned_beam,
 }
 
 
