@@ -53,6 +53,7 @@ What lost is in docs/guide/solvers.md, with its counts.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -97,11 +98,18 @@ _FAIR_RATIO = 0.25  # of a shortened step that need not bound the next one
 
 
 def minimise(
-    objective: Objective, start: Point, solver: LinearSolver, tolerance: Tolerance
+    objective: Objective,
+    start: Point,
+    solver: LinearSolver,
+    tolerance: Tolerance,
+    *,
+    leave: Callable[[Descent], bool] | None = None,
 ) -> Descent:
     """Minimise from a point until every residual meets its tolerance or rounding floor.
 
     The outcome of the returned `Descent` tells which; "not converged" comes with a reason.
+
+    leave : asked before each iteration whether to end here, unfinished
     """
     descent = Descent.start(start, tolerance)
     region = _TrustRegion(objective, solver, descent)
@@ -112,6 +120,9 @@ def minimise(
             descent.outcome = "converged"
             return descent
         if descent.has_diverged():
+            return descent
+        if leave is not None and leave(descent):
+            descent.left, descent.reason = True, "left unfinished"
             return descent
         if descent.iterations >= MAX_ITERATIONS:
             descent.reason = f"{MAX_ITERATIONS} Newton iterations were not enough"
@@ -178,7 +189,7 @@ class _TrustRegion:
             if trial is None or not np.isfinite(trial.residuals).all():
                 self.radius = _SHRINKAGE * step.length
                 continue
-            move, previous, relaxed = step.x, start.y, None
+            straight, move, previous, relaxed = trial, step.x, start.y, None
             if not self._is_as_promised(start, trial, step):
                 bent = self._bend(start, trial, step, model)
                 if bent is not None:
@@ -188,6 +199,11 @@ class _TrustRegion:
                 # Its forces are no longer those that a step sideways has caused: none to predict.
                 trial, move, previous = relaxed, relaxed.y - start.y, relaxed.y
             change, hidden = self._change(start, trial, move)
+            if hidden and change >= 0.0 and trial is not straight:
+                # Slopes at both ends are all there is to judge by, and they may mislead where the
+                # way between is not straight.
+                trial, move, previous = straight, step.x, start.y
+                change, hidden = self._change(start, trial, move)
             ratio = -change / step.decrease if step.decrease > 0.0 else 0.0
             if part < 1.0 and ratio > _FAIR_RATIO and self._can_damp:
                 self.radius = self.radius or whole_length

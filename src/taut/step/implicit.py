@@ -23,6 +23,7 @@ from taut.optimise.lbfgs import minimise_lbfgs
 from taut.optimise.newton import minimise
 from taut.optimise.tolerance import Tolerance
 from taut.step._contact_stage import book_contact, descend, push_bodies, settle_friction
+from taut.step._heavy_start import minimise_stage
 from taut.step._objective import ImplicitObjective, StageStart, constant_stiffness
 from taut.step.integrator import Integrator, break_elements, raise_unless_converged
 from taut.step.report import Report, combine_reports, report_descent
@@ -252,8 +253,10 @@ class Implicit(LinearImplicit):
         solver: LinearSolver,
         tolerance: Tolerance,
     ) -> Descent:
-        if self.minimiser == "newton":
+        if self.minimiser == "newton" and objective.system.contact is not None:
             return minimise(objective, start, solver, tolerance)
+        if self.minimiser == "newton":
+            return minimise_stage(objective, start, solver, tolerance)
         return minimise_lbfgs(objective, start, solver, tolerance)
 
     def _prepare_solver(
