@@ -237,6 +237,7 @@ class _Sides:
         depth = float(row_norms(x[edges[:, 1]] - x[edges[:, 0]]).max(initial=0.0))
         tree = BoxTree(bound_primitives(points[:, None], x, x))
         found = tree.find_meetings(BoxTree(bound_primitives(triangles, x, x, depth))).join()
+        found = found[np.lexsort(found.T[::-1])]
         rows = np.column_stack([points[found[:, 0]], triangles[found[:, 1]]])
         distances, features = np.empty(len(rows)), np.empty(len(rows), dtype=np.int8)
         loops = kernels("taut.collision.distance_kernels")
