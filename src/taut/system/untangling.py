@@ -86,7 +86,7 @@ def untangle(system: System, contact: Contact, *obstacles: Obstacle) -> Untangle
     >>> system = taut.System(x, mass=1.0, fixed=[0, 1, 2])
     >>> free = taut.untangle(system, taut.contact([[0, 1, 2]], [[3, 4]], range=1e-3))
     >>> free.moved.tolist(), bool(free.system.pose[3, 1] > 0.0)
-    ([3], True)
+    ([3, 4], True)
     """
     if system.contact is not None:
         raise ModelError("untangle: the system must be without contact, which is given apart")
