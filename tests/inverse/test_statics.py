@@ -129,7 +129,7 @@ def test_net_of_force_densities(name):
 
 def test_a_membrane_is_an_error():
     disc = taut.mesh.disc(3)
-    rim = np.unique(disc.boundary) if hasattr(disc, "boundary") else disc.select("rim")
+    rim = np.unique(disc.boundary_edges)
     form = taut.form_finding(disc.points, fixed=rim, triangles=disc.triangles, stress=1.0)
     with pytest.raises(taut.TautError, match="membranes are not available"):
         taut.gradient(form, loss, ["surface_tension.stress"])

@@ -86,7 +86,7 @@ def untangle(system: System, contact: Contact, *obstacles: Obstacle) -> Untangle
     >>> system = taut.System(x, mass=1.0, fixed=[0, 1, 2])
     >>> free = taut.untangle(system, taut.contact([[0, 1, 2]], [[3, 4]], range=1e-3))
     >>> free.moved.tolist(), bool(free.system.pose[3, 1] > 0.0)
-    ([3], True)
+    ([3, 4], True)
     """
     if system.contact is not None:
         raise ModelError("untangle: the system must be without contact, which is given apart")
@@ -237,6 +237,7 @@ class _Sides:
         depth = float(row_norms(x[edges[:, 1]] - x[edges[:, 0]]).max(initial=0.0))
         tree = BoxTree(bound_primitives(points[:, None], x, x))
         found = tree.find_meetings(BoxTree(bound_primitives(triangles, x, x, depth))).join()
+        found = found[np.lexsort(found.T[::-1])]
         rows = np.column_stack([points[found[:, 0]], triangles[found[:, 1]]])
         distances, features = np.empty(len(rows)), np.empty(len(rows), dtype=np.int8)
         loops = kernels("taut.collision.distance_kernels")

@@ -1,0 +1,7 @@
+"""What is not collected: doctests of modules whose extra is not installed."""
+
+from importlib.util import find_spec
+
+collect_ignore = [
+    f"src/taut/bridge/{package}.py" for package in ("jax", "torch") if find_spec(package) is None
+]
