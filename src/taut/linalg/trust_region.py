@@ -26,7 +26,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -74,10 +74,7 @@ class QuadraticModel(ABC):
     length : |x| there; where H is not definite, the |x| at which that was found
     curvatures, slopes, betas, squares : p_i·H p_i, b·p_i, β_i and z_i·M z_i, each (k,), with
         directions p_i = z_i + β_i p_{i-1}
-    has_exact_metric : whether M can be solved with at little cost; one cycle of a multigrid cannot
     """
-
-    has_exact_metric: ClassVar[bool] = False
 
     def __init__(self, hessian: BlockMatrix, b: Float) -> None:
         self._hessian, self._b = hessian, b
@@ -100,10 +97,6 @@ class QuadraticModel(ABC):
     @abstractmethod
     def _combine(self, weights: Float) -> Float:
         """Return Σ weights_i z_i, (n, 3)."""
-
-    def apply_inverse_metric(self, r: Float) -> Float:
-        """Return M⁻¹r, (n, 3). Only where `has_exact_metric`."""
-        raise NotImplementedError
 
     def minimise(self, radius: float, caution: float = 1.0) -> ModelStep:
         """Find a step within the radius. 0: there is none, but one is chosen if H is indefinite.
@@ -199,8 +192,6 @@ class FactoredModel(QuadraticModel):
     precondition : multiplies a vector (n, 3) by M⁻¹
     """
 
-    has_exact_metric = True
-
     def __init__(
         self,
         hessian: BlockMatrix,
@@ -264,10 +255,6 @@ class FactoredModel(QuadraticModel):
         self._direction, self._product, self._curvature = p, product, curvature
         self.iterations += 1
         return True
-
-    def apply_inverse_metric(self, r: Float) -> Float:
-        """Return M⁻¹r, (n, 3)."""
-        return self._precondition(r)
 
     def _minimum(self) -> Float:
         return self._x

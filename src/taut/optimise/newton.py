@@ -191,7 +191,7 @@ class _TrustRegion:
                 continue
             straight, move, previous, relaxed = trial, step.x, start.y, None
             if not self._is_as_promised(start, trial, step):
-                bent = self._bend(start, trial, step, model)
+                bent = self._bend(start, trial, step)
                 if bent is not None:
                     trial, move, previous = bent, bent.y - start.y, bent.y
                 relaxed = self._relax(start, trial)
@@ -222,9 +222,7 @@ class _TrustRegion:
         change, _ = self._change(start, trial, step.x)
         return abs(change + step.decrease) <= _FAITHFUL * step.decrease
 
-    def _bend(
-        self, start: Point, trial: Point, step: ModelStep, model: QuadraticModel
-    ) -> Point | None:
+    def _bend(self, start: Point, trial: Point, step: ModelStep) -> Point | None:
         """Return where the step ends on a parabola, not on a straight line; None if not lower.
 
         A body of stiff springs moves sideways by turning them, on arcs. A straight step stretches
@@ -234,7 +232,7 @@ class _TrustRegion:
         """
         objective, descent, part = self._objective, self._descent, _DIFFERENCE
         change, _ = self._change(start, trial, step.x)
-        if not model.has_exact_metric or -change > _GOOD_RATIO * step.decrease:
+        if not self._solver.is_direct or -change > _GOOD_RATIO * step.decrease:
             return None
         ahead = descent.evaluate(objective, start.y + part * step.x)
         behind = descent.evaluate(objective, start.y - part * step.x)
@@ -244,7 +242,8 @@ class _TrustRegion:
         if not np.isfinite(second).all():
             return None
         with descent.timed("solving"):
-            move = step.x - 0.5 * model.apply_inverse_metric(second)
+            turn = self._solver.solve(second, np.full(len(second), np.inf)).x
+            move = step.x - 0.5 * turn
         longest = float(row_norms(step.x).max())
         if not float(row_norms(move - step.x).max()) <= _MAX_BEND * longest:
             return None  # it turns by too much for two terms of a series

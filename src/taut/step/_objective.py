@@ -167,7 +167,6 @@ class ImplicitObjective:
         if (system._placed_damping or system._has_friction) and not increments:
             self.rates = workspace.assembly("damping", frozen)
         self.accelerations = Accelerations(system, self.assembly, self.h)
-        self._added_load: Float | None = None  # by heavier masses [N], (n, 3)
 
     def _inputs(self, q: Float) -> list[Inputs]:
         t = self.start.t
@@ -205,10 +204,6 @@ class ImplicitObjective:
                 total = total + drag
                 gross += row_norms_l1(projector.project(drag))
                 drag_value += 0.5 * self.h * dot(drag, v)
-            if self._added_load is not None:
-                total = total + self._added_load
-                gross += row_norms_l1(self._added_load)
-                drag_value += dot(self._added_load, y)
             add_inertia = kernels("taut.step._objective_kernels").add_inertia
             kinetic, square, work = add_inertia(total, y, q, self.inertia, residual, gross, size)
             added = 0.5 * kinetic + drag_value
@@ -270,30 +265,18 @@ class ImplicitObjective:
         if self.rayleigh is not None:
             mean = self.start.velocities(0.5 * (start.y + end.y))
             change += dot(self.rayleigh.multiply(mean), move)
-        if self._added_load is not None:
-            change += dot(self._added_load, move)
         return change
-
-    def loose_end(self) -> Float:
-        """Return y (n, 3) [m] where the stage ends if only constant loads such as gravity act."""
-        return -self._constant_load / (self.system.mass / self.h**2)[:, None]
-
-    def multiply_masses(self, factor: float) -> None:
-        """Multiply the inertia and the constant loads by a factor from now on; 1: as they are."""
-        self.inertia = factor * (self.system.mass / self.h**2)
-        self._added_load = (factor - 1.0) * self._constant_load if factor != 1.0 else None
-
-    @property
-    def _constant_load(self) -> Float:
-        """∂V/∂x of the energies whose forces are constant, in the free directions [N], (n, 3)."""
-        return self.system._projector.project(self.assembly.constant_gradient())
 
     def relax(self, point: Point, region: Int, sweeps: int) -> Float:
         """Return y (n, 3) [m] after sweeps over the free particles of a region."""
+        return self.relax_with(self.inertia, point, region, sweeps)
+
+    def relax_with(self, inertia: Float, point: Point, region: Int, sweeps: int) -> Float:
+        """Return the same with another m/γ² [N/m], (n,), and constant loads as in the point."""
         free = region[~self.system._projector.is_constrained[region]]
         q = self.start.positions(point.y)
         inputs = self._inputs(q)
-        moved = self.assembly.relax(q, inputs, free, point.gradient, self.inertia, sweeps)
+        moved = self.assembly.relax(q, inputs, free, point.gradient, inertia, sweeps)
         return point.y + (moved - q)
 
     def hessian(self, y: Float, previous: Float | None) -> BlockMatrix:
