@@ -103,14 +103,17 @@ def minimise(
     solver: LinearSolver,
     tolerance: Tolerance,
     *,
+    max_iterations: int | None = None,
     leave: Callable[[Descent], bool] | None = None,
 ) -> Descent:
     """Minimise from a point until every residual meets its tolerance or rounding floor.
 
     The outcome of the returned `Descent` tells which; "not converged" comes with a reason.
 
+    max_iterations : a descent that needs more is not converged (default: 10,000)
     leave : asked before each iteration whether to end here, unfinished
     """
+    limit = MAX_ITERATIONS if max_iterations is None else max_iterations
     descent = Descent.start(start, tolerance)
     region = _TrustRegion(objective, solver, descent)
     stagnation = Stagnation(_MAX_IDLE_ITERATIONS, tolerance)
@@ -124,8 +127,8 @@ def minimise(
         if leave is not None and leave(descent):
             descent.left, descent.reason = True, "left unfinished"
             return descent
-        if descent.iterations >= MAX_ITERATIONS:
-            descent.reason = f"{MAX_ITERATIONS} Newton iterations were not enough"
+        if descent.iterations >= limit:
+            descent.reason = f"{limit} Newton iterations were not enough"
             return descent
         descent.iterations += 1
         step = region.find_step()

@@ -48,11 +48,20 @@ _MAX_ITERATIONS = 60
 
 
 def minimise_stage(
-    objective: ImplicitObjective, start: Point, solver: LinearSolver, tolerance: Tolerance
+    objective: ImplicitObjective,
+    start: Point,
+    solver: LinearSolver,
+    tolerance: Tolerance,
+    max_iterations: int | None,
 ) -> Descent:
-    """Minimise the objective of a stage; from heavy masses where a plain descent is slow."""
+    """Minimise the objective of a stage; from heavy masses where a plain descent is slow.
+
+    max_iterations : of a single descent (None: as many as `minimise` allows)
+    """
     leave = _is_slow if solver.is_direct else None
-    plain = minimise(objective, start, solver, tolerance, leave=leave)
+    plain = minimise(
+        objective, start, solver, tolerance, max_iterations=max_iterations, leave=leave
+    )
     if not plain.left:
         return plain
     work = plain
@@ -61,11 +70,11 @@ def minimise_stage(
         below, work = _lower_masses(objective, solver, plain)
         if objective.change(start, below) < 0.0:
             end = below
-    descent = minimise(objective, end, solver, tolerance)
+    descent = minimise(objective, end, solver, tolerance, max_iterations=max_iterations)
     descent.add_work(work)
     if descent.outcome != "not converged" or end is plain.point or descent.unbounded:
         return descent
-    again = minimise(objective, plain.point, solver, tolerance)
+    again = minimise(objective, plain.point, solver, tolerance, max_iterations=max_iterations)
     again.add_work(descent)
     return again
 

@@ -144,6 +144,8 @@ class Implicit(LinearImplicit):
             hint = did_you_mean(str(minimiser), MINIMISERS)
             raise ModelError(f"minimiser must be 'newton' or 'lbfgs', got {minimiser!r}{hint}")
         self.minimiser = minimiser
+        # Of a stage without contact; `Adaptive` allows fewer before it shortens a step.
+        self.max_iterations: int | None = None
 
     @property
     def _tests_way(self) -> bool:
@@ -256,7 +258,7 @@ class Implicit(LinearImplicit):
         if self.minimiser == "newton" and objective.system.contact is not None:
             return minimise(objective, start, solver, tolerance)
         if self.minimiser == "newton":
-            return minimise_stage(objective, start, solver, tolerance)
+            return minimise_stage(objective, start, solver, tolerance, self.max_iterations)
         return minimise_lbfgs(objective, start, solver, tolerance)
 
     def _prepare_solver(
