@@ -12,6 +12,7 @@ from taut.binding.placed_law import PlacedLoad
 from taut.errors import NotConverged
 from taut.inverse._forces import Forces
 from taut.inverse._part import differentiate_in_time
+from taut.inverse._sums import Clock
 from taut.linalg.blocks import BlockMatrix, row_norms
 from taut.linalg.indefinite import solve_indefinite
 from taut.linalg.linear import LinearSolver
@@ -20,15 +21,6 @@ from taut.step.integrator import Integrator
 from taut.system.state import State
 from taut.system.terms import Inputs
 from taut.system.workspace import Workspace
-
-
-@dataclass
-class Clock:
-    """A gradient by the time at which a step starts, by its length, and that of the last one."""
-
-    t: float = 0.0
-    h: float = 0.0
-    last: float = 0.0
 
 
 @dataclass

@@ -12,7 +12,9 @@ from taut.errors import ModelError
 from taut.inverse._forces import Forces
 from taut.inverse._moment import Moment, PathSums
 from taut.inverse._part import Sums, find_kinks
-from taut.inverse._stages import Accumulator, Bars, evaluate_point, pull_step, solution_point
+from taut.inverse._stage_points import evaluate_point, solution_point
+from taut.inverse._stages import Accumulator, pull_step
+from taut.inverse._sums import Bars
 from taut.inverse._tape import Record, TakenStep, Tape
 from taut.inverse.tableaux import HISTORY, Evaluation, Solution
 from taut.inverse.targets import SweepResult

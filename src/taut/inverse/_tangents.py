@@ -13,7 +13,7 @@ import numpy as np
 
 from taut.arrays import Float
 from taut.inverse._moment import Moment
-from taut.inverse._stages import LinearPoint, Vectors, predict, solution_point
+from taut.inverse._stage_points import LinearPoint, Vectors, predict, solution_point
 from taut.inverse._sums import Sum
 from taut.inverse.tableaux import Evaluation, LinearSolution, Solution, Tableau
 

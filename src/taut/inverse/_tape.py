@@ -17,7 +17,7 @@ import numpy as np
 from taut.arrays import Float
 from taut.errors import ModelError
 from taut.inverse._moment import Moment, StagePoint
-from taut.inverse._stages import (
+from taut.inverse._stage_points import (
     LinearPoint,
     Vectors,
     evaluate_point,

@@ -15,7 +15,7 @@ import numpy as np
 from taut.arrays import Float, describe
 from taut.errors import ModelError
 from taut.inverse._moment import Moment
-from taut.inverse._stages import Vectors, evaluate_point
+from taut.inverse._stage_points import Vectors, evaluate_point
 from taut.inverse._tangents import Direction, push_step
 from taut.inverse._tape import Record, record_step
 from taut.inverse.result import ACCURACY, Gradient, check_differentiable
