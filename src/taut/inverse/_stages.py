@@ -12,7 +12,7 @@ A dy = -∂R/∂u du.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class Accumulator:
     """What a backward sweep adds up: gradients by parameters and by prescribed positions."""
 
     sums: Sums
-    paths: PathSums = field(default_factory=PathSums)
+    paths: PathSums
 
 
 def pull_step(

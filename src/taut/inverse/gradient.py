@@ -12,14 +12,13 @@ from typing import Any
 
 from taut.arrays import describe
 from taut.errors import ModelError, NotConverged, SingularState
+from taut.inverse._collect import collect
+from taut.inverse._frequencies import gradient_of_modes
+from taut.inverse._polished_tape import Polished
 from taut.inverse._run_tape import open_tape
-from taut.inverse._statics import (
-    gradient_of_equilibrium,
-    gradient_of_form,
-    gradient_of_modes,
-)
+from taut.inverse._statics import gradient_of_equilibrium, gradient_of_form
 from taut.inverse._sweep import Loss, Sweep
-from taut.inverse._tape import Polished, Recorder, Tape
+from taut.inverse._tape import Recorder, Tape
 from taut.inverse.result import (
     ACCURACY,
     SAFETY,
@@ -31,7 +30,7 @@ from taut.inverse.result import (
     warn,
 )
 from taut.inverse.tableaux import find_kind
-from taut.inverse.targets import check_targets, collect
+from taut.inverse.targets import check_targets
 from taut.run.open_run import Run
 from taut.run.simulate import Simulation
 from taut.statics.equilibrium import Equilibrium

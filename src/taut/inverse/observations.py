@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike
 from taut.arrays import Float, Int
 from taut.constraints.constraint import particle_indices
 from taut.errors import ModelError
-from taut.inverse._statics import StaticPoint, gradient_of_modes
+from taut.inverse._frequencies import gradient_of_modes
+from taut.inverse._statics import StaticPoint
 from taut.inverse.result import ACCURACY
 from taut.inverse.sensitivity import make_direction, sensitivity
 from taut.inverse.targets import change_system, read_value
