@@ -26,13 +26,11 @@ def fit(
     as_json: options.AsJson = False,
 ) -> None:
     """Fit parameters of a scene to observations."""
-    from taut.errors import SceneError
     from taut.inverse.fit import fit as find
     from taut.inverse.study import load_study
     from taut.progress import Progress
 
-    if plot is not None and plot.exists():
-        raise SceneError([f"{plot} exists; name a new file"])
+    _require_new(plot)
     loaded = load_study(study, allow_code=allow_code)
     progress = Progress("taut fit", every=options.PROGRESS_SECONDS)
 
@@ -54,6 +52,14 @@ def fit(
         print(json.dumps(_to_json(found), indent=1))
     elif not quiet:
         print(escape_unprintable_lines(str(found)))
+
+
+def _require_new(path: Path | None) -> None:
+    """Raise SceneError if a file that is to be written exists."""
+    from taut.errors import SceneError
+
+    if path is not None and path.exists():
+        raise SceneError([f"{path} exists; name a new file"])
 
 
 def escape_unprintable_lines(text: str) -> str:
@@ -83,7 +89,11 @@ def sagfree(
     scene: options.SceneArgument,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write the rest values to this new NPZ file."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write the scene with these rest values to this file, which must be new.",
+        ),
     ] = None,
     overrides: options.Overrides = None,
     mesh_options: options.MeshOptions = None,
@@ -92,17 +102,11 @@ def sagfree(
     quiet: options.Quiet = False,
 ) -> None:
     """Find rest lengths and angles for which a scene starts at rest."""
-    import io
-
-    import numpy as np
-
-    from taut.atomic_write import atomic_write
-    from taut.errors import SceneError
     from taut.inverse.sag_free import sag_free
     from taut.inverse.targets import read_value
+    from taut.scene import write_rest_values
 
-    if output is not None and output.exists():
-        raise SceneError([f"{output} exists; name a new file"])
+    _require_new(output)
     loaded = options.load_scene(
         scene,
         overrides,
@@ -112,10 +116,8 @@ def sagfree(
     )
     found = sag_free(loaded.build().system)
     if output is not None:
-        buffer = io.BytesIO()
         values = {name: read_value(found.system, name) for name in found.changes}
-        np.savez(buffer, allow_pickle=False, **values)
-        atomic_write(output, buffer.getvalue())
+        options.write_scene(output, *write_rest_values(loaded, values))
         if not quiet:
             print(f"taut sagfree: wrote {output}", file=sys.stderr)
     if not quiet:

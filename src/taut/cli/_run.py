@@ -64,7 +64,7 @@ def run(
     _check_folder(folder, overwrite=overwrite)
     built = loaded.build()
     if save_scene is not None:
-        _save_scene(loaded, save_scene)
+        options.write_scene(save_scene, loaded.resolved(), loaded.inputs())
     if not quiet and not as_json:
         _print_introduction(loaded, built)
     with _run_until_signal("taut run", folder, quiet=quiet) as (tell, stop, watch):
@@ -131,31 +131,6 @@ def _find_free_folder(scene: str) -> Path:
     while (_RUNS_FOLDER / f"{stem}-{number}").exists():
         number += 1
     return _RUNS_FOLDER / f"{stem}-{number}"
-
-
-def _save_scene(scene: Scene, path: Path) -> None:
-    """Write the scene with every default, and copies of its files; overwrite nothing."""
-    from taut.atomic_write import atomic_write
-    from taut.errors import SceneError
-
-    if path.exists():
-        raise SceneError(
-            ["the file already exists and is not changed; choose a new name"], path=path
-        )
-    contents: dict[Path, str | bytes] = {
-        path.parent / name: data for name, data in scene.inputs().items()
-    }
-    contents[path] = scene.resolved()  # the last one: a scene must not be there without its files
-    for target, content in contents.items():
-        try:
-            if target != path:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                if target.exists() and target.read_bytes() == content:
-                    continue
-            atomic_write(target, content)
-        except OSError as error:
-            # The name in the error may be that of the temporary file.
-            raise SceneError([f"cannot be written: {error.strerror}"], path=target) from error
 
 
 def _print_introduction(scene: Scene, built: Built) -> None:

@@ -100,7 +100,8 @@ def gradient(
         (default: the positions stay)
     system, integrator : of a run folder (default: those of its scene)
     certify : whether to estimate the error, by a second gradient of more accurate steps
-    memory : bytes that all steps may take; beyond it they are computed again from every √N-th
+    memory : bytes that all steps may take, those of the second gradient included; beyond it they
+        are computed again from every √N-th
 
     >>> import numpy as np, taut
     >>> ball = taut.System([[0, 0, 0]], mass=1.0, energies=[taut.laws.pin(k=4.0)],
@@ -115,10 +116,10 @@ def gradient(
     """
     if isinstance(subject, Simulation):
         names = check_targets(subject.system, by)
-        tape: Tape = record_simulation(subject, memory)
+        tape: Tape = record_simulation(subject, memory / 2 if certify else memory)
         return gradient_of_run(tape, loss, names, certify=certify, times="h" in names)
     if isinstance(subject, Run):
-        tape = open_tape(subject, system, integrator, memory)
+        tape = open_tape(subject, system, integrator, memory / 2 if certify else memory)
         check_differentiable(tape.system)
         find_kind(tape.integrator)
         names = check_targets(tape.system, by)
