@@ -131,6 +131,15 @@ def load_scene(
     )
 
 
+def find_free_folder(parent: Path, name: str) -> Path:
+    """Return the first of PARENT/NAME-1, PARENT/NAME-2 … that does not exist."""
+    stem = Path(name).stem
+    number = 1
+    while (parent / f"{stem}-{number}").exists():
+        number += 1
+    return parent / f"{stem}-{number}"
+
+
 def write_scene(path: Path, text: str, inputs: Mapping[str, bytes]) -> None:
     """Write a scene and copies of its files, by name; overwrite nothing."""
     from taut.atomic_write import atomic_write

@@ -60,7 +60,7 @@ def run(
         allow_code=allow_code,
         mesh_options=mesh_options,
     )
-    folder = _find_free_folder(scene) if output is None else output
+    folder = options.find_free_folder(_RUNS_FOLDER, scene) if output is None else output
     _check_folder(folder, overwrite=overwrite)
     built = loaded.build()
     if save_scene is not None:
@@ -80,12 +80,17 @@ def resume(
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Continue an interrupted run; the results are bit-identical."""
+    """Continue an interrupted run or fit; the results are bit-identical."""
+    from taut.cli._inverse import resume_fit
+    from taut.inverse.journal import HEADER
     from taut.run.open_run import open_run
     from taut.run.record import resume as resume_run
     from taut.run.run_folder import SCENE, check_inputs_unchanged
     from taut.scene import read_text
 
+    if (folder / HEADER).exists():
+        resume_fit(folder, allow_code=allow_code, quiet=quiet, as_json=as_json)
+        return
     with open_run(folder) as opened:
         if opened.finished:
             _report_finished(opened, quiet=quiet, as_json=as_json)
@@ -122,15 +127,6 @@ def _check_folder(folder: Path, *, overwrite: bool) -> None:
                     "choose another folder"
                 ]
             )
-
-
-def _find_free_folder(scene: str) -> Path:
-    """Return the first of runs/NAME-1, runs/NAME-2 … that does not exist."""
-    stem = Path(scene).stem
-    number = 1
-    while (_RUNS_FOLDER / f"{stem}-{number}").exists():
-        number += 1
-    return _RUNS_FOLDER / f"{stem}-{number}"
 
 
 def _print_introduction(scene: Scene, built: Built) -> None:

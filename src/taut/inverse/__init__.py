@@ -3,8 +3,10 @@
 gradient      `taut.gradient`, of a loss of a run, an equilibrium, frequencies or a form
 result        `Gradient`: a gradient with its error bound, and where there is none
 sensitivity   `taut.sensitivity`: all states by a few parameters; `hessian_product`
-fit           `taut.fit`: parameters from experiments; `observations`: the experiments
-study         study files: a scene, its unknowns and what was observed
+fit           `taut.fit`: parameters from experiments; `unknown`: the parameters;
+              `journal`: the evaluations of a fit
+observations  experiments: points over time; `rest_observations`: shapes, forces, frequencies
+study         study files: a scene, its unknowns and what was observed; `_study_data`: data files
 sag_free      `taut.sag_free`: rest values for which a shape is in equilibrium
 targets       what can be differentiated by: names such as "spring.k"; `_collect`: their gradients
 tableaux      each integrator as data, from which its derivative follows; `_sums`: their arithmetic
@@ -19,13 +21,16 @@ _statics      gradients of equilibria and forms; `_frequencies`: of frequencies
 """
 
 from taut.inverse._collect import PathGradient
-from taut.inverse.fit import Fit, Unknown
-from taut.inverse.observations import Frequencies, Motion, Shape
+from taut.inverse.fit import Fit
+from taut.inverse.observations import Motion
+from taut.inverse.rest_observations import Forces, Frequencies, Shape
 from taut.inverse.result import Gradient
 from taut.inverse.sensitivity import Sensitivity, hessian_product
+from taut.inverse.unknown import Unknown
 
 __all__ = [
     "Fit",
+    "Forces",
     "Frequencies",
     "Gradient",
     "Motion",
