@@ -279,7 +279,6 @@ def test_data_that_do_not_fit(command, tmp_path, scene):
         'kind = "forces"\ndata = "data.csv"': "law must name",
         'kind = "forces"\ndata = "data.csv"\nlaw = "gravity"': "energy between two particles",
         'kind = "motion"\ndata = "*.obj"': "no file matches",
-        'kind = "motion"\ndata = "*.csv"\nrate = 3.0': "must be of mesh files",
     }
     (tmp_path / "data.csv").write_text("element,force\n0,1.0\n")
     for part, message in cases.items():

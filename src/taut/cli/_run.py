@@ -80,7 +80,7 @@ def resume(
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Continue an interrupted run or fit; the results are bit-identical."""
+    """Continue an interrupted run or fit, to the same bits."""
     from taut.cli._inverse import resume_fit
     from taut.inverse.journal import HEADER
     from taut.run.open_run import open_run

@@ -250,12 +250,8 @@ class _Search:
         inverse = (vectors[told].T / singular[told] ** 2) @ vectors[told]
         covariance = variance * inverse / np.outer(safe, safe)
         # A parameter that takes part in what the data cannot tell has no finite error.
-        untold = np.ones(len(x), dtype=bool)
-        if told.all() and len(singular) == len(x):
-            untold[:] = False
-        elif len(singular):
-            untold = (vectors[~told] ** 2).sum(axis=0) > _SINGULAR
-        untold |= scale == 0.0
+        outside = 1.0 - (vectors[told] ** 2).sum(axis=0)
+        untold = (outside > _SINGULAR) | (scale == 0.0)
         deviation = np.where(untold, np.inf, np.sqrt(np.diag(covariance)))
         with np.errstate(invalid="ignore", divide="ignore"):
             correlations = covariance / np.outer(deviation, deviation)
