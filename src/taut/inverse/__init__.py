@@ -13,7 +13,8 @@ tableaux      each integrator as data, from which its derivative follows; `_sums
 _stages       the derivative of a step backward; `_tangents`: forward; `_stage_points`: where its
               stages were solved
 _moment       one step with its constraints, matrices and linear solves
-_forces       products of the derivatives of all forces with vectors; `_part`: of one law
+_forces       products of the derivatives of all forces with vectors; `_part`: of one law;
+              `_kinks`: where there is none
 _sweep        the backward sweep over a tape
 _tape         the steps of a run, kept or taken again; `_run_tape`: those of a run folder;
               `_polished_tape`: solved once more

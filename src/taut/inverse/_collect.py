@@ -13,7 +13,7 @@ from taut.formula.products import make_pull
 from taut.formula.trace import trace_measure
 from taut.inverse._moment import PathSums
 from taut.inverse._part import Sums
-from taut.inverse.targets import laws_by_name, split_name
+from taut.inverse.targets import OF_CONTACT, laws_by_name, split_name
 from taut.system.system import SCRIPT_START, System
 
 
@@ -61,6 +61,8 @@ def _collect_one(system: System, name: str, found: SweepResult) -> Any:
     sums = found.sums
     if name == "mass":
         return _by_mass(system, sums)
+    if name in OF_CONTACT:
+        return np.asarray(sums.contact[OF_CONTACT.index(name)])
     if name == "rayleigh.alpha":
         return np.asarray(sums.alpha)
     if name == "rayleigh.beta":

@@ -16,8 +16,9 @@ from taut.arrays import Float
 from taut.errors import ModelError, NotConverged
 from taut.inverse._collect import SweepResult, collect
 from taut.inverse._forces import Forces
+from taut.inverse._kinks import find_kinks
 from taut.inverse._moment import PathSums
-from taut.inverse._part import Sums, find_kinks
+from taut.inverse._part import Sums
 from taut.inverse._sweep import KINK_MARGIN, read_loss
 from taut.inverse.result import (
     ACCURACY,

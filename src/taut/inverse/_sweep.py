@@ -11,8 +11,9 @@ from taut.arrays import Float, describe
 from taut.errors import ModelError
 from taut.inverse._collect import SweepResult
 from taut.inverse._forces import Forces
+from taut.inverse._kinks import find_kinks
 from taut.inverse._moment import Moment, PathSums
-from taut.inverse._part import Sums, find_kinks
+from taut.inverse._part import Sums
 from taut.inverse._stage_points import evaluate_point, solution_point
 from taut.inverse._stages import Accumulator, pull_step
 from taut.inverse._sums import Bars

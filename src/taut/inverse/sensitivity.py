@@ -20,10 +20,17 @@ from taut.inverse._tangents import Direction, push_step
 from taut.inverse._tape import Record, record_step
 from taut.inverse.result import ACCURACY, Gradient, check_differentiable
 from taut.inverse.tableaux import HISTORY, Evaluation, find_kind
-from taut.inverse.targets import change_system, check_targets, read_value, split_name
+from taut.inverse.targets import (
+    OF_CONTACT,
+    change_system,
+    check_targets,
+    read_value,
+    split_name,
+)
 from taut.run.simulate import Simulation
 from taut.step.adaptive import Adaptive
 from taut.step.integrator import Integrator
+from taut.system.contact import CONTACT_NAME
 from taut.system.system import System
 from taut.system.workspace import workspace_for
 
@@ -53,6 +60,7 @@ def make_direction(system: System, name: str, unit: Float) -> tuple[Direction, V
         for group in system._groups()
         for law, placed in group.items()
     }
+    packed[CONTACT_NAME] = np.zeros(2)
     mass, alpha, beta = np.zeros(system.n), 0.0, 0.0
     first: Vectors = {"q": np.zeros((system.n, 3)), "v": np.zeros((system.n, 3))}
     if name == "mass":
@@ -67,6 +75,8 @@ def make_direction(system: System, name: str, unit: Float) -> tuple[Direction, V
                     )
     elif name in ("pose", "velocity"):
         first["q" if name == "pose" else "v"] = system._projector.project(np.array(unit))
+    elif name in OF_CONTACT:
+        packed[CONTACT_NAME][OF_CONTACT.index(name)] = float(unit)
     elif name == "rayleigh.alpha":
         alpha = float(unit)
     elif name == "rayleigh.beta":

@@ -4,6 +4,8 @@ law.parameter      a parameter of a law, by the name of the law in the system, i
                    which it was given: one number, or one for each element. Rest values that are
                    measured are per element
 rayleigh.alpha, rayleigh.beta
+contact.k, contact.range
+                   stiffness and range of contact; chosen ones count as given
 mass               masses of the particles, (n,); laws that take them, such as gravity, included
 pose, velocity     initial positions and velocities, (n, 3); fixed points included
 points             rest positions, (n, 3), through the rest values that are measured on them
@@ -14,6 +16,7 @@ h                  lengths of the steps, (steps,)
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +26,7 @@ from taut.errors import ModelError, did_you_mean
 from taut.system.system import System
 
 OF_THE_SYSTEM = ("mass", "pose", "velocity", "points", "paths", "h")
+OF_CONTACT = ("contact.k", "contact.range")
 RAYLEIGH = ("rayleigh.alpha", "rayleigh.beta")
 
 
@@ -45,6 +49,7 @@ def list_targets(system: System) -> list[str]:
     """Return the names of all parameters of laws that do not depend on time, and of the system."""
     names = [f"{law}.{parameter}" for law, placed in laws_by_name(system).items()
              for parameter in placed.parameters.constant]  # fmt: skip
+    names += OF_CONTACT if system.contact is not None else ()
     return [*names, *(RAYLEIGH if system._rayleigh is not None else ()), *OF_THE_SYSTEM]
 
 
@@ -70,6 +75,12 @@ def _check_parameter(system: System, name: Any) -> None:
         if system._rayleigh is None:
             raise ModelError(f"'{name}': the system has no Rayleigh damping")
         return
+    if str(name).startswith("contact.") and system.contact is not None:
+        if name not in OF_CONTACT:
+            raise ModelError(
+                f"'{name}' is not differentiated by; of contact, {' and '.join(OF_CONTACT)} are"
+            )
+        return
     law, parameter = split_name(system, name)
     parameters = laws_by_name(system)[law].parameters
     if parameter in parameters.time_dependent:
@@ -88,6 +99,8 @@ def read_value(system: System, name: str) -> Float:
     if name in RAYLEIGH:
         assert system._rayleigh is not None
         return np.asarray(getattr(system._rayleigh, name.rpartition(".")[2]))
+    if name in OF_CONTACT and system.contact is not None:
+        return np.asarray(getattr(system.contact, name.rpartition(".")[2]), dtype=np.float64)
     if name in OF_THE_SYSTEM:
         raise ModelError(f"'{name}' has no single value")
     law, parameter = split_name(system, name)
@@ -110,6 +123,9 @@ def change_system(system: System, values: Mapping[str, Any]) -> System:
             changes[name] = value[:, :2] if name == "points" and system.flat else value
         elif name in RAYLEIGH:
             of_laws.setdefault("rayleigh", {})[name.rpartition(".")[2]] = float(value)
+        elif name in OF_CONTACT and system.contact is not None:
+            contact = changes.get("contact", system.contact)
+            changes["contact"] = replace(contact, **{name.rpartition(".")[2]: float(value)})
         elif name in OF_THE_SYSTEM:
             raise ModelError(f"'{name}' cannot be changed by value")
         else:
