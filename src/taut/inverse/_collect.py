@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 
 from taut.arrays import Float, Int
-from taut.errors import ModelError
 from taut.formula.products import make_pull
-from taut.formula.trace import trace_measure
 from taut.inverse._moment import PathSums
 from taut.inverse._part import Sums
-from taut.inverse.targets import OF_CONTACT, laws_by_name, split_name
+from taut.inverse.targets import (
+    OF_CONTACT,
+    find_held_at_start,
+    laws_by_name,
+    list_measures,
+    split_name,
+)
 from taut.system.system import SCRIPT_START, System
 
 
@@ -107,25 +111,14 @@ def _by_mass(system: System, sums: Sums) -> Float:
 def _by_points(system: System, sums: Sums) -> Float:
     """Return the gradient through rest values that are measured on the rest shape, (n, 3)."""
     total = np.zeros((system.n, 3))
-    for name, placed in laws_by_name(system).items():
-        for parameter, measure in placed.law.rest.items():
-            if placed.bound.parameters.get(parameter) is not None:
-                continue
-            bar = by_parameter(system, sums, name, parameter).reshape(len(placed.elements), -1)
-            roots, _ = trace_measure(f"'{placed.law.name}', '{parameter}'", measure,
-                                     placed.particles)  # fmt: skip
-            graph = roots[0].graph
-            if any(node.op == "total" for node in graph.nodes):
-                raise ModelError(
-                    f"'points': the rest value '{name}.{parameter}' is a total over all elements, "
-                    "which is not differentiated; leave out 'points', or give the value"
-                )
-            x = [graph.symbol("x", p, k) for p in range(placed.particles) for k in range(3)]
-            corners = system.rest[placed.elements]
-            slopes = make_pull(roots, {"x": x}).run({"x": corners, "z": bar}, len(bar))["x"]
-            for k in range(3):
-                part = np.ascontiguousarray(slopes[:, k::3]).ravel()
-                total[:, k] += np.bincount(placed.elements.ravel(), part, minlength=system.n)
+    for name, parameter, roots, x in list_measures(system):
+        elements = laws_by_name(system)[name].elements
+        bar = by_parameter(system, sums, name, parameter).reshape(len(elements), -1)
+        corners = system.rest[elements]
+        slopes = make_pull(roots, {"x": x}).run({"x": corners, "z": bar}, len(bar))["x"]
+        for k in range(3):
+            part = np.ascontiguousarray(slopes[:, k::3]).ravel()
+            total[:, k] += np.bincount(elements.ravel(), part, minlength=system.n)
     return total
 
 
@@ -134,18 +127,9 @@ def _by_pose(system: System, found: SweepResult) -> Float:
     free = system._projector.project(found.q)
     total = found.q - free
     total = total + (found.paths.total - system._projector.project(found.paths.total))
-    held_at_start = np.zeros(system.n, dtype=bool)
-    held_at_start[system.fixed] = True
-    elsewhere = np.zeros(system.n, dtype=bool)
-    for constraint in system.constraints:
-        own = constraint.indices(system.n)
-        placed = constraint.through is not None or constraint.path is not None
-        placed = placed or constraint.path_from is not None
-        (elsewhere if placed else held_at_start)[own] = True
-    moves = held_at_start & ~elsewhere
     if system.flat:
         total[:, 2] = 0.0
-    return free + np.where(moves[:, None], total, 0.0)
+    return free + np.where(find_held_at_start(system)[:, None], total, 0.0)
 
 
 def _by_paths(system: System, found: SweepResult) -> PathGradient:

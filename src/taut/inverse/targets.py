@@ -15,14 +15,16 @@ h                  lengths of the steps, (steps,)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from taut.arrays import Float
+from taut.arrays import Float, Mask
 from taut.errors import ModelError, did_you_mean
+from taut.formula.expression import Expr
+from taut.formula.trace import trace_measure
 from taut.system.system import System
 
 OF_THE_SYSTEM = ("mass", "pose", "velocity", "points", "paths", "h")
@@ -152,3 +154,37 @@ def _change_rayleigh(system: System, entry: Any, values: Mapping[str, float] | N
     if sum(not hasattr(d, "law") for d in system.damping) > 1:
         raise ModelError("Rayleigh damping is given more than once; add its coefficients up")
     return type(entry)(values.get("alpha", entry.alpha), values.get("beta", entry.beta))
+
+
+def list_measures(system: System) -> Iterator[tuple[str, str, list[Expr], list[Expr]]]:
+    """Yield law, parameter, expressions and symbols of the positions of every measured rest value.
+
+    Those that were given as numbers do not depend on the rest shape.
+    """
+    for name, placed in laws_by_name(system).items():
+        for parameter, measure in placed.law.rest.items():
+            if placed.bound.parameters.get(parameter) is not None:
+                continue
+            what = f"'{placed.law.name}', '{parameter}'"
+            roots, _ = trace_measure(what, measure, placed.particles)
+            graph = roots[0].graph
+            if any(node.op == "total" for node in graph.nodes):
+                raise ModelError(
+                    f"'points': the rest value '{name}.{parameter}' is a total over all elements, "
+                    "which is not differentiated; leave out 'points', or give the value"
+                )
+            x = [graph.symbol("x", p, k) for p in range(placed.particles) for k in range(3)]
+            yield name, parameter, list(roots), x
+
+
+def find_held_at_start(system: System) -> Mask:
+    """Return which particles are held where they start, and so move with the pose, (n,)."""
+    held_at_start = np.zeros(system.n, dtype=bool)
+    held_at_start[system.fixed] = True
+    elsewhere = np.zeros(system.n, dtype=bool)
+    for constraint in system.constraints:
+        own = constraint.indices(system.n)
+        placed = constraint.through is not None or constraint.path is not None
+        placed = placed or constraint.path_from is not None
+        (elsewhere if placed else held_at_start)[own] = True
+    return held_at_start & ~elsewhere
