@@ -20,7 +20,7 @@ from taut.inverse.result import ACCURACY
 from taut.inverse.sensitivity import make_direction
 from taut.inverse.targets import change_system, read_value
 from taut.optimise.tolerance import Tolerance
-from taut.statics.equilibrium import equilibrium
+from taut.statics.equilibrium import Equilibrium, equilibrium
 from taut.statics.modes import modes
 from taut.system.state import State
 from taut.system.system import System
@@ -46,8 +46,28 @@ def _differentiate_rest(
     return changes, directions
 
 
+class _AtRest:
+    """What experiments at rest share: their data, and where the last equilibrium was."""
+
+    system: System
+    start: State | None
+    _data: Float
+
+    @property
+    def data(self) -> Float:
+        """The data, (m,), without what was not observed."""
+        return self._data[np.isfinite(self._data)]
+
+    def _find_rest(self, values: Mapping[str, Any]) -> tuple[System, Equilibrium]:
+        """Return the model with other parameters, and its equilibrium."""
+        system = change_system(self.system, values)
+        rest = equilibrium(system, self.start, tolerance=_STATIC)
+        self.start = rest.state  # the next parameters are close to these
+        return system, rest
+
+
 @dataclass(eq=False)
-class Shape:
+class Shape(_AtRest):
     """Points observed at rest: a static shape, or deflections under known loads.
 
     system : the model under its loads
@@ -63,18 +83,11 @@ class Shape:
     def __post_init__(self) -> None:
         self._observed = find_particles(self.system, self.particles)
         self._data = read_data("positions", self.positions, (len(self._observed), 3))
-        self.start: State | None = self.system.initial_state()
-
-    @property
-    def data(self) -> Float:
-        """The data, (m,), without what was not observed."""
-        return self._data[np.isfinite(self._data)]
+        self.start = self.system.initial_state()
 
     def predict(self, values: Mapping[str, Any]) -> tuple[Float, Float]:
         """Return prediction - data [m] and its derivatives."""
-        system = change_system(self.system, values)
-        rest = equilibrium(system, self.start, tolerance=_STATIC)
-        self.start = rest.state  # the next parameters are close to these
+        system, rest = self._find_rest(values)
         point = StaticPoint(system, rest.state, 1.0, ACCURACY)
         q, seen = np.array(rest.state.q), np.isfinite(self._data)
         changes, _ = _differentiate_rest(point, values)
@@ -83,7 +96,7 @@ class Shape:
 
 
 @dataclass(eq=False)
-class Forces:
+class Forces(_AtRest):
     """Forces of members observed at rest [N], tension positive.
 
     system : the model under its loads
@@ -112,12 +125,7 @@ class Forces:
         if not np.isin(self._observed, every).all():
             raise ModelError(f"elements of '{self.law}' must be from 0 to {every[-1]}")
         self._data = read_data("forces", self.forces, (len(self._observed),))
-        self.start: State | None = self.system.initial_state()
-
-    @property
-    def data(self) -> Float:
-        """The data, (m,), without what was not observed."""
-        return self._data[np.isfinite(self._data)]
+        self.start = self.system.initial_state()
 
     def predict(self, values: Mapping[str, Any]) -> tuple[Float, Float]:
         """Return prediction - data [N] and its derivatives.
@@ -125,9 +133,7 @@ class Forces:
         N = u·∂V/∂x₁ with u the direction of a member: its change is u·d(∂V/∂x₁), since u keeps its
         length and ∂V/∂x₁ is along it.
         """
-        system = change_system(self.system, values)
-        rest = equilibrium(system, self.start, tolerance=_STATIC)
-        self.start = rest.state
+        system, rest = self._find_rest(values)
         point = StaticPoint(system, rest.state, 1.0, ACCURACY)
         q, t = np.array(rest.state.q), rest.state.t
         part = next(part for part in point.forces.parts_of_energy if part.name == self.law)
@@ -149,7 +155,7 @@ class Forces:
 
 
 @dataclass(eq=False)
-class Frequencies:
+class Frequencies(_AtRest):
     """Natural frequencies observed about the equilibrium of a model.
 
     system : the model
@@ -166,18 +172,11 @@ class Frequencies:
         self._data = np.array(self.omega, dtype=np.float64)
         if self._data.ndim != 1 or not len(self._data):
             raise ModelError(f"omega must be a list of frequencies, got {self.omega!r}")
-        self.start: State | None = self.system.initial_state()
-
-    @property
-    def data(self) -> Float:
-        """The data, (m,), without what was not observed."""
-        return self._data[np.isfinite(self._data)]
+        self.start = self.system.initial_state()
 
     def predict(self, values: Mapping[str, Any]) -> tuple[Float, Float]:
         """Return prediction - data [rad/s] and its derivatives."""
-        system = change_system(self.system, values)
-        rest = equilibrium(system, self.start, tolerance=_STATIC)
-        self.start = rest.state
+        system, rest = self._find_rest(values)
         count = len(self._data) + 6  # rigid motions of a free body do not vibrate
         found = modes(system, rest.state, n=count)
         vibrating = np.flatnonzero(found.omega > 0.0)[: len(self._data)]
