@@ -49,7 +49,7 @@ EXAMPLES = {
         "taut export runs/cloth-1 -o cloth.glb --start 0.5 --frames 60",
     ),
     "fit": ("taut fit study.toml --plot fit.svg",),
-    "sagfree": ("taut sagfree cloth", "taut sagfree my.toml -o rest.npz"),
+    "sagfree": ("taut sagfree cloth", "taut sagfree my.toml -o still.toml"),
     "validate": ("taut validate", "taut validate --filter pendulum --json"),
     "bench": ("taut bench", "taut bench implicit --json", "taut bench --reliability --quick"),
     "info": ("taut info", "taut info --clear-cache"),

@@ -13,7 +13,7 @@ One file per table; each holds the schema (pydantic) and the function that build
 - `_body`: [[body]], its mass, pose and velocity
 - `_mesh`: mesh and render; `_material`: material; `_law`: [[law]] and [[body.law]]
 - `_hold`: [[body.hold]]; `_joint`: [[stitch]] and [[attach]]; `_contact`: [contact]
-- `_obstacle`: the key `obstacle` of [[body]]
+- `_obstacle`: the key `obstacle` of [[body]]; `_rest`: [[rest]]
 - `_integrator`: [time], [integrator] and [output]
 
 Values that several tables have:
@@ -34,6 +34,7 @@ from taut.scene._any_mesh import of_mesh
 from taut.scene._body import Part
 from taut.scene._estimate import Estimate, estimate, foresee
 from taut.scene._loading import load, names, new, why
+from taut.scene._rest import write_rest_values
 from taut.scene._scene import Scene, read_text, schema
 from taut.scene._scene_file import Built
 from taut.scene.toml import override
@@ -53,4 +54,5 @@ __all__ = [
     "read_text",
     "schema",
     "why",
+    "write_rest_values",
 ]
