@@ -24,7 +24,9 @@ _STUDIES_FOLDER = Path("studies")  # where studies go if the user names no folde
 
 Workers = Annotated[
     int | None,
-    typer.Option(min=1, metavar="N", help="Worker processes on this machine (default: one a core)."),
+    typer.Option(
+        min=1, metavar="N", help="Worker processes on this machine (default: one a core)."
+    ),
 ]
 Scheduler = Annotated[
     str | None,
@@ -63,7 +65,9 @@ def sweep(
         Path | None,
         typer.Option("--output", "-o", help="Folder of the study (default: studies/NAME-1, -2 …)."),
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the samples (default: 0).")] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the samples (default: 0).")
+    ] = None,
     keep_frames: Annotated[
         bool, typer.Option("--keep-frames", help="Keep the run folder of every run.")
     ] = False,
@@ -235,7 +239,9 @@ def _conclude(study: Study, folder: Path, *, quiet: bool, as_json: bool) -> None
                 print(study.indices())
             except ModelError as error:
                 print(f"no Sobol indices: {error}")
-        print(f"{folder}: {len(study)} of {study.runs} runs done, {study.failed} failed; results.csv")
+        print(
+            f"{folder}: {len(study)} of {study.runs} runs done, {study.failed} failed; results.csv"
+        )
     if not study.finished:
         if not quiet and not as_json:
             print(f"taut resume {folder} does what is missing")

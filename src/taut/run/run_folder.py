@@ -88,7 +88,9 @@ def lock_run(folder: Path, file: str = LOCK) -> Iterator[None]:
         try:
             lock.acquire(timeout=0)
         except Timeout as error:
-            raise RunError(f"{folder}: another process is writing this {Path(file).stem}") from error
+            raise RunError(
+                f"{folder}: another process is writing this {Path(file).stem}"
+            ) from error
         except NotImplementedError as error:
             raise RunError(
                 f"{folder}: cannot write {file}: the file system has no locks"

@@ -163,11 +163,12 @@ def _do(job: Job, files: str | None, result: JobResult) -> None:
         )
     numbers = found if isinstance(found, Mapping) else {"result": found}
     for name, value in numbers.items():
-        if not np.isscalar(value) or not np.isreal(value) or not np.isfinite(value):
+        number = np.asarray(value)
+        if number.ndim or number.dtype.kind not in "biuf" or not np.isfinite(number):
             raise ModelError(f"the function must return finite numbers, got {name} = {value!r}")
         if name in job.parameters:
             raise ModelError(f"the result '{name}' has the name of a parameter")
-        result.measures[str(name)] = float(value)
+        result.measures[str(name)] = float(number)
 
 
 def load_scene(

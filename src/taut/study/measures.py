@@ -13,7 +13,7 @@ are those of `quantities`, at the end of the run; names in quotes are parameters
     frequency(number)                [Hz], from the first to the last time at which it rises
                                      through its mean, interpolated linearly
 
-Two numbers are equal, in a comparison, if they differ by at most 1e-9 of the largest on either side.
+In a comparison, numbers are equal that differ by at most 1e-9 of the largest on either side.
 """
 
 from __future__ import annotations
@@ -187,7 +187,9 @@ class Measure:
     def _call(self, node: Call, now: Quantities) -> Float:
         word, arguments = node.word, node.arguments
         if word in OVER_TIME:
-            return np.array(summarise(word, np.array(self.times), np.array(self._series[node.start])))
+            return np.array(
+                summarise(word, np.array(self.times), np.array(self._series[node.start]))
+            )
         if word == "where":
             values, mask = self._value(arguments[1], now), self._mask(arguments[0], now)
             if np.shape(values) != mask.shape:
@@ -208,14 +210,14 @@ class Measure:
             return np.array(now.stored[law])
         if word == "points":
             raise make_error(self.text, node.start, "points is a selection; use it in where")
-        values = [self._value(argument, now) for argument in arguments]
+        operands = [self._value(argument, now) for argument in arguments]
         if word == "hypot":
-            return np.asarray(np.sqrt(sum(np.square(value) for value in values)))
+            return np.asarray(np.sqrt(sum(np.square(operand) for operand in operands)))
         if word in _OVERALL:
-            if not np.size(values[0]):
+            if not np.size(operands[0]):
                 raise make_error(self.text, node.start, f"{word} of no values: there are none")
-            return np.asarray(_OVERALL[word](values[0]))
-        return np.asarray(_ELEMENTWISE[word](values[0]))
+            return np.asarray(_OVERALL[word](operands[0]))
+        return np.asarray(_ELEMENTWISE[word](operands[0]))
 
     def _mask(self, node: Node, now: Quantities) -> Mask:
         """Return which particles a selection takes, (n,)."""

@@ -93,9 +93,7 @@ def make_design(samples: Samples, parameters: Mapping[str, Values], seed: int) -
     blocks = len(kinds) + 2 if samples.kind == "saltelli" else 1
     _check_size(samples.count * blocks)
     units = _draw(samples, len(kinds), seed)
-    return [
-        [values.at(float(u)) for values, u in zip(kinds, row, strict=True)] for row in units
-    ]
+    return [[values.at(float(u)) for values, u in zip(kinds, row, strict=True)] for row in units]
 
 
 def _make_grid(parameters: Mapping[str, Values]) -> list[list[Any]]:

@@ -25,6 +25,7 @@ from taut.errors import ModelError
 from taut.tables import Table, format_table
 
 _RESAMPLES = 1000  # bootstrap samples: the error of the error is about 2%
+_ROUNDING = 1e-12  # deviations, relative to the values, that are no influence
 _MIN_POINTS = 8  # fewer base points say nothing
 
 
@@ -91,7 +92,7 @@ def _estimate(blocks: Float) -> tuple[Float, Float]:
     centred = blocks - blocks[:2].mean()
     a, b, mixed = centred[0], centred[1], centred[2:]
     variance = np.mean(centred[:2] ** 2)
-    if variance == 0.0:  # nothing has an influence
+    if variance <= (_ROUNDING * np.max(np.abs(blocks))) ** 2:  # nothing has an influence
         return np.zeros(len(mixed)), np.zeros(len(mixed))
     first = np.mean(b * (mixed - a), axis=1) / variance
     total = np.mean((a - mixed) ** 2, axis=1) / (2.0 * variance)

@@ -88,7 +88,9 @@ def read_study_file(path: Path) -> tuple[StudyFile, str]:
         return found, found.scene
     scene = path.parent / found.scene
     if not scene.resolve().is_relative_to(path.parent.resolve()):
-        raise SceneError([f"scene: {found.scene} must be inside the folder of the study"], path=path)
+        raise SceneError(
+            [f"scene: {found.scene} must be inside the folder of the study"], path=path
+        )
     return found, str(scene)
 
 

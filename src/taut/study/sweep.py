@@ -134,9 +134,7 @@ def resume_study(
             "with taut.sweep(…, resume=True)"
         )
     plan = Plan(description, study_folder.read_files(path, description), allow_code=allow_code)
-    return carry_out(
-        plan, path, resume=True, workers=workers, client=client, tell=tell, stop=stop
-    )
+    return carry_out(plan, path, resume=True, workers=workers, client=client, tell=tell, stop=stop)
 
 
 def carry_out(

@@ -1,11 +1,11 @@
 """What a parameter of a study may be: a list of values, or a range.
 
-    100, 200, 400        a list; also of words and file names, and of TOML values such as [0, 1, 0]
-    1..20                the whole numbers from 1 to 20
-    100:1000:5           five values from 100 to 1000, equally spaced
-    100:1000:5:log       … with equal ratios
-    100:1000             any number from 100 to 1000, for samples that are not a grid
-    100:1000:log         … with equal probability in each decade
+100, 200, 400        a list; also of words and file names, and of TOML values such as [0, 1, 0]
+1..20                the whole numbers from 1 to 20
+100:1000:5           five values from 100 to 1000, equally spaced
+100:1000:5:log       … with equal ratios
+100:1000             any number from 100 to 1000, for samples that are not a grid
+100:1000:log         … with equal probability in each decade
 """
 
 from __future__ import annotations
