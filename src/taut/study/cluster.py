@@ -28,6 +28,7 @@ from taut.study.plan import write_files
 
 _POLL = 0.2  # seconds between two looks at signals and at the connection
 _RECOUNT = 2.0  # seconds between two counts of the workers
+_MAX_STARTS = 3  # attempts to start the workers
 _MAX_SILENCE = 10.0  # seconds without a scheduler after which the study ends
 _JOBS_PER_THREAD = 2  # one under way and one that waits, so that no worker is idle
 
@@ -45,20 +46,28 @@ def local_client(workers: int | None) -> Iterator[Any]:
     count = CPU_COUNT if workers is None else workers
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         raise ModelError(f"workers must be a positive whole number, got {workers!r}")
-    with (
-        distributed.LocalCluster(
-            n_workers=count,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            security=distributed.Security.temporary(),
-            env={"NUMBA_NUM_THREADS": "1"},
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with _start_cluster(distributed, count) as cluster, distributed.Client(cluster) as client:
         yield client
+
+
+def _start_cluster(distributed: Any, workers: int) -> Any:
+    """Start a scheduler and workers; again, if a worker dies before it is ready."""
+    for attempt in range(1, _MAX_STARTS + 1):
+        try:
+            return distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
+                security=distributed.Security.temporary(),
+                env={"NUMBA_NUM_THREADS": "1"},
+                silence_logs=logging.CRITICAL,
+            )
+        except (RuntimeError, OSError) as error:
+            if attempt == _MAX_STARTS:
+                raise RunError(f"the workers cannot be started: {error}") from error
+    raise AssertionError("the last attempt returns or raises")
 
 
 @contextmanager

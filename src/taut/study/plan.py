@@ -147,6 +147,10 @@ def check_first_run(plan: Plan) -> None:
                 ).build()
             except NotConverged:  # when contact is untangled; it will be a row of the table
                 continue
+            except SceneError as error:
+                problems = [text.replace(f"{folder}/", "") for text in error.problems]
+                first = first or SceneError(problems)
+                continue
             except TautError as error:
                 first = first or error
                 continue
