@@ -45,7 +45,7 @@ def test_a_scheduler_and_two_workers_that_run_already(tmp_path):
 
     (tmp_path / "one.obj").write_text("v 0 0 0\nv 1 0 0\nl 1 2\n")
     (tmp_path / "two.obj").write_text("v 0 0 0\nv 2 0 0\nl 1 2\n")
-    words = ["sweep", tmp_path / "one.obj", "--vary", "body.one.mesh.file=one.obj,two.obj"]
+    words = ["sweep", tmp_path / "one.obj", "--vary", "body.body.mesh.file=one.obj,two.obj"]
     words += ["--area", "1e-4", "--young", "1e6", "--density", "1000", "--set", "time.duration=0.1"]
     words += ["--measure", "mass=sum(mass)", "--json"]
     cluster = Cluster()

@@ -62,6 +62,7 @@ def _start_cluster(distributed: Any, workers: int) -> Any:
                 dashboard_address="127.0.0.1:0",
                 security=distributed.Security.temporary(),
                 env={"NUMBA_NUM_THREADS": "1"},
+                preload=["taut.study.worker_signals"],
                 silence_logs=logging.CRITICAL,
             )
         except (RuntimeError, OSError) as error:
