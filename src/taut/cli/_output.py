@@ -141,7 +141,7 @@ def plot(
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Plot the energies of a run, the convergence of its solver, or a study."""
+    """Plot the energies or convergence of a run, or a study."""
     from taut.errors import ModelError, did_you_mean
     from taut.run.open_run import open_run
     from taut.show import plot as plots

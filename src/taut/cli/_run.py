@@ -83,7 +83,7 @@ def resume(
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Continue an interrupted run or study; the results are bit-identical."""
+    """Continue an interrupted run or study, bit-identically."""
     from taut.run.open_run import open_run
     from taut.run.record import resume as resume_run
     from taut.run.run_folder import SCENE, check_inputs_unchanged

@@ -83,9 +83,9 @@ def sweep(
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Run a scene for many values of its parameters, on many processes.
+    """Run a scene for many values of its parameters.
 
-    The table results.csv has one row a run. Ctrl-C stops; `taut resume` does what is missing.
+    The runs go to many processes. The table results.csv has one row a run. Ctrl-C stops; `taut resume` does what is missing.
     """
     from taut.errors import SceneError
     from taut.scene import load, override
