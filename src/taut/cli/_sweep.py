@@ -85,7 +85,8 @@ def sweep(
 ) -> None:
     """Run a scene for many values of its parameters.
 
-    The runs go to many processes. The table results.csv has one row a run. Ctrl-C stops; `taut resume` does what is missing.
+    The runs go to many processes, and the table results.csv has one row for each. Ctrl-C stops;
+    `taut resume` does what is missing.
     """
     from taut.errors import SceneError
     from taut.scene import load, override
