@@ -38,7 +38,10 @@ AllowCode = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 RunFolder = Annotated[
-    Path, typer.Argument(metavar="DIR", exists=True, file_okay=False, help="The folder of a run.")
+    Path,
+    typer.Argument(
+        metavar="DIR", exists=True, file_okay=False, help="The folder of a run or study."
+    ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 

@@ -16,6 +16,7 @@ import typer
 
 from taut.cli import _options as options
 from taut.cli._help import INTERRUPTED
+from taut.cli._sweep import Scheduler, Workers, resume_sweep
 from taut.errors import escape_unprintable
 
 if TYPE_CHECKING:
@@ -77,19 +78,32 @@ def run(
 def resume(
     folder: options.RunFolder,
     allow_code: options.AllowCode = False,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Continue an interrupted run or fit, to the same bits."""
+    """Continue an interrupted run, fit or study, to the same bits."""
     from taut.cli._inverse import resume_fit
     from taut.inverse.journal import HEADER
     from taut.run.open_run import open_run
     from taut.run.record import resume as resume_run
     from taut.run.run_folder import SCENE, check_inputs_unchanged
     from taut.scene import read_text
+    from taut.study.study_folder import has_study
 
     if (folder / HEADER).exists():
         resume_fit(folder, allow_code=allow_code, quiet=quiet, as_json=as_json)
+        return
+    if has_study(folder):
+        resume_sweep(
+            folder,
+            workers=workers,
+            scheduler=scheduler,
+            allow_code=allow_code,
+            quiet=quiet,
+            as_json=as_json,
+        )
         return
     with open_run(folder) as opened:
         if opened.finished:

@@ -21,6 +21,7 @@ Values that several tables have:
 - `_parameter`: numbers, lists, expressions, tables over time: where a TOML value becomes a number
 - `_elements`: the keys `on` and `where`; `expression`: expressions of position and time
 - `_limits`: limits, field types and the point budget; `_files`: the files that a scene names
+- `_bundle`: a scene with its files in memory
 
 Reading and errors:
 
@@ -32,6 +33,7 @@ Reading and errors:
 
 from taut.scene._any_mesh import of_mesh
 from taut.scene._body import Part
+from taut.scene._bundle import Bundle, bundle
 from taut.scene._estimate import Estimate, estimate, foresee
 from taut.scene._loading import load, names, new, why
 from taut.scene._rest import write_rest_values
@@ -41,9 +43,11 @@ from taut.scene.toml import override
 
 __all__ = [
     "Built",
+    "Bundle",
     "Estimate",
     "Part",
     "Scene",
+    "bundle",
     "estimate",
     "foresee",
     "load",
