@@ -11,9 +11,9 @@ from taut.collision.intersections import find_intersections
 GROUND = [([0, 0, 0], [0, 1, 0])]
 
 
-@pytest.mark.parametrize("seed", [8, 17, 18])
+@pytest.mark.parametrize("seed", [0, 7])
 def test_drops_that_used_to_jam(seed):
-    """A pair with a tiny gap once held up everything else: 10,000 iterations were not enough."""
+    """Without damping a pair with a tiny gap holds up all else: 1,500 iterations are not enough."""
     run = drop(seed)
     assert run.outcome == "free"
     assert max(run.iterations) < 500
