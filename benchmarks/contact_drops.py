@@ -26,6 +26,7 @@ from taut import laws
 from taut.arrays import Float, Int
 from taut.collision.intersections import find_intersections
 from taut.system.workspace import workspace_for
+from taut.watch import watching
 
 MIN_STEPS, MAX_STEPS = 12, 50  # as many as all bodies need to reach each other, and then ten
 LONGEST = 60.0  # seconds of processor time of a run
@@ -205,14 +206,26 @@ class Drop:
     seconds: float = 0.0
 
 
+class TooSlow(Exception):
+    """A run has taken more than `LONGEST` seconds of processor time."""
+
+
 def drop(seed: int) -> Drop:
     """Run one of the drops."""
     system, h, steps, words = build(seed)
     touching, integrator = system.contact.primitives, taut.ImplicitEuler()
     state, start, run = system.initial_state(), time.process_time(), Drop(words)
+
+    def limit_time(work: object) -> None:
+        if time.process_time() - start > LONGEST:
+            raise TooSlow
+
     for _ in range(steps):
         try:
-            state, report = integrator.step(system, state, h)
+            with watching(limit_time):
+                state, report = integrator.step(system, state, h)
+        except TooSlow:
+            run.outcome = "too slow"
         except taut.TautError as error:
             run.outcome = f"{type(error).__name__}: {str(error)[-90:]}"
         else:
@@ -228,9 +241,6 @@ def drop(seed: int) -> Drop:
                 run.outcome = "BELOW GROUND"
         run.seconds = time.process_time() - start
         if run.outcome not in ("free", "apart"):
-            return run
-        if run.seconds > LONGEST:
-            run.outcome = "too slow"
             return run
     return run
 

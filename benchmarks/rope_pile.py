@@ -115,7 +115,7 @@ def kill_and_resume(until: float, kills: int, seed: int) -> bool:
                     child.kill()
                     done += 1
         with open_run(folder) as ended:
-            same = digest(ended.state) == digest(whole.state)
+            same = digest(ended.state()) == digest(whole.state)
     print(f"killed {done} times; the last state has {'the same' if same else 'OTHER'} bits")
     return same
 

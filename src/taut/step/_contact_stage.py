@@ -13,7 +13,7 @@ from taut.errors import NotConverged, SingularState
 from taut.linalg.blocks import row_norms
 from taut.optimise.descent import Descent, Point
 from taut.optimise.tolerance import Tolerance
-from taut.step._objective import ImplicitObjective, StageStart
+from taut.step._objective import ImplicitObjective, Prediction, StageStart
 from taut.step.step_result import StepResult
 from taut.system.contact_friction import Friction
 from taut.system.state import State
@@ -29,8 +29,9 @@ _LOWERING = 0.1  # … by this factor, each time …
 _LOOSE = Tolerance(relative=0.1)  # … after a minimisation to this tolerance.
 # How much of the free way an obstacle goes at once: gaps that it closes keep more than half
 _PUSH_PART = 0.5
-# How far scripted particles may be from a rigid motion, in units of their size
-_RIGID = 1e-9
+
+# Obstacles that are thinner than this part of their size count as flat
+_FLAT = 1e-6
 
 Minimise = Callable[[ImplicitObjective, Point, Tolerance], Descent]
 """Minimises an objective from a point to a tolerance."""
@@ -57,18 +58,15 @@ def push_bodies(
             return y
         target = y
         if attempt == 0:
-            # As if everything were fixed to the obstacle, if there is but one motion
-            along = _move_along(workspace, here, prediction.positions(y) - here)
-            if along is not None:
-                carried_y = workspace.project(along - prediction.q)
-                way = prediction.positions(carried_y) - here
-                if search.find_free_part(here, way) == 1.0 and search.has_energy(here + way):
+            # As if everything were fixed to the obstacle; or as fast as it already moves: what an
+            # obstacle carries along goes at once with it.
+            for carried_y in (_carry_along(workspace, prediction, y, here), np.zeros_like(y)):
+                carried = prediction.positions(carried_y) - here
+                carried_part = search.find_free_part(here, carried)
+                if carried_part == 1.0 and search.has_energy(here + carried):
                     return carried_y
-            # What an obstacle carries along moves as fast as it does: both go at once.
-            carried = prediction.positions(np.zeros_like(y)) - here
-            carried_part = search.find_free_part(here, carried)
-            if carried_part > part:
-                move, part, target = carried, carried_part, np.zeros_like(y)
+                if carried_part > part:
+                    move, part, target = carried, carried_part, carried_y
         descent = None
         while descent is None and part > _MIN_PUSH:
             part *= _PUSH_PART
@@ -128,28 +126,29 @@ def descend(
     return descent
 
 
-def _move_along(workspace: Workspace, x: Float, move: Float) -> Float | None:
-    """Return where particles at x [m] would be if all moved rigidly with the scripted ones.
+def _carry_along(workspace: Workspace, prediction: Prediction, y: Float, x: Float) -> Float:
+    """Return y [m], (n, 3), if all particles moved from x [m], (n, 3), with the scripted ones.
 
-    move : of the scripted particles [m], (n, 3). None if these do not move as one rigid body.
-    The least squares of Kabsch (1976). Straight ways to there are affine in between: nothing meets.
+    By the rigid motion nearest to theirs, in the sense of least squares (Kabsch 1976), and then the
+    nearest linear map. If theirs is affine, so are straight ways in between, and nothing meets but
+    what is thick.
     """
+    move = prediction.positions(y) - x
     scripted = [particles for particles, _ in workspace.system._projector.scripts]
     moving = np.concatenate([np.empty(0, dtype=np.int64), *scripted])
     moving = moving[move[moving].any(axis=1)]
     if not len(moving):
-        return None
+        return y
     centre = x[moving].mean(axis=0)
     before, after = x[moving] - centre, x[moving] + move[moving] - centre
     shift = after.mean(axis=0)
     left, _, right = np.linalg.svd(before.T @ (after - shift))
     sign = np.sign(np.linalg.det(left @ right))
     rotation = left @ np.diag([1.0, 1.0, sign]) @ right
-    size = float(np.abs(before).max()) + float(np.abs(after).max())
-    if not np.abs(before @ rotation + shift - after).max() <= _RIGID * size:
-        return None
-    moved: Float = (x - centre) @ rotation + shift + centre
-    return moved
+    # What is left, as where an obstacle grows, by a linear map; it is zero across a flat obstacle.
+    stretch = np.linalg.pinv(before, rcond=_FLAT) @ (after - shift - before @ rotation)
+    moved: Float = (x - centre) @ (rotation + stretch) + shift + centre
+    return workspace.project(moved - prediction.q)
 
 
 def book_contact(
