@@ -140,7 +140,7 @@ def approach(bodies: Bodies, h: float, **contact: float) -> bool:
     alone = taut.System(x, mass=1.0, fixed=fixed, contact=taut.contact(*bodies.surfaces, **contact))
     longest, flown = 1.0 / np.sqrt((v * v).sum(axis=1).max()), 0.0
     search = workspace_for(alone).contact_search
-    while search.find_least_gap(x + flown * v) > 0.5 * contact["range"]:
+    while search.pairs.find_least_gap(x + flown * v) > 0.5 * contact["range"]:
         # Of the gap to what is ahead a tenth is left each time.
         part = search.find_free_part(x + flown * v, longest * v)
         if part == 1.0:
