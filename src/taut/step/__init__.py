@@ -10,7 +10,7 @@ integrator : the base class, certification, breaking of elements
 step_result : the result of a step, with what the ledger needs; report : its certificate
 _objective : the objective of an implicit stage; _combination : sums of explicit stages
 _heavy_start : stages that are slow to solve, from heavy to true masses
-_contact_stage : obstacles that push bodies, and friction that settles
+_contact_stage : obstacles that push bodies, and impacts; _friction : friction that settles
 _accelerations : the accelerations at work, to which tolerances are relative
 _combination_kernels, _objective_kernels : their compiled loops
 _highest_frequency : what limits an explicit step
