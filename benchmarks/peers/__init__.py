@@ -1,8 +1,8 @@
 """Other packages on the same cloth, if they are installed, driven through their public APIs.
 
 Their times are divided by the baseline like those of taut, and their accuracy is measured by the
-same residual ratio, from the positions and velocities that they return. A trajectory with strains
-beyond 50% is called broken: its residual ratio means nothing.
+same residual ratio and unbalanced acceleration, from the positions and velocities that they return.
+A trajectory with strains beyond 50% is called broken: its accuracy means nothing.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ def _measure_peer(bench: Bench, peer: Peer, n: int) -> Row:
         except Exception as error:
             bench.progress.finish()
             return Row(peer.name, peer.method, None, "× baseline", note=f"failed: {error!r}")
-    # The text begins with the residual ratio, which means nothing for other springs.
-    results = str(made) if peer.has_same_springs else str(made).partition(", ")[2]
+    # What comes before the lowest point means nothing for other springs.
+    results = str(made) if peer.has_same_springs else "lowest" + str(made).partition("lowest")[2]
     return Row(
         peer.name,
         f"{peer.method}, soft, n = {n}",

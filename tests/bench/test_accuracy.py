@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 import taut
-from taut.bench.accuracy import largest_strain, linear_residual, residual_ratio
+from taut.bench.accuracy import (
+    largest_strain,
+    linear_residual,
+    residual_ratio,
+    unbalanced_acceleration,
+)
 from taut.bench.net import BENDING, SHEAR, STRUCTURAL, cloth
 from taut.bench.trajectory import H, TautStepper, run_steps
 
@@ -65,6 +70,17 @@ def test_residual_ratio_matches_hand_computation(perturbed_cloth):
     assert residual_ratio(net, y, x, v, H) == pytest.approx(g(y) / g(x + H * v), rel=1e-12)
 
 
+def test_unbalanced_acceleration_is_that_of_the_report(perturbed_cloth):
+    """What peers are measured by is what a tolerance bounds."""
+    net, x, v = perturbed_cloth
+    system = net.system()
+    v[net.fixed] = 0.0
+    state = system.initial_state().with_(q=x, v=v)
+    new, report = taut.ImplicitEuler(tolerance=taut.Tolerance(relative=1e-3)).step(system, state, H)
+    found = unbalanced_acceleration(net, np.array(new.q), x, v, H)
+    assert found == pytest.approx(1e-3 * report.residual / report.tolerance, rel=1e-6)
+
+
 def test_strain_matches_hand_computation(perturbed_cloth):
     net = perturbed_cloth[0]
     assert largest_strain(net, 1.25 * net.points) == pytest.approx(0.25, rel=1e-12)
@@ -92,6 +108,7 @@ def test_run_steps_records_every_step():
     assert len(made.seconds) == len(made.ratios) == len(made.strains) == 10
     assert made.window == slice(2, None)
     assert made.ratio < 1e-7
+    assert made.acceleration < 1e-8
     assert made.lowest == pytest.approx(float(own.now.q[:, 1].min()))
     assert made.sane
     assert own.now.t == pytest.approx(0.1)

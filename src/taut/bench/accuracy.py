@@ -8,6 +8,9 @@ residual ratio
 compares the positions x' after a step with its inertial prediction: 1 means no progress beyond the
 prediction, 0 an exact solution. A trajectory that has broken down inflates the denominator, so the
 ratio is meaningful only together with the lowest point and the largest strain.
+
+`unbalanced_acceleration` states the same in the words of taut's tolerance: the acceleration that is
+left over at the worst particle, relative to the accelerations at work (see taut.step).
 """
 
 from __future__ import annotations
@@ -18,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from taut.arrays import Float
-from taut.bench.net import Net
-from taut.linalg.blocks import dot
+from taut.bench.net import GRAVITY, Net
+from taut.linalg.blocks import dot, row_norms
 
 
 def residual(net: Net, y: Float, x: Float, v: Float, h: float) -> float:
@@ -43,6 +46,20 @@ def residual_ratio(net: Net, y: Float, x: Float, v: Float, h: float) -> float:
     ahead = x + h * v
     ahead[net.fixed] = x[net.fixed]
     return residual(net, y, x, v, h) / residual(net, ahead, x, v, h)
+
+
+def unbalanced_acceleration(net: Net, y: Float, x: Float, v: Float, h: float) -> float:
+    """Return the worst particle's |g|/(m h²) over the accelerations at work, √(a² + |g₀|²).
+
+    a is the root mean square of (y - x - h v)/h² over the free mass, and g₀ that of gravity:
+    the numbers that `taut.Tolerance` compares with 1e-6.
+    """
+    mass = net.mass[net.free]
+    own = (y - x - h * v)[net.free] / h**2
+    left = own - net.force(y)[net.free] / mass[:, None]
+    squares = dot(mass[:, None] * own, own) / float(mass.sum())
+    at_work = math.sqrt(squares + float((GRAVITY**2).sum()))
+    return float(row_norms(left).max()) / at_work
 
 
 def largest_strain(net: Net, x: Float) -> float:

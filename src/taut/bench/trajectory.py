@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from taut.arrays import Float
-from taut.bench.accuracy import largest_strain, residual_ratio
+from taut.bench.accuracy import largest_strain, residual_ratio, unbalanced_acceleration
 from taut.bench.net import Net
 from taut.step.integrator import Integrator
 from taut.step.report import Report
@@ -63,10 +63,11 @@ class TautStepper:
 
 @dataclass
 class Trajectory:
-    """Time [s], residual ratio and largest strain of each step."""
+    """Time [s], residual ratio, unbalanced acceleration and largest strain of each step."""
 
     seconds: list[float] = field(default_factory=list)
     ratios: list[float] = field(default_factory=list)
+    unbalanced: list[float] = field(default_factory=list)
     strains: list[float] = field(default_factory=list)
     lowest: float = 0.0  # y of the lowest point at the end [m]
 
@@ -97,6 +98,11 @@ class Trajectory:
         return float(np.median(self.ratios[self.window]))
 
     @property
+    def acceleration(self) -> float:
+        """The median of the unbalanced accelerations, relative to those at work."""
+        return float(np.median(self.unbalanced[self.window]))
+
+    @property
     def sane(self) -> bool:
         """Whether no spring was ever strained beyond `MAX_CLOTH_STRAIN`."""
         return max(self.strains) < MAX_CLOTH_STRAIN
@@ -104,7 +110,8 @@ class Trajectory:
     def __str__(self) -> str:
         broken = "" if self.sane else ", trajectory broken"
         return (
-            f"residual ratio {self.ratio:.1e}, lowest {self.lowest:.3f} m, strain "
+            f"residual ratio {self.ratio:.1e}, unbalanced {self.acceleration:.1e} of the "
+            f"accelerations at work, lowest {self.lowest:.3f} m, strain "
             f"at most {100 * max(self.strains):.2g}%, "
             f"{100 * self.strains[-1]:.2g}% at the end{broken}"
         )
@@ -116,6 +123,7 @@ class Trajectory:
             "ms_median": 1e3 * float(np.median(self.seconds[self.window])),
             "steps": len(self.seconds),
             "residual_ratio": self.ratio,
+            "unbalanced_acceleration": self.acceleration,
             "lowest": self.lowest,
             "strain": max(self.strains),
             "strain_end": self.strains[-1],
@@ -135,6 +143,7 @@ def run_steps(
         y = stepper.state()[0]
         with np.errstate(all="ignore"):  # a peer may diverge; its strain shows it
             made.ratios.append(residual_ratio(net, y, x, v, H))
+            made.unbalanced.append(unbalanced_acceleration(net, y, x, v, H))
             made.strains.append(float(np.nan_to_num(largest_strain(net, y), nan=np.inf)))
         made.lowest = float(y[:, 1].min())
         if after_step is not None:
