@@ -146,9 +146,8 @@ class Counted(taut.TRBDF2):
 
 def test_all_work_is_reported():
     """Including whole steps that only estimate the error, and rejected attempts."""
-    adaptive = taut.Adaptive(Counted(), error=1e-5)
-    inner = adaptive.integrator
-    run = taut.simulate(pendulum(), adaptive, UNTIL / 5, UNTIL)
+    inner = Counted()
+    run = taut.simulate(pendulum(), taut.Adaptive(inner, error=1e-5), UNTIL / 5, UNTIL)
     assert sum(r.retries for _, r in run) > 0
     assert run.summary.iterations == inner.iterations
     assert run.summary.evaluations == inner.evaluations

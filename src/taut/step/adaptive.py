@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from copy import copy
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import ClassVar
 
@@ -144,10 +144,6 @@ class Adaptive(Integrator):
         if not (isinstance(halvings, int) and 0 <= halvings <= 60):
             raise ModelError(f"halvings must be a whole number from 0 to 60, got {halvings!r}")
         self.integrator, self.error, self.halvings = integrator, error, halvings
-        if isinstance(integrator, Implicit):
-            # A shorter step is sooner solved than a step that takes more iterations than this.
-            self.integrator = copy(integrator)
-            self.integrator.max_iterations = _MAX_ITERATIONS
         self.order, self.stability = integrator.order, integrator.stability  # type: ignore[misc]
         self.needs, self.descends = integrator.needs, integrator.descends  # type: ignore[misc]
 
@@ -167,7 +163,8 @@ class Adaptive(Integrator):
             failure: NotConverged | SingularState | None = None
             taken: list[StepResult] = []
             try:
-                estimate = self._take_substep(system, now, length, taken, wasted)
+                with _limit_iterations(self.integrator):
+                    estimate = self._take_substep(system, now, length, taken, wasted)
             except (NotConverged, SingularState) as caught:
                 failure = caught
             if failure is not None or not control.accept(length, estimate):
@@ -269,6 +266,19 @@ class Adaptive(Integrator):
         note = f"given up after {retries} attempts"
         report = replace(report, integrator=self._name, h=h, retries=retries, note=note)
         return NotConverged(f"{self._name}, {note}: {reason}", report, state)
+
+
+@contextmanager
+def _limit_iterations(integrator: Integrator) -> Iterator[None]:
+    """Let stages take few iterations: a shorter step is sooner solved than one that takes more."""
+    if not isinstance(integrator, Implicit):
+        yield
+        return
+    before, integrator.max_iterations = integrator.max_iterations, _MAX_ITERATIONS
+    try:
+        yield
+    finally:
+        integrator.max_iterations = before
 
 
 def _first_note(substeps: Sequence[StepResult]) -> str:
