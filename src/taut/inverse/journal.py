@@ -1,6 +1,6 @@
 """The folder of a fit: every evaluation as it was made, so that a fit continues after a kill.
 
-    fit.json            what is fitted: where the study is, and a digest of it and of its data
+    journal.json        what is fitted: where the study is, and a digest of it and of its data
     evaluation-1.npz    parameters, residuals, derivatives, and where the next search at rest begins
 
 Least squares are deterministic: a fit that begins again with the evaluations of the first one asks
@@ -24,7 +24,7 @@ from taut.arrays import Float
 from taut.atomic_write import atomic_write
 from taut.errors import RunError
 
-HEADER = "fit.json"
+HEADER = "journal.json"
 RESULT = "fit.json"
 
 
