@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.integrate import solve_bvp
+from scipy.linalg import eigh
 from scipy.optimize import brentq
 from scipy.special import ellipe, ellipeinc, ellipk, ellipkinc
 
 import taut
+from tests.inverse.differences import slope
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
@@ -326,6 +328,57 @@ def check_tuned_beam(module, result):
     assert result["history"][-1] == pytest.approx(module.WANTED, rel=1e-9)
 
 
+def find_frame_frequency(module, thickness):
+    """First frequency [Hz] of the lattice by finite elements: Euler-Bernoulli beams.
+
+    Segments that are held at both ends are clamped in their middle.
+    """
+    n, held = len(module.points), module.points[:, 0] < 0.5 * module.SEGMENT
+    stiffness, inertia = np.zeros((2, 3 * n, 3 * n))  # displacements x, y and turn of each point
+    for (i, j), a in zip(module.edges, thickness[module.strip], strict=True):
+        l = module.SEGMENT * (0.5 if held[i] else 1.0)  # noqa: E741
+        EA, line = module.E * module.WIDTH * a, module.RHO * module.WIDTH * a
+        k, m = np.zeros((2, 6, 6))
+        k[np.ix_([0, 3], [0, 3])] = EA / l * np.array([[1, -1], [-1, 1]])
+        bend = [[12, 6 * l, -12, 6 * l], [6 * l, 4 * l**2, -6 * l, 2 * l**2],
+                [-12, -6 * l, 12, -6 * l], [6 * l, 2 * l**2, -6 * l, 4 * l**2]]  # fmt: skip
+        across = [1, 2, 4, 5]
+        k[np.ix_(across, across)] = EA * a**2 / 12 / l**3 * np.array(bend)
+        m[np.ix_([0, 3], [0, 3])] = line * l / 6 * np.array([[2, 1], [1, 2]])
+        carry = [[156, 22 * l, 54, -13 * l], [22 * l, 4 * l**2, 13 * l, -3 * l**2],
+                 [54, 13 * l, 156, -22 * l], [-13 * l, -3 * l**2, -22 * l, 4 * l**2]]  # fmt: skip
+        m[np.ix_(across, across)] = line * l / 420 * np.array(carry)
+        x, y = (module.points[j] - module.points[i]) / module.SEGMENT
+        turn = np.kron(np.eye(2), [[x, y, 0], [-y, x, 0], [0, 0, 1]])
+        own = np.r_[3 * i : 3 * i + 3, 3 * j : 3 * j + 3]
+        stiffness[np.ix_(own, own)] += turn.T @ k @ turn
+        inertia[np.ix_(own, own)] += turn.T @ m @ turn
+    for point in np.flatnonzero(module.tip):
+        inertia[[3 * point, 3 * point + 1], [3 * point, 3 * point + 1]] += (
+            module.CARRIED / module.tip.sum()
+        )
+    free = np.repeat(~held, 3)
+    return np.sqrt(eigh(stiffness[np.ix_(free, free)], inertia[np.ix_(free, free)],
+                        eigvals_only=True, subset_by_index=[0, 0])[0]) / (2 * np.pi)  # fmt: skip
+
+
+def check_tuned_lattice(module, result):
+    a, history = result["thickness"], result["history"]
+    assert history[-1] == pytest.approx(module.WANTED, rel=2e-9)
+    assert a.mean() == pytest.approx(module.ALIKE, rel=1e-12)  # as much aluminium as before
+    for thickness, frequency in ((np.full(len(a), module.ALIKE), history[0]), (a, history[-1])):
+        frame = find_frame_frequency(module, thickness)
+        assert frequency == pytest.approx(frame, rel=1 / module.PARTS**2)  # of second order
+    by_a, way = module.find_slope(a), np.cos(np.arange(len(a)))
+    difference = slope(lambda s: taut.modes(module.build(a + s * way), n=1).frequencies[0], 1e-5)
+    assert by_a @ way == pytest.approx(difference, rel=1e-6)
+    # The smallest change: a combination of the gradients of frequency and weight
+    rows = np.stack([by_a / np.abs(by_a).max(), np.ones(len(a))], axis=1)
+    change = a / module.ALIKE - 1
+    left = change - rows @ np.linalg.lstsq(rows, change)[0]
+    assert np.abs(left).max() < 1e-4 * np.abs(change).max()
+
+
 def check_bounded_forces(module, result):
     low, high = module.BOUNDS
     held, free = result["held"], result["free"]
@@ -360,6 +413,7 @@ CHECKS = {
     "18_hang_in_a_shape": check_hang_in_a_shape,
     "19_tuned_beam": check_tuned_beam,
     "20_bounded_forces": check_bounded_forces,
+    "21_tuned_lattice": check_tuned_lattice,
 }
 
 

@@ -8,7 +8,7 @@ from taut import laws
 from taut.inverse.gradient import MEMORY
 from taut.inverse.targets import change_system, read_value
 from taut.run.record import record
-from tests.inverse.differences import TIGHT, Weigh, run_loss, slope
+from tests.inverse.differences import TIGHT, Weigh, directional, run_loss, slope
 
 H, STEPS = 0.01, 12
 NAMES = ["spring.k", "spring.l0", "spring_damping.c", "mass", "velocity"]
@@ -301,3 +301,37 @@ def test_an_integrator_that_defines_its_step_anew_needs_a_tableau():
 
     with pytest.raises(taut.TautError, match="Own has no tableau"):
         differentiate(cloth(), Own(), Weigh(25), ["mass"])
+
+
+@by_every_method
+def test_loads_that_depend_on_places(method):
+    """A wind that is a function of place and time: against differences, forward and backward."""
+
+    def blow(x, t):
+        return np.stack([3 + np.sin(4 * x[:, 1] + 9 * t), x[:, 0] ** 3, 5 * x[:, 0] * x[:, 2]], 1)
+
+    net, loss = taut.mesh.net(3, 3), Weigh(16)
+    system = taut.System(
+        net.points,
+        mass=0.002,
+        fixed=net.corners()[:1],
+        energies=[laws.spring(net.edges, k=8.0)],
+        loads=[laws.wind(net.triangles, velocity=blow)],
+        pose=1.1 * net.points,  # compressed springs have a projected stiffness, with a kink
+        velocity=np.ones_like(net.points),
+    )
+    rng = np.random.default_rng(2)
+    directions = {"pose": rng.normal(size=(16, 3)), "h": np.array([1.0, -2.0, 0.5, 1.0])}
+    found = differentiate(system, method, loss, ["pose", "h"], steps=4, certify=False)
+    total = np.sum(found["pose"] * directions["pose"]) + H * np.sum(found["h"] * directions["h"])
+    expected = directional(system, method, H, 4, loss, directions, 1e-3)
+    assert total == pytest.approx(expected, rel=1e-8)
+    forward = taut.sensitivity(taut.simulate(system, method, H, 4 * H), ["h"])
+    slopes = np.zeros(4)
+    for k, t in enumerate(forward.t):
+        _, by_q, by_v = loss(taut.State(t, forward.q[k], forward.v[k]))
+        slopes += np.einsum("ni,nis->s", by_q, forward.dq["h"][k])
+        slopes += np.einsum("ni,nis->s", by_v, forward.dv["h"][k])
+    np.testing.assert_allclose(slopes, found["h"], rtol=1e-8)
+    with pytest.raises(taut.TautError, match="is a function of place and time"):
+        differentiate(system, method, loss, ["wind.velocity"])

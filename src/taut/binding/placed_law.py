@@ -324,7 +324,12 @@ class PlacedLoad(_Placed):
         if active is not None:
             each[~active] = 0.0
         found = self._pull.run({**self._inputs(x, v, t), "z": each}, len(each))
-        return self._gather(found["x"], len(x)), self._gather(found["v"], len(x)), found["p"]
+        by_x = found["x"]
+        if self.parameters.depends_on_places:
+            slopes = self.parameters.differentiate_by_place(t, x)
+            by_place = np.einsum("mj,kmj->mk", found["p"], slopes) / self.particles
+            by_x = by_x + np.tile(by_place, (1, self.particles))
+        return self._gather(by_x, len(x)), self._gather(found["v"], len(x)), found["p"]
 
     def push(
         self, x: Float, v: Float, t: float, moves: tuple[Float, Float, Float], active: Mask | None
@@ -332,7 +337,11 @@ class PlacedLoad(_Placed):
         """Return the change of the force, (n, 3), with moves of x, v (n, 3) and p (m, width)."""
         m = len(self.elements)
         dx, dv = (move[self.elements].reshape(-1, 3 * self.particles) for move in moves[:2])
-        inputs = {**self._inputs(x, v, t), "dx": dx, "dv": dv, "dp": moves[2]}
+        dp = moves[2]
+        if self.parameters.depends_on_places:
+            slopes = self.parameters.differentiate_by_place(t, x)
+            dp = dp + np.einsum("mk,kmj->mj", moves[0][self.elements].mean(axis=1), slopes)
+        inputs = {**self._inputs(x, v, t), "dx": dx, "dv": dv, "dp": dp}
         parts = self._push.run(inputs, m)["r"]
         if active is not None:
             parts = np.where(active[:, None], parts, 0.0)

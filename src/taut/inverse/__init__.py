@@ -10,8 +10,8 @@ study         study files: a scene, its unknowns and what was observed; `_study_
 sag_free      `taut.sag_free`: rest values for which a shape is in equilibrium
 targets       what can be differentiated by: names such as "spring.k"; `_collect`: their gradients
 tableaux      each integrator as data, from which its derivative follows; `_sums`: their arithmetic
-_stages       the derivative of a step backward; `_tangents`: forward; `_stage_points`: where its
-              stages were solved
+_stages       the derivative of a step backward; `_tangents`: forward, along the `_directions` of
+              parameters; `_stage_points`: where its stages were solved
 _moment       one step with its constraints, matrices and linear solves
 _forces       products of the derivatives of all forces with vectors; `_part`: of one law;
               `_kinks`: where there is none

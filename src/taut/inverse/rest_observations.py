@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 
 from taut.arrays import Float
 from taut.errors import ModelError, did_you_mean
+from taut.inverse._directions import make_direction
 from taut.inverse._frequencies import gradient_of_modes
 from taut.inverse._part import push_gradient
 from taut.inverse._statics import StaticPoint
 from taut.inverse._tangents import Direction
 from taut.inverse.observations import find_particles, read_data, to_columns
 from taut.inverse.result import ACCURACY
-from taut.inverse.sensitivity import make_direction
 from taut.inverse.targets import change_system, read_value
 from taut.optimise.tolerance import Tolerance
 from taut.statics.equilibrium import Equilibrium, equilibrium

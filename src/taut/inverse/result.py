@@ -128,10 +128,3 @@ def check_differentiable(system: System) -> None:
             "gradients of contact with friction are not available: the normal forces that friction "
             "holds depend on the step's own end; use taut.contact(friction=0)"
         )
-    for name, placed in system._placed_loads.items():
-        if placed.parameters.depends_on_places:
-            parameter = placed.parameters.depends_on_places[0]
-            raise ModelError(
-                f"'{name}.{parameter}' is a function of places, which cannot be differentiated; "
-                "give it as a number, an array or a function of time"
-            )

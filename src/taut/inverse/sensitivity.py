@@ -6,42 +6,32 @@ differentiate, `taut.gradient` is cheaper; with few parameters and many outputs,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from taut.arrays import Float, describe
+from taut.arrays import Float, Int, describe
 from taut.errors import ModelError
-from taut.formula.products import Program, make_push
-from taut.inverse._moment import Moment
+from taut.inverse._directions import (
+    list_path_directions,
+    list_path_times,
+    list_starting_path_times,
+    make_direction,
+)
+from taut.inverse._moment import Moment, PathSums
 from taut.inverse._stage_points import Vectors, evaluate_point
-from taut.inverse._tangents import Direction, push_step
+from taut.inverse._tangents import Direction, Shift, push_step
 from taut.inverse._tape import Record, record_step
 from taut.inverse.result import ACCURACY, Gradient, check_differentiable
 from taut.inverse.tableaux import HISTORY, Evaluation, find_kind
-from taut.inverse.targets import (
-    OF_CONTACT,
-    change_system,
-    check_targets,
-    find_held_at_start,
-    laws_by_name,
-    list_measures,
-    read_value,
-    split_name,
-)
+from taut.inverse.targets import change_system, check_targets, read_value
 from taut.run.simulate import Simulation
 from taut.step.adaptive import Adaptive
 from taut.step.integrator import Integrator
-from taut.system.contact import CONTACT_NAME
 from taut.system.system import System
 from taut.system.workspace import workspace_for
-
-_NOT_FORWARD = ("h", "paths")
-# How measured rest values change with the rest positions: law, parameter and program, by system
-_MEASURES: WeakKeyDictionary[System, list[tuple[str, str, Program]]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +40,10 @@ class Sensitivity:
 
     t : times of the first state and of the one after every step [s], (k,)
     q, v : positions [m] and velocities [m/s], (k, n, 3)
-    dq, dv : their derivatives by each parameter, (k, n, 3, *shape of the parameter), by name
+    dq, dv : their derivatives by each parameter, (k, n, 3, *shape of the parameter), by name; by
+        "h" (k, n, 3, steps), by "paths" (k, n, 3, times, particles, 3)
+    path_times : at which paths were read, if "paths" are differentiated by [s], (times,)
+    path_particles : those on paths, (particles,)
     """
 
     t: Float
@@ -58,99 +51,100 @@ class Sensitivity:
     v: Float
     dq: Mapping[str, Float]
     dv: Mapping[str, Float]
+    path_times: Float
+    path_particles: Int
 
 
-def make_direction(system: System, name: str, unit: Float) -> tuple[Direction, Vectors]:
-    """Return the direction of a change of one parameter, and what it does to the first state."""
-    packed = {
-        law: np.zeros_like(placed.parameters.pack(0.0))
-        for group in system._groups()
-        for law, placed in group.items()
-    }
-    packed[CONTACT_NAME] = np.zeros(2)
-    mass, alpha, beta, held = np.zeros(system.n), 0.0, 0.0, np.zeros((system.n, 3))
-    first: Vectors = {"q": np.zeros((system.n, 3)), "v": np.zeros((system.n, 3))}
-    if name == "mass":
-        mass = np.array(unit)
-        for group in system._groups():
-            for law, placed in group.items():
-                own = placed.parameters
-                if "mass" in own.shapes and placed.bound.parameters.get("mass") is None:
-                    columns = own.columns("mass")
-                    packed[law][:, columns] = mass[placed.elements].reshape(
-                        packed[law][:, columns].shape
-                    )
-    elif name == "velocity":
-        first["v"] = system._projector.project(np.array(unit))
-    elif name == "pose" or (name == "points" and not system._has_own_pose):
-        free = system._projector.project(np.array(unit))
-        held = np.where(find_held_at_start(system)[:, None], unit - free, 0.0)
-        if system.flat:
-            held[:, 2] = 0.0
-        first["q"] = free + held
-    elif name == "points":
-        pass  # see below
-    elif name in OF_CONTACT:
-        packed[CONTACT_NAME][OF_CONTACT.index(name)] = float(unit)
-    elif name == "rayleigh.alpha":
-        alpha = float(unit)
-    elif name == "rayleigh.beta":
-        beta = float(unit)
-    else:
-        law, parameter = split_name(system, name)
-        own = {n: p for group in system._groups() for n, p in group.items()}[law].parameters
-        columns, shape = own.columns(parameter), own.shapes[parameter]
-        rows = len(packed[law])
-        value = np.broadcast_to(unit, (rows, *shape))
-        packed[law][:, columns] = value.reshape(packed[law][:, columns].shape)
-    if name == "points":
-        _push_measures(system, np.array(unit), packed)
-    for vector in HISTORY.values():
-        first[vector] = np.zeros((system.n, 3))
-    return Direction(packed, mass, held, alpha, beta), first
+class _Columns:
+    """The directions of all parameters, and the changes of a state along them.
 
+    Paths have more of them with every step, one set for each time at which they are read.
 
-def _push_measures(system: System, moved: Float, packed: dict[str, Float]) -> None:
-    """Write the changes of measured rest values for moves of the rest positions, (n, 3)."""
-    if system not in _MEASURES:
-        _MEASURES[system] = [
-            (law, parameter, make_push(roots, {"x": x}))
-            for law, parameter, roots, x in list_measures(system)
-        ]
-    for law, parameter, program in _MEASURES[system]:
-        placed = laws_by_name(system)[law]
-        corners, m = system.rest[placed.elements], len(placed.elements)
-        inputs = {"x": corners, "dx": moved[placed.elements].reshape(m, -1)}
-        own = packed[law][:, placed.parameters.columns(parameter)]
-        own[:] = program.run(inputs, m)["r"].reshape(own.shape)
-        packed[law][:, placed.parameters.columns(parameter)] = own
+    along, dots : directions, and the changes of vectors along each
+    own : which of them belong to a parameter, by name
+    shapes : of the parameters, by name
+    path_times : at which paths were read so far [s]
+    """
 
+    def __init__(self, system: System, names: Sequence[str], steps: int, *, starts: bool) -> None:
+        self.system, self._starts = system, starts
+        self.along: list[Direction] = []
+        self.dots: list[Vectors] = []
+        self.own: dict[str, list[int]] = {name: [] for name in names}
+        self.shapes: dict[str, tuple[int, ...]] = {}
+        self.path_times: list[float] = []
+        self._shifts = [Shift()] * steps  # by the length of each step
+        for name in names:
+            if name == "paths":
+                continue
+            if name == "h":
+                none = make_direction(system, "velocity", np.zeros((system.n, 3)))
+                self.shapes[name] = (steps,)
+                self._add(name, [none] * steps)
+                continue
+            self.shapes[name] = read_value(system, name).shape
+            for k in range(int(np.prod(self.shapes[name], dtype=int))):
+                unit = np.zeros(self.shapes[name])
+                unit.reshape(-1)[k] = 1.0
+                self._add(name, [make_direction(system, name, unit)])
+        if starts:
+            self.read_paths(list_starting_path_times(system))
 
-def push_record(
-    system: System,
-    integrator: Integrator,
-    record: Record,
-    dots: Sequence[Vectors],
-    along: Sequence[Direction],
-    accuracy: float = ACCURACY,
-) -> list[Vectors]:
-    """Return the changes at the end of a recorded step."""
-    moment = Moment(workspace_for(system), integrator, record.start, record.h, accuracy)
-    vectors = record.vectors()
-    for stage in record.tableau.stages:
-        if isinstance(stage, Evaluation):
-            evaluate_point(moment, stage, vectors)
-    ends = push_step(moment, record.tableau, vectors, dots, along)
-    zero = np.zeros((system.n, 3))
-    return [{name: end.get(name, zero) for name in ("q", "v", *HISTORY.values())} for end in ends]
+    def _add(self, name: str, more: Iterable[tuple[Direction, Vectors]]) -> None:
+        for direction, first in more:
+            self.own[name].append(len(self.along))
+            self.along.append(direction)
+            self.dots.append(first)
+
+    def read_paths(self, times: Iterable[float]) -> None:
+        """Add the directions of paths at times at which they were not read before."""
+        if "paths" not in self.own:
+            return
+        for t in times:
+            if t not in self.path_times:
+                self.path_times.append(t)
+                self._add("paths", list_path_directions(self.system, t, starts=self._starts))
+
+    def push(self, integrator: Integrator, record: Record, step: int, part: float) -> None:
+        """Move to the end of a recorded step, which is a part of the step of this number."""
+        moment = Moment(workspace_for(self.system), integrator, record.start, record.h, ACCURACY)
+        self.read_paths(list_path_times(moment, record.tableau))
+        vectors = record.vectors()
+        for stage in record.tableau.stages:
+            if isinstance(stage, Evaluation):
+                evaluate_point(moment, stage, vectors)
+        shifts = [Shift()] * len(self.along)
+        for k, column in enumerate(self.own.get("h", ())):
+            before, grows = self._shifts[k], part if k == step else 0.0
+            shifts[column] = Shift(before.t, grows, before.last)
+            self._shifts[k] = Shift(before.t + grows, 0.0, grows)
+        ends = push_step(moment, record.tableau, vectors, self.dots, self.along, shifts)
+        zero = np.zeros((self.system.n, 3))
+        names = ("q", "v", *HISTORY.values())
+        self.dots = [{name: end.get(name, zero) for name in names} for end in ends]
+
+    def stack(self, name: str, key: str, changes: Sequence[Sequence[Vectors]]) -> Float:
+        """Return the changes of "q" or "v" by a parameter, (k, n, 3, *shape)."""
+        own, n = self.own[name], self.system.n
+        total = np.zeros((len(changes), n, 3, len(own)))
+        for k, dots in enumerate(changes):
+            for column, number in enumerate(own):
+                if number < len(dots):  # paths that were not read yet have no effect
+                    total[k, :, :, column] = dots[number][key]
+        if name != "paths":
+            return total.reshape(len(changes), n, 3, *self.shapes[name])
+        order = np.argsort(self.path_times)
+        count = len(PathSums(self.system).scripted)
+        return total.reshape(len(changes), n, 3, len(order), count, 3)[:, :, :, order]
 
 
 def sensitivity(subject: Simulation, by: Sequence[str]) -> Sensitivity:
     """Return the states of a simulation and their derivatives by parameters.
 
     subject : `taut.simulate(…)`, not yet begun
-    by : as in `taut.gradient`, without "h" and "paths"; each entry of a parameter costs about as
-        much as a linear solve in every step
+    by : as in `taut.gradient`; each entry of a parameter costs about as much as a linear solve in
+        every step. "paths" has three entries for each scripted particle and time at which its path
+        is read, "h" one for each step
 
     >>> import taut
     >>> ball = taut.System([[0, 0, 0]], mass=2.0, energies=[taut.laws.gravity()])
@@ -164,53 +158,36 @@ def sensitivity(subject: Simulation, by: Sequence[str]) -> Sensitivity:
     check_differentiable(system)
     find_kind(integrator)
     names = check_targets(system, by)
-    for name in names:
-        if name in _NOT_FORWARD:
-            raise ModelError(
-                f"sensitivity by '{name}' is not available; taut.gradient differentiates by it"
-            )
-    along: list[Direction] = []
-    dots: list[Vectors] = []
-    shapes = {name: read_value(system, name).shape for name in names}
-    for name in names:
-        for k in range(int(np.prod(shapes[name], dtype=int))):
-            unit = np.zeros(shapes[name])
-            unit.reshape(-1)[k] = 1.0
-            direction, first = make_direction(system, name, unit)
-            along.append(direction)
-            dots.append(first)
     times, state = subject.plan
     begins = ("pose", "points", "velocity")
-    if not np.array_equal(state.q, system.initial_state().q) and set(begins) & set(names):
+    initial = system.initial_state()
+    same = np.array_equal(state.q, initial.q)
+    if not same and set(begins) & set(names):
         raise ModelError(
             f"sensitivity by {', '.join(begins)} needs a run that begins with the initial state"
         )
+    starts = same and np.array_equal(state.v, initial.v) and state.t == 0.0
+    columns = _Columns(system, names, times.steps, starts=starts)
     inner = integrator.integrator if isinstance(integrator, Adaptive) else integrator
-    states, changes = [state], [dots]
+    states, changes = [state], [columns.dots]
     for index in range(times.steps):
         result = integrator.advance(system, state, times.length(index))
         integrator.warn(result)
-        for record in record_step(integrator, result).records:
-            dots = push_record(system, inner, record, dots, along)
+        records = record_step(integrator, result).records
+        whole = sum(record.h for record in records)
+        for record in records:
+            columns.push(inner, record, index, record.h / whole)
         state = result.state
         states.append(state)
-        changes.append(dots)
-    dq: dict[str, Float] = {}
-    dv: dict[str, Float] = {}
-    column = 0
-    for name, shape in shapes.items():
-        size = int(np.prod(shape, dtype=int))
-        own = range(column, column + size)
-        for target, key in ((dq, "q"), (dv, "v")):
-            rows = [np.stack([dot[k][key] for k in own], axis=-1) for dot in changes]
-            target[name] = np.array(rows).reshape(len(states), system.n, 3, *shape)
-        column += size
+        changes.append(columns.dots)
     return Sensitivity(
         np.array([s.t for s in states]),
         np.array([s.q for s in states]),
         np.array([s.v for s in states]),
-        dq,
-        dv,
+        {name: columns.stack(name, "q", changes) for name in names},
+        {name: columns.stack(name, "v", changes) for name in names},
+        np.sort(columns.path_times),
+        PathSums(system).scripted,
     )
 
 

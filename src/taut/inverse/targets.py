@@ -86,7 +86,8 @@ def _check_parameter(system: System, name: Any) -> None:
     law, parameter = split_name(system, name)
     parameters = laws_by_name(system)[law].parameters
     if parameter in parameters.time_dependent:
-        raise ModelError(f"'{name}' is a function of time; give it as a number to differentiate")
+        of = "place and time" if parameter in parameters.depends_on_places else "time"
+        raise ModelError(f"'{name}' is a function of {of}; give it as a number to differentiate")
     if parameter not in parameters.constant:
         hint = did_you_mean(parameter, parameters.constant)
         raise ModelError(f"'{name}': the law has no parameter '{parameter}'{hint}")
