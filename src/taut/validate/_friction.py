@@ -1,4 +1,4 @@
-"""Friction: slopes, stopping, and ropes and cloth over a cylinder.
+"""Friction: slopes and stopping; ropes and cloth over a cylinder are in `_capstan`.
 
 Bodies begin at the gap at which the barrier carries their weight, so that nothing bounces and the
 motion along a surface has a closed form in steps of implicit Euler.
@@ -6,23 +6,18 @@ motion along a surface has a closed form in steps of implicit Euler.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from taut import laws
 from taut.arrays import Float
-from taut.constraints.prescribed import scripted
-from taut.mesh.shapes.surfaces import sheet
-from taut.optimise.tolerance import Tolerance
 from taut.step.implicit_euler import ImplicitEuler
 from taut.system.contact import contact
-from taut.system.system import System
-from taut.validate._bodies import TIGHT, G, build_system, neighbour_pairs, take_steps
+from taut.validate._bodies import TIGHT, G, build_system, take_steps
 from taut.validate._contact import MASS, RANGE, H, K, find_gap
 from taut.validate.cases import Curve, Measurement, case
 
 COULOMB = "Coulomb's law, in steps of implicit Euler: v' = v + ha"
+
 
 def slide(
     friction: float, slope: float, *, steps: int, slip_speed: float, v: float = 0.0, h: float = H
@@ -141,117 +136,3 @@ def measure_contact_stop() -> Measurement:
     theory = H * (n * v - H * MU * G * n * (n + 1) / 2)
     t = H * np.arange(1, STOP + 4)
     return Measurement(ways[-1], Curve(t, ways, theory, "t [s]", "s [m]"))
-
-
-RADIUS, REACH = 0.1, 1e-4  # of the cylinder, and the range of contact [m]
-TENSION, SPEED = 1.0, 0.02  # at one end [N], of the other end [m/s]
-
-
-def lay_over_cylinder(angle: float, edges: int) -> tuple[Float, Float, float]:
-    """Return points on an arc [rad] and its tangents, directions along them, and their distance.
-
-    edges : of the arc, after which the line goes on along its tangents
-    """
-    length = RADIUS * angle / edges
-    tail = max(2, round(0.5 * RADIUS / length))
-    places = np.arange(-tail, edges + tail + 1)
-    turns = np.pi / 2 + angle / 2 - angle / edges * np.clip(places, 0, edges)
-    outwards = np.column_stack([np.cos(turns), np.sin(turns), np.zeros(len(turns))])
-    along = np.column_stack([np.sin(turns), -np.cos(turns), np.zeros(len(turns))])
-    beyond = length * (places - np.clip(places, 0, edges))
-    # Chords are outside of the cylinder, within range.
-    line = (RADIUS / np.cos(angle / edges / 2) + REACH / 2) * outwards + beyond[:, None] * along
-    if angle > 1.75 * np.pi:  # a slight pitch, so that the ends pass each other
-        line[:, 2] = 0.05 * RADIUS * np.clip(places / edges, 0.0, 1.0)
-    return line, along, length
-
-
-def build_over_cylinder(
-    points: Float, touching: Any, links: Any, ends: list[Any], along: Float, length: float, mu: float
-) -> tuple[System, float]:
-    """Build what is pulled over a cylinder; return it and the stiffness of its springs [N/m].
-
-    ends : the particles at either end, which share a constant pull, and move at a constant speed
-
-    The cylinder is one edge, its axis, with a thickness. The speed is twenty times the slip speed;
-    rope or cloth has next to no mass.
-    """
-    n, (first, last) = len(points), ends
-    stiffness = 2e4 / length
-    system = build_system(
-        np.concatenate([points, [[0.0, 0.0, -1.0], [0.0, 0.0, 1.0]]]),
-        mass=1e-6,
-        energies=[
-            laws.spring(links, k=stiffness),
-            laws.force(first, f=-TENSION / len(first) * along[0]),
-        ],
-        fixed=[n, n + 1],
-        constraints=[scripted(last, lambda t: points[last] + SPEED * t * along[-1])],
-        contact=contact(
-            touching,
-            [[n, n + 1]],
-            range=REACH,
-            k=2.0 * TENSION / len(first) * length / RADIUS / REACH,
-            thickness=np.concatenate([np.zeros(n), [2.0 * RADIUS, 2.0 * RADIUS]]),
-            friction=mu,
-            slip_speed=SPEED / 20.0,
-        ),
-    )
-    return system, stiffness
-
-
-def pull_over_cylinder(mu: float, angle: float, edges: int, *, steps: int = 10) -> float:
-    """Return the ratio of tensions of a rope that is pulled over an arc [rad] of a cylinder."""
-    rope, along, length = lay_over_cylinder(angle, edges)
-    n = len(rope)
-    links = np.array(neighbour_pairs(n - 1))
-    rest = np.linalg.norm(np.diff(rope, axis=0), axis=1)
-    system, stiffness = build_over_cylinder(rope, links, links, [[0], [n - 1]], along, length, mu)
-    ratios = []
-    for state in take_steps(system, ImplicitEuler(tolerance=Tolerance(1e-8)), H, steps):
-        tensions = stiffness * (np.linalg.norm(np.diff(state.q[:n], axis=0), axis=1) - rest)
-        ratios.append(tensions[-1] / tensions[0])
-    return float(np.mean(ratios[steps // 2 :]))
-
-
-def pull_cloth_over_cylinder(
-    mu: float, angle: float, edges: int, *, across: int = 2, steps: int = 10
-) -> float:
-    """Return the ratio of the pulls at the ends of a strip of cloth, as of `pull_over_cylinder`.
-
-    across : triangulated squares across the strip
-    """
-    line, along, length = lay_over_cylinder(angle, edges)
-    n = len(line)
-    mesh = sheet(n - 1, across)
-    rows = np.arange(across + 1) - across / 2
-    points = np.concatenate([line + [0.0, 0.0, row * length] for row in rows])
-    first = n * np.arange(across + 1)
-    last = first + n - 1
-    system, _ = build_over_cylinder(
-        points, mesh.triangles, mesh.edges, [first, last], along, length, mu
-    )
-    ratios = []
-    for state in take_steps(system, ImplicitEuler(tolerance=Tolerance(1e-8)), H, steps):
-        ratios.append(-(system.f(state)[last] @ along[-1]).sum() / TENSION)
-    return float(np.mean(ratios[steps // 2 :]))
-
-
-WRAPS = ((0.1, 3.0), (0.2, 1.0), (0.2, 2.0), (0.4, 1.0), (0.4, 2.0))  # μ, and φ in right angles
-
-
-@case(
-    "contact-capstan",
-    formula="T₂/T₁ = e^{μφ}",
-    source="Euler, Remarques sur l'effet du frottement dans l'équilibre, 1762",
-    unit="1",
-    expected=[np.exp(mu * np.pi / 2 * quarters) for mu, quarters in WRAPS],
-    tolerance=0.01,
-    reason="12 edges in a right angle; the error falls with the square of their length",
-)
-def measure_contact_capstan() -> Measurement:
-    """Ratio of tensions of a rope that slides over a cylinder, for three μ and three angles."""
-    got = [pull_over_cylinder(mu, np.pi / 2 * q, int(12 * q)) for mu, q in WRAPS]
-    turns = np.array([mu * np.pi / 2 * q for mu, q in WRAPS])
-    line = np.linspace(0.0, 1.3, 60)
-    return Measurement(got, Curve(turns, got, np.exp(line), "μφ", "T₂/T₁", theory_x=line))
