@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from taut.validate._contact import pull_over_cylinder
+from taut.validate._capstan import pull_over_cylinder
 
 
 def main() -> None:

@@ -4,10 +4,10 @@
 - `report`: run cases; table, JSON, and the page `docs/validation.md` with its plots
 - `_bodies`: systems and helpers that several groups share; Richardson extrapolation; stretch test
 - motion: `_oscillators`, `_pendulums`, `_waves`, `_integrators`, `_conservation`, `_energy`
-- contact and friction: `_contact`
+- contact: `_contact`, `_friction`, `_capstan`
 - lines: `_chains`, `_cables`, `_rods`, `_beams`, `_buckling`
 - frames and shells through limit points: `_paths`; trusses: `_trusses`
 - sheets and solids: `_lattices`, `_moduli`, `_continua`, `_shells`, `_pressure`, `_forms`, `_films`
 
-Each of the last 21 files is one group of cases; its name without the underscore is the group.
+Each of the last 23 files is one group of cases; its name without the underscore is the group.
 """
