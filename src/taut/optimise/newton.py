@@ -50,6 +50,7 @@ What lost is in docs/guide/solvers.md, with its counts.
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 
 import numpy as np
@@ -299,7 +300,7 @@ class _TrustRegion:
         """
         units = self._units()
         worst = self._worst_residual(units)
-        forcing = min(_FORCING, (worst / self._first_residual) ** 0.5)
+        forcing = min(_FORCING, math.sqrt(worst / self._first_residual))
         return np.maximum(forcing * worst * units, 0.1 * self._descent.targets)
 
 
