@@ -7,6 +7,8 @@ Both give the same bits.
 
 from __future__ import annotations
 
+from copy import copy
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +16,7 @@ import numpy as np
 from taut.arrays import Float
 from taut.binding.compiled_law import HESSIAN_FLAGS
 from taut.jit.background_compile import compile_in_background
-from taut.jit.compile import is_compiled, kernel_source, kernels
+from taut.jit.compile import SourceModule, is_compiled, kernel_source, kernels
 from taut.linalg._elimination import Elimination
 from taut.linalg.direct import Direct, plan_elimination
 from taut.linalg.linear import LinearSolver
@@ -81,9 +83,14 @@ def _is_along_axes(projector: ConstraintProjector) -> bool:
     return not len(projector.oblique_particles) and bool(np.isin(diagonal, (0.0, 1.0)).all())
 
 
-def prepare_kernels() -> bool:
+@cache
+def _kernel_source() -> SourceModule:
+    return kernel_source(KERNELS)
+
+
+def are_kernels_compiled() -> bool:
     """Whether the compiled loop is in the cache; if not, another process begins to compile it."""
-    source = kernel_source(KERNELS)
+    source = _kernel_source()
     if is_compiled(source):
         return True
     compile_in_background([source])
@@ -104,6 +111,17 @@ class CompiledStage:
         self._key: tuple[float, Tolerance] | None = None
         self._inertia, self._numbers = np.empty(0), np.empty(0)
         self._solve = kernels(KERNELS).solve_stage
+
+    def fits(self, assembly: AnyAssembly) -> bool:
+        """Whether an assembly differs in values of parameters only."""
+        return isinstance(assembly, Assembly) and assembly.uses_pattern(self.assembly.pattern)
+
+    def with_assembly(self, assembly: AnyAssembly) -> CompiledStage:
+        """Return the stages of an assembly that `fits`."""
+        assert isinstance(assembly, Assembly)
+        changed = copy(self)
+        changed.assembly, changed._parameters = assembly, None
+        return changed
 
     def pack_parameters(self, t: float) -> Float:
         """Return the parameters of all terms at time t [s], flat."""

@@ -16,6 +16,7 @@ WORK = (
     *("iterations", "evaluations", "linear_iterations", "blocked_steps"),
     *("assembling", "solving"),
 )
+NOTHING_SOLVED = "nothing had to be solved"  # why a step had no linear solver
 StepOutcome = Literal["converged", "rounding floor", "explicit", "not converged"]
 
 
@@ -120,7 +121,7 @@ def report_descent(record: Descent, solver: LinearSolver, *, why: str = "", **re
         "iterations": record.iterations,
         "evaluations": record.evaluations,
         "solver": solver.name if solved else "none",
-        "why": (why or solver.reason) if solved else "nothing had to be solved",
+        "why": (why or solver.reason) if solved else NOTHING_SOLVED,
         "linear_iterations": record.linear_iterations,
         "blocked_steps": record.blocked_steps,
         "free_part": record.free_part,
