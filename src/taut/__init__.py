@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from taut.optimise.tolerance import Tolerance as Tolerance
     from taut.run.ledger import Ledger as Ledger
     from taut.run.open_run import open_run as open_run
+    from taut.run.batch import batch as batch
     from taut.run.simulate import simulate as simulate
     from taut.run.trajectory import to_xarray as to_xarray
     from taut.show import plot as plot
@@ -110,6 +111,7 @@ _HOME = {
     "energy": "binding.decorators",
     "load": "binding.decorators",
     "Ledger": "run.ledger",
+    "batch": "run.batch",
     "open_run": "run.open_run",
     "simulate": "run.simulate",
     "to_xarray": "run.trajectory",

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from taut.arrays import Float
+from taut.arrays import Float, Mask
 from taut.binding.compiled_law import HESSIAN_FLAGS
 from taut.jit.background_compile import compile_in_background
 from taut.jit.compile import SourceModule, is_compiled, kernel_source, kernels
@@ -148,6 +148,27 @@ class CompiledStage:
             *(y.reshape(-1), gradient.reshape(-1), found),
         )
         return None if outcome else make_solution(y, gradient, found)
+
+    def solve_copies(
+        self, start: Prediction, frozen: Float, old: Float, tolerance: Tolerance, parameters: Float
+    ) -> tuple[Float, Float, Float, Mask]:
+        """Minimise a stage of many copies, whose particles follow one another in all arrays.
+
+        parameters : of each copy, (copies, width); the others as in `solve`
+
+        Returns y and its gradient, (copies, 3n), what a `StageSolution` has besides, (copies,
+        numbers), and which copies the general method has to solve, (copies,).
+        """
+        count = len(parameters)
+        inertia, numbers = self.find_numbers(start.h, tolerance)
+        y, gradient = np.empty((count, old.size // count)), np.empty((count, old.size // count))
+        found, outcome = np.empty((count, RESULTS)), np.empty(count, dtype=np.int64)
+        kernels(KERNELS).solve_stages(
+            *(self.tables, self.plan, numbers, inertia, parameters),
+            *(array.reshape(count, -1) for array in (start.q, frozen, old)),
+            *(y, gradient, found, outcome),
+        )
+        return y, gradient, found, outcome != 0
 
     def find_numbers(self, h: float, tolerance: Tolerance) -> tuple[Float, Float]:
         """Return m/γ² [N/m], (n,), and the numbers of a stage of γ = h [s]."""

@@ -27,6 +27,7 @@ from taut.step._objective import ImplicitObjective, StageStart, constant_stiffne
 from taut.step.compiled_stage import (
     MAX_PARTICLES,
     CompiledStage,
+    StageSolution,
     are_kernels_compiled,
     find_obstacle,
 )
@@ -44,7 +45,7 @@ from taut.watch import is_watched
 
 MinimiserName = Literal["newton", "lbfgs"]
 MINIMISERS = get_args(MinimiserName)
-_NO_FRICTION = Friction.none()
+NO_FRICTION = Friction.none()
 # Number of stage lengths whose factorisations L-BFGS keeps: whole and half steps, and the last
 # step of a run.
 _MAX_FACTORS = 4
@@ -228,11 +229,18 @@ class Implicit(LinearImplicit):
         found = stage.solve(start.prediction, np.array(start.frozen.q), start.old, self.tolerance)
         if found is None:
             return None
+        report = self.report_compiled(workspace, found, state.t + h, h)
+        return SolvedStage(start, found.y, found.gradient, report, NO_FRICTION)
+
+    def report_compiled(
+        self, workspace: Workspace, found: StageSolution, t: float, h: float
+    ) -> Report:
+        """Return the report on a stage that the compiled loop has solved in a step of h to t [s]."""
         solver = self.solver(workspace)
         solved = found.linear_iterations > 0
-        report = Report(
+        return Report(
             type(self).__name__,
-            state.t + h,
+            t,
             h,
             "converged",
             particle=found.particle,
@@ -247,7 +255,6 @@ class Implicit(LinearImplicit):
             why=solver.reason if solved else NOTHING_SOLVED,
             linear_iterations=found.linear_iterations,
         )
-        return SolvedStage(start, found.y, found.gradient, report, _NO_FRICTION)
 
     def compile_stage(self, workspace: Workspace, start: StageStart) -> CompiledStage | None:
         """Return the compiled stages of a system; None if it has to be solved in general."""

@@ -152,6 +152,8 @@ def combine_reports(reports: Sequence[Report], t: float, h: float, seconds: floa
 
     It has the work of all, and the residual of the stage that came closest to its limit.
     """
+    if len(reports) == 1:
+        return replace(reports[0], t=t, h=h, seconds=seconds)
     worst = max(reports, key=lambda r: r.residual / r.limit if r.limit else 0.0)
     floor = any(r.outcome == "rounding floor" for r in reports)
     total = add_work(without_work(worst), reports)
