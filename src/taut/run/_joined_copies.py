@@ -39,7 +39,8 @@ class Certificates:
         self._integrator, self._workspace, self._t, self._h = integrator, workspace, t, h
         self.found: list[Float] = []
         self.reports: dict[int, Report] = {}
-        self.note = ""
+        # What the end of a step adds to the reports of its stages.
+        self.note, self.added_evaluations = "", 0
 
     def report(self, i: int) -> Report:
         """Return the Report of a copy, as a step of it alone gives it; without wall-clock times."""
@@ -55,7 +56,9 @@ class Certificates:
             )
             for found in self.found
         ]
-        return replace(combine_reports(stages, self._t, self._h, 0.0), note=self.note)
+        report = combine_reports(stages, self._t, self._h, 0.0)
+        evaluations = report.evaluations + self.added_evaluations
+        return replace(report, note=self.note, evaluations=evaluations)
 
 
 class JoinedCopies:
@@ -116,7 +119,7 @@ class JoinedCopies:
             each = y.reshape(-1, 3), gradient.reshape(-1, 3)
             solved.append(SolvedStage(start, *each, _no_report(integrator, h), NO_FRICTION))
         result = integrator.book(loaded.system, state, h, solved, _no_report(integrator, h))
-        done.note = result.report.note
+        done.note, done.added_evaluations = result.report.note, result.report.evaluations
         alone = {
             i: integrator.advance(self.systems[i], self.state_of(i), h)
             for i in np.flatnonzero(left).tolist()
