@@ -252,7 +252,7 @@ class _TrustRegion:
 
         allowed : the radius that the step was found with
         """
-        factor = (_AIM / max(1.0 - ratio, _AIM / _MAX_GROWTH**2)) ** 0.5
+        factor = math.sqrt(_AIM / max(1.0 - ratio, _AIM / _MAX_GROWTH**2))
         if step.ending == "inside" and ratio > _GOOD_RATIO:
             self.radius = max(self.radius, _MAX_GROWTH * step.length)
         else:

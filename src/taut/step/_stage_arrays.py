@@ -12,7 +12,10 @@ IS_INCREMENT, IS_CONSTANT, IS_PAIR = 4, 5, 6
 ADDRESS, SIZE = 7, 9  # of the batches of gradient and Hessian, two columns each
 METRIC_FLAG = 11  # which makes Hessians metrics
 ELEMENT_AT, PARAMETER_AT, ENERGY_AT, VECTOR_AT, BLOCK_AT, PAIR_AT = 12, 13, 14, 15, 16, 17
-COLUMNS = 18
+WIDTH = 18  # of the parameters
+# Of relaxation: elements that a batch may have, the flags of its Hessians, and the incidences
+RELAXED_SIZE, RELAXED_FLAG, INCIDENCE_AT = 19, 20, 21
+COLUMNS = 22
 
 # Places among the numbers of a stage: γ, γ⁴, the mass that can move, and the tolerance
 GAMMA, GAMMA4, FREE_MASS, RELATIVE, FORCE = 0, 1, 2, 3, 4
@@ -44,10 +47,16 @@ class StageTables(NamedTuple):
     diagonal: Any  # i8
     affected: Any  # i8, blocks that constraints change
     affected_rows: Any  # i8
+    incidence_start: Any  # i8, the elements of each particle (`Incidence`), n + 1 for each term
+    incidence_element: Any  # i8
+    incidence_place: Any  # i8
 
 
 _NUMBERS = ("pairs", "mass", "inverse_mass", "free", "vector_table", "block_table")
-_LONG = ("terms", "elements", "constrained", "diagonal", "affected", "affected_rows")
+_LONG = (
+    *("terms", "elements", "constrained", "diagonal", "affected", "affected_rows"),
+    *("incidence_start", "incidence_element", "incidence_place"),
+)
 ARRAY_TYPES: dict[str, Any] = dict.fromkeys(StageTables._fields, np.int32)
 ARRAY_TYPES |= dict.fromkeys(_NUMBERS, np.float64) | dict.fromkeys(_LONG, np.int64)
 """The type of the numbers of each array."""

@@ -33,6 +33,7 @@ from taut.step._stage_arrays import (
     FREE_MASS,
     GAMMA,
     GAMMA4,
+    INCIDENCE_AT,
     IS_CONSTANT,
     IS_INCREMENT,
     IS_PAIR,
@@ -41,11 +42,15 @@ from taut.step._stage_arrays import (
     PARAMETER_AT,
     PARTICLES,
     RELATIVE,
+    RELAXED_FLAG,
+    RELAXED_SIZE,
     SIZE,
     VECTOR_AT,
     VECTORS,
+    WIDTH,
     StageTables,
 )
+from taut.system._relaxing import relax_particles
 
 CONVERGED, OTHER = 0, 1
 MAX_ITERATIONS = 100  # of Newton's method and of conjugate gradients; beyond, the general method
@@ -57,7 +62,9 @@ RELATIVE_ROUNDING = 1e-12
 TINY_FORCE = 1e-150
 RELATIVE_NOISE, FORMULA_NOISE = 1e-10, 1e-13
 FORCING = 1e-3
-MIN_RATIO, GOOD_RATIO, FAITHFUL, MAX_GROWTH = 1e-4, 0.75, 0.01, 3.0
+MIN_RATIO, AIM, GOOD_RATIO, FAITHFUL = 1e-4, 0.5, 0.75, 0.01
+MAX_GROWTH, MAX_SHRINKAGE = 3.0, 0.05
+REGION, MAX_SWEEPS, VISITS = 0.003, 20, 2.0
 RESIDUAL_DECREASE = 0.9
 # The flags of taut.formula.source
 PREDICT, HOLD = np.int64(4), np.int64(8)
@@ -309,6 +316,29 @@ def _change(tables, inertia, start, end):
 
 
 @compiled
+def _find_change(tables, inertia, start, end, found, found_end, move, record):
+    """The change of the objective, and whether rounding hides it: `_TrustRegion._change`."""
+    n = inertia.shape[0]
+    change = _change(tables, inertia, start, end)
+    noise = max(
+        found[NOISE] + found_end[NOISE],
+        RELATIVE_NOISE * (found[MAGNITUDE] + found_end[MAGNITUDE]),
+    )
+    noise = max(noise, FORMULA_NOISE * record[0])
+    if abs(change) > noise or found_end[VALUE] > record[1]:
+        return change, False
+    return 0.5 * dot_flat(move, start[3 * n : 6 * n] + end[3 * n : 6 * n], 3 * n), True
+
+
+@compiled
+def _all_at_most(residuals, limits):
+    for i in range(limits.shape[0]):
+        if not residuals[i] <= limits[i]:
+            return False
+    return True
+
+
+@compiled
 def _find_targets(tables, numbers, point, found, targets):
     """The residual that each particle must reach: `Tolerance.targets`."""
     n = targets.shape[0]
@@ -384,6 +414,101 @@ def _solve_model(tables, plan, data, factors, gradient, targets, radius, x):
 
 
 @compiled
+def _relax(tables, parameters, numbers, inertia, ahead, frozen, point, out):
+    """Lower the worst particles of a point one by one: `_TrustRegion._relax`; write y to `out`."""
+    n = inertia.shape[0]
+    residuals = point[8 * n : 9 * n]
+    worst, chosen = residuals.max(), 0
+    is_constrained = np.zeros(n, dtype=np.bool_)
+    for c in range(tables.constrained.shape[0]):
+        is_constrained[tables.constrained[c]] = True
+    region, size = np.empty(n, dtype=np.int64), 0
+    for i in range(n):
+        if residuals[i] > REGION * worst:
+            chosen += 1
+            if not is_constrained[i]:
+                region[size] = i
+                size += 1
+    region = region[:size]
+    sweeps = min(MAX_SWEEPS, max(1, int(VISITS * n / chosen)))
+    q = np.empty((n, 3))
+    for k in range(3 * n):
+        q.reshape(-1)[k] = ahead[k] + point[k]
+    _relax_region(
+        *(tables, parameters, numbers[GAMMA], q, frozen, region, point[3 * n : 6 * n]),
+        *(inertia, sweeps),
+    )
+    for k in range(3 * n):
+        out[k] = point[k] + (q.reshape(-1)[k] - (ahead[k] + point[k]))
+
+
+@compiled
+def _relax_region(tables, parameters, h, q, frozen, region, gradient, inertia, sweeps):
+    """Collect the elements of a region and move its particles: `relax_region`."""
+    n, size, count = q.shape[0], region.shape[0], tables.terms.shape[0] // COLUMNS
+    used = 0
+    entries = elements_size = parameters_size = 0
+    for k in range(count):
+        t = tables.terms[COLUMNS * k : COLUMNS * (k + 1)]
+        if t[BLOCKS] == 0:
+            continue
+        used += 1
+        starts = tables.incidence_start[(n + 1) * k : (n + 1) * (k + 1)]
+        for r in range(size):
+            own = starts[region[r] + 1] - starts[region[r]]
+            entries += own
+            elements_size += own * t[PARTICLES]
+            parameters_size += own * t[WIDTH]
+    if used == 0 or size == 0:
+        return
+    rows, address = np.zeros((used, 10), dtype=np.int64), np.empty((used, 2), dtype=np.int64)
+    start = np.zeros((used, size + 1), dtype=np.int64)
+    elements = np.zeros(elements_size + 1, dtype=np.int64)
+    values = np.zeros(parameters_size + 1)
+    slots, coefficients = np.zeros((entries, 2), dtype=np.int64), np.ones(entries)
+    used = entry = element_at = parameter_at = 0
+    longest, vectors, blocks = int64(1), int64(1), int64(1)
+    for k in range(count):
+        t = tables.terms[COLUMNS * k : COLUMNS * (k + 1)]
+        if t[BLOCKS] == 0:
+            continue
+        s, width = t[PARTICLES], t[WIDTH]
+        row = rows[used]
+        row[0], row[1], row[2], row[3] = s, width, t[VECTORS], t[BLOCKS]
+        row[4], row[5], row[6] = t[RELAXED_SIZE], t[RELAXED_FLAG], t[IS_INCREMENT]
+        row[7], row[8], row[9] = element_at, parameter_at, entry
+        address[used, 0], address[used, 1] = t[ADDRESS], t[ADDRESS + 1]
+        vectors, blocks = max(vectors, t[VECTORS]), max(blocks, t[BLOCKS])
+        starts = tables.incidence_start[(n + 1) * k : (n + 1) * (k + 1)]
+        for r in range(size):
+            first, last = starts[region[r]], starts[region[r] + 1]
+            start[used, r + 1] = start[used, r] + last - first
+            longest = max(longest, last - first)
+            for e in range(t[INCIDENCE_AT] + first, t[INCIDENCE_AT] + last):
+                which, place = tables.incidence_element[e], tables.incidence_place[e]
+                for p in range(s):
+                    elements[element_at] = tables.elements[t[ELEMENT_AT] + s * which + p]
+                    element_at += 1
+                for p in range(width):
+                    values[parameter_at] = parameters[t[PARAMETER_AT] + width * which + p]
+                    parameter_at += 1
+                if t[IS_PAIR]:
+                    coefficients[entry] = tables.pairs[t[PAIR_AT] + place]
+                else:
+                    slots[entry, 0] = place
+                    slots[entry, 1] = place * (2 * s + 1 - place) // 2
+                entry += 1
+        used += 1
+    relax_particles(
+        *(q, frozen.reshape((n, 3)), h, region, gradient.reshape((n, 3)), inertia, sweeps),
+        *(rows, address, start, elements, values, slots, coefficients),
+        np.zeros((used, longest + 1)),
+        np.zeros((used, 3 * longest * vectors + 3)),
+        np.zeros((used, 9 * longest * blocks + 9)),
+    )
+
+
+@compiled
 def _accept(found, record):
     """Bound the value of further points: `Descent.bound_value`.
 
@@ -410,8 +535,9 @@ def _solve_stage(tables, plan, numbers, inertia, parameters, ahead, frozen, old,
     stored += last_term[VECTORS] * last_term[ELEMENTS]
     block_count = last_term[BLOCK_AT]
     block_count += last_term[BLOCKS] * last_term[ELEMENTS]
-    points, found = np.empty((4, 9 * n + length)), np.empty((4, 4))
-    vectors, blocks, spare = np.empty(3 * stored + 1), np.empty(9 * block_count), np.empty(length)
+    points, found = np.empty((5, 9 * n + length)), np.empty((5, 4))
+    vectors, blocks = np.empty(3 * stored + 1), np.empty(9 * block_count)
+    unused = np.empty(length)
     data = np.empty(9 * tables.indices.shape[0] + 1)
     factors = (np.empty(plan.l_row.shape[0] + 1), np.empty(3 * n), np.empty(3 * n))
     filled = np.empty(3 * n, dtype=np.int64)
@@ -439,7 +565,7 @@ def _solve_stage(tables, plan, numbers, inertia, parameters, ahead, frozen, old,
         if _change(tables, inertia, points[lowest], points[other]) < 0.0:
             lowest = other
             other += 1
-    present, trial = lowest, 3 if lowest != 3 else 1
+    present, trial, spare = lowest, 3, 4
     evaluations, iterations, linear_iterations = 3, 0, 0
     _accept(found[present], record)
     radius, max_size, max_force = 0.0, np.inf, np.inf
@@ -473,14 +599,14 @@ def _solve_stage(tables, plan, numbers, inertia, parameters, ahead, frozen, old,
                 before[k] = ahead[k] + old[k]
         flag = PREDICT if has_previous else HOLD
         if not _evaluate_terms(
-            *(tables, parameters, 1, True, flag, q, frozen, before, gamma, spare, vectors, blocks),
+            *(tables, parameters, 1, True, flag, q, frozen, before, gamma, unused, vectors, blocks),
         ):
             return OTHER
         _gather_blocks(tables, blocks, inertia, n, data)
         if not factor(plan, data, factors[0], factors[1], factors[2], filled):
             return OTHER
         if not _evaluate_terms(
-            *(tables, parameters, 1, False, flag, q, frozen, before, gamma, spare, vectors, blocks),
+            *(tables, parameters, 1, False, flag, q, frozen, before, gamma, unused, vectors, blocks),
         ):
             return OTHER
         _gather_blocks(tables, blocks, inertia, n, data)
@@ -512,32 +638,48 @@ def _solve_stage(tables, plan, numbers, inertia, parameters, ahead, frozen, old,
         for i in range(n):
             if not isfinite(points[trial, 8 * n + i]):
                 return OTHER
-        change = _change(tables, inertia, points[present], points[trial])
-        noise = max(
-            found[present, NOISE] + found[trial, NOISE],
-            RELATIVE_NOISE * (found[present, MAGNITUDE] + found[trial, MAGNITUDE]),
+        change, is_hidden = _find_change(
+            *(tables, inertia, points[present], points[trial], found[present], found[trial]),
+            *(x, record),
         )
-        noise = max(noise, FORMULA_NOISE * record[0])
-        is_hidden = not (abs(change) > noise or found[trial, VALUE] > record[1])
-        if is_hidden:
+        is_relaxed = False
+        if not abs(change + decrease) <= FAITHFUL * decrease and not _all_at_most(
+            points[trial, 8 * n : 9 * n], targets
+        ):
+            _relax(tables, parameters, numbers, inertia, ahead, frozen, points[trial], at)
+            evaluations += 1
+            if not _evaluate(
+                *(tables, numbers, parameters, inertia, ahead, frozen, at, vectors, loads),
+                *(points[spare], found[spare]),
+            ):
+                return OTHER
+            if not isfinite(points[spare, 8 * n : 9 * n].max()):
+                return OTHER
+            is_relaxed = _change(tables, inertia, points[trial], points[spare]) < 0.0
+        if is_relaxed:
+            trial, spare = spare, trial
             for k in range(3 * n):
-                at[k] = points[present, 3 * n + k] + points[trial, 3 * n + k]
-            change = 0.5 * dot_flat(x, at, 3 * n)
+                x[k] = points[trial, k] - points[present, k]
+            change, is_hidden = _find_change(
+                *(tables, inertia, points[present], points[trial], found[present], found[trial]),
+                *(x, record),
+            )
         ratio = -change / decrease
-        if not abs(change + decrease) <= FAITHFUL * decrease:
-            for i in range(n):
-                if not points[trial, 8 * n + i] <= targets[i]:
-                    return OTHER  # to be relaxed
-        if not ratio > GOOD_RATIO:
+        if not ratio > MIN_RATIO:
             return OTHER
-        radius = max(radius, MAX_GROWTH * length_of_step)
+        if ratio > GOOD_RATIO:
+            radius = max(radius, MAX_GROWTH * length_of_step)
+        else:
+            shorter = sqrt(AIM / max(1.0 - ratio, AIM / (MAX_GROWTH * MAX_GROWTH)))
+            radius = length_of_step * max(shorter, MAX_SHRINKAGE)
+        origin = trial if is_relaxed else present
         for k in range(3 * n):
-            before[k] = ahead[k] + points[present, k]
+            before[k] = ahead[k] + points[origin, k]
         has_previous = True
         # Move there, unless nothing has improved
-        present, trial = trial, present
-        if trial == 0:  # the old positions are kept
-            trial = 1 if present != 1 else 2
+        present = trial
+        trial = 1 if present != 1 else 2  # not 0: the old positions are kept
+        spare = 3 if present != 3 else 4
         _find_targets(tables, numbers, points[present], found[present], targets)
         _accept(found[present], record)
         hidden_change += change

@@ -191,17 +191,21 @@ def make_solution(y: Float, gradient: Float, found: Float) -> StageSolution:
 def make_tables(system: System, assembly: Assembly) -> StageTables:
     """Return the tables of a system and its sums of laws (see `StageTables`)."""
     rows, elements, pairs = [], [], [np.zeros(1)]
+    incidences = assembly._incidences
+    incidence_at = np.cumsum([0, *(len(each.element) for each in incidences)])
     element_at = parameter_at = energy_at = vector_at = block_at = 0
     pair_at = 1
-    for term in assembly.terms:
+    for k, term in enumerate(assembly.terms):
         (m, s), compiled = term.elements.shape, term.compiled
         address, sizes = compiled.batches
+        relaxed = compiled.relaxation_batches[1:] if term.blocks else (0, 0)
         rows.append(
             [
                 *(m, s, term.vectors, term.blocks),
                 *(term.form == "increment", term.has_constant_gradient, term.pair is not None),
                 *(*address, *sizes, HESSIAN_FLAGS["metric"]),
                 *(element_at, parameter_at, energy_at, vector_at, block_at, pair_at),
+                *(compiled.width, *relaxed, incidence_at[k]),
             ]
         )
         elements.append(term.elements.reshape(-1))
@@ -238,6 +242,9 @@ def make_tables(system: System, assembly: Assembly) -> StageTables:
         diagonal=pattern.diagonal,
         affected=affected,
         affected_rows=pattern.rows[affected],
+        incidence_start=np.concatenate([each.start for each in incidences]),
+        incidence_element=np.concatenate([each.element for each in incidences]),
+        incidence_place=np.concatenate([each.place for each in incidences]),
     )
     return StageTables(*(_to_loop(array, name) for name, array in tables._asdict().items()))
 
