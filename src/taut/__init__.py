@@ -62,9 +62,9 @@ if TYPE_CHECKING:
     from taut.inverse.sensitivity import sensitivity as sensitivity
     from taut.laws.rayleigh import rayleigh_coefficients as rayleigh_coefficients
     from taut.optimise.tolerance import Tolerance as Tolerance
+    from taut.run.batch import batch as batch
     from taut.run.ledger import Ledger as Ledger
     from taut.run.open_run import open_run as open_run
-    from taut.run.batch import batch as batch
     from taut.run.simulate import simulate as simulate
     from taut.run.trajectory import to_xarray as to_xarray
     from taut.show import plot as plot

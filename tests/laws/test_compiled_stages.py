@@ -1,4 +1,4 @@
-"""Every law and integrator: the compiled loops of small systems give the bits of the general method.
+"""Every law and integrator: compiled loops of small systems give the bits of the general method.
 
 Both `taut.simulate`, which uses the compiled stage of a small system, and `taut.batch` are compared
 with a step whose parts are called one by one.
@@ -105,7 +105,7 @@ def build_chain(n=10, **more):
 @pytest.mark.parametrize("n", [2, 3, 10, 51, 150])
 def test_every_integrator_has_the_bits_of_the_general_method(integrator, n, monkeypatch):
     """Most of the stages of a chain are solved in the compiled loop, or this would test nothing."""
-    assert compare(build_chain(n), integrator, monkeypatch, steps=20, h=0.003) >= 15
+    assert compare(build_chain(n), integrator, monkeypatch, steps=20) >= 15
 
 
 def test_constraints_along_the_axes(monkeypatch):
@@ -158,27 +158,18 @@ def test_a_batch_has_the_bits_of_its_copies_alone(integrator):
 def test_a_batch_of_every_law_has_the_bits_of_its_copies_alone(law, integrator):
     system = build({**ENERGIES, **DISSIPATIONS, **LOADS}[law])
     parameters = {"pin.k": [10.0, 30.0, 90.0]}
-    try:
-        compare_batch(system, integrator, 1e-3, parameters, None, steps=3)
-    except taut.TautError as error:
-        assert str(error).startswith("batch: ")  # it says what it cannot do, before the first step
+    compare_batch(system, integrator, 1e-3, parameters, None, steps=3)
 
 
 def compare_batch(system, integrator, h, parameters, states, steps=12):
-    run = taut.batch(
-        system, integrator(), h, steps * h, parameters=parameters, states=states
-    )
+    run = taut.batch(system, integrator(), h, steps * h, parameters=parameters, states=states)
     found = list(run)
     for i in range(COPIES):
         own = run.systems[i]
         start = own.initial_state() if states is None else states[i]
         alone = taut.simulate(own, integrator(), h, steps * h, state=start)
-        try:
-            for step, (moment, report) in zip(found, alone, strict=True):
-                assert step.q[i].tobytes() == moment.q.tobytes()
-                assert step.v[i].tobytes() == moment.v.tobytes()
-                assert not same_reports(step.report(i), report)
-        except taut.NotConverged as error:
-            assert str(run.errors[i]) == str(error)
-        else:
-            assert i not in run.errors
+        for step, (moment, report) in zip(found, alone, strict=True):
+            assert step.q[i].tobytes() == moment.q.tobytes()
+            assert step.v[i].tobytes() == moment.v.tobytes()
+            assert not same_reports(step.report(i), report)
+    assert not run.errors

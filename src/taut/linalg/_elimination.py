@@ -8,12 +8,14 @@ their results have the bits of QDLDL, without its copies and checks: 1 µs where
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from taut.arrays import Int
 from taut.linalg._worksharing import compiled
+
+if TYPE_CHECKING:  # compiled loops import this file, and depend on the text of its imports
+    from taut.arrays import Int
 
 
 class Elimination(NamedTuple):

@@ -183,9 +183,7 @@ class JoinedCopies:
         solver.analyse(assembly.pattern)
         reason = find_obstacle(loaded.system, assembly, solver)
         if reason:
-            raise ModelError(
-                f"batch: {reason}; step such copies one by one, with taut.simulate"
-            )
+            raise ModelError(f"batch: {reason}; step such copies one by one, with taut.simulate")
 
 
 def take_copy(state: State, i: int, n: int) -> State:

@@ -20,6 +20,13 @@ COLUMNS = 22
 # Places among the numbers of a stage: γ, γ⁴, the mass that can move, and the tolerance
 GAMMA, GAMMA4, FREE_MASS, RELATIVE, FORCE = 0, 1, 2, 3, 4
 
+# The numbers of a point
+VALUE, MAGNITUDE, NOISE, ACCELERATION = 0, 1, 2, 3
+
+# Constants of taut.optimise.descent and tolerance
+EPS, ROUNDING_UNITS, RELATIVE_NOISE, FORMULA_NOISE = 2.220446049250313e-16, 8.0, 1e-10, 1e-13
+MAX_ITERATIONS = 100  # of Newton's method and of conjugate gradients; beyond, the general method
+
 
 class StageTables(NamedTuple):
     """What all copies of a system share, flat."""
