@@ -81,7 +81,8 @@ class Parameters:
 
     def use_packed(self, packed: Float) -> None:
         """Use these packed values, (m, width), from now on: for a law that is being placed."""
-        assert self._packed is not None and packed.shape == self._packed.shape
+        assert self._packed is not None
+        assert packed.shape == self._packed.shape
         self._packed = packed
 
     def pack_with(self, t: float, replacements: Mapping[str, Float]) -> Float:

@@ -72,10 +72,10 @@ TABLES = array_types(
 
 @compiled
 def _all_at_most(residuals, limits):
+    within = True
     for i in range(limits.shape[0]):
-        if not residuals[i] <= limits[i]:
-            return False
-    return True
+        within = within and residuals[i] <= limits[i]
+    return within
 
 
 @compiled
@@ -91,10 +91,10 @@ def _find_targets(tables, numbers, point, found, targets):
 
 @compiled
 def _all_within(residuals, limits):
+    within = True
     for i in range(limits.shape[0]):
-        if not (residuals[i] <= limits[i] and isfinite(limits[i])):
-            return False
-    return True
+        within = within and residuals[i] <= limits[i] and isfinite(limits[i])
+    return within
 
 
 @compiled

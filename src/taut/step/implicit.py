@@ -235,7 +235,7 @@ class Implicit(LinearImplicit):
     def report_compiled(
         self, workspace: Workspace, found: StageSolution, t: float, h: float
     ) -> Report:
-        """Return the report on a stage that the compiled loop has solved in a step of h to t [s]."""
+        """Return the report on a compiled stage of a step of h [s] that ends at t [s]."""
         solver = self.solver(workspace)
         solved = found.linear_iterations > 0
         return Report(

@@ -43,7 +43,7 @@ class Report:
         part that it left of one, 1 where it left all
     why : why that solver
     seconds : of wall-clock time; assembling, solving : those of them spent on forces and stiffness,
-        and in the linear solver
+        and in the linear solver; both 0 where the stages of a small system are one compiled call
     substeps : how many steps this one was made of; retries : how many attempts were given up for
         shorter ones
     error : the estimated error of the positions [m] that an error-controlled step has made; 0
