@@ -49,6 +49,10 @@ class StageSolution(NamedTuple):
     residual: float
     tolerance: float
 
+    def worst_present_residual(self) -> float:
+        """Return the residual of the particle closest to its limit, in units of that."""
+        return self.residual / self.tolerance
+
 
 RESULTS = len(StageSolution._fields) - 2  # numbers that the loop writes
 
@@ -114,7 +118,9 @@ class CompiledStage:
 
     def fits(self, assembly: AnyAssembly) -> bool:
         """Whether an assembly differs in values of parameters only."""
-        return isinstance(assembly, Assembly) and assembly.uses_pattern(self.assembly.pattern)
+        if not isinstance(assembly, Assembly) or assembly.n != self.assembly.n:
+            return False
+        return assembly.has_same_elements(self.assembly)
 
     def with_assembly(self, assembly: AnyAssembly) -> CompiledStage:
         """Return the stages of an assembly that `fits`."""
