@@ -20,6 +20,7 @@ from taut.step.compiled_stage import KERNELS
 from taut.step.implicit_euler import ImplicitEuler
 from taut.step.integrator import Integrator
 from taut.step.symplectic_euler import SymplecticEuler
+from taut.system.state import State
 from taut.system.system import System
 
 K, MASS, GRAVITY = 1000.0, 0.1, 9.81  # [N/m], [kg], [m/s²]
@@ -50,10 +51,10 @@ def time_steps(system: System, integrator: Integrator, h: float) -> float:
     return min(_time_round(system, integrator, state, h) for _ in range(ROUNDS))
 
 
-def _time_round(system: System, integrator: Integrator, state: object, h: float) -> float:
+def _time_round(system: System, integrator: Integrator, state: State, h: float) -> float:
     started = time.perf_counter()
     for _ in range(STEPS):
-        state, _ = integrator.step(system, state, h)  # type: ignore[arg-type]
+        state, _ = integrator.step(system, state, h)
     return 1e6 * (time.perf_counter() - started) / STEPS
 
 
@@ -83,7 +84,7 @@ def _step_implicit(x: Float, v: Float) -> tuple[Float, Float]:
     """Newton's method for the pendulum of one free particle, without a safeguard."""
     ahead, inertia, y = x + IMPLICIT_H * v, MASS / IMPLICIT_H**2, np.array(x)
     while True:
-        length = np.sqrt(y @ y)
+        length = float(np.sqrt(y @ y))
         d = y / length
         residual = inertia * (y - ahead) + K * (length - 1.0) * d - _WEIGHT
         if np.sqrt(residual @ residual) <= NEWTON_TOLERANCE * MASS * GRAVITY:

@@ -22,9 +22,11 @@ from taut.step.explicit import Explicit
 from taut.step.implicit import NO_FRICTION, Implicit, SolvedStage
 from taut.step.integrator import Integrator
 from taut.step.report import Report, combine_reports
+from taut.system.assembly import Assembly
 from taut.system.copies import join_copies
 from taut.system.state import State
 from taut.system.system import System
+from taut.system.terms import AssemblyKind
 from taut.system.workspace import Workspace, workspace_for
 
 
@@ -155,9 +157,10 @@ class JoinedCopies:
         return integrator.compile_stage(self._loaded(frozen), own)
 
     def _pack_parameters(self, loaded: Workspace, start: StageStart) -> Float:
-        kind = "increments" if start.increments else "potential"
-        terms = loaded.assembly(kind, start.frozen).terms
-        packed = [term.parameters(start.prediction.t) for term in terms]
+        kind: AssemblyKind = "increments" if start.increments else "potential"
+        assembly = loaded.assembly(kind, start.frozen)
+        assert isinstance(assembly, Assembly), "contact is refused"
+        packed = [term.parameters(start.prediction.t) for term in assembly.terms]
         known = self._parameters
         if known is None or [id(p) for p in known[0]] != [id(p) for p in packed]:
             rows = [p.reshape(self.count, -1) for p in packed]

@@ -8,8 +8,9 @@ Both give the same bits.
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,8 @@ KERNELS = "taut.step._stage_kernels"
 MAX_PARTICLES = 256
 
 
-class StageSolution(NamedTuple):
+@dataclass(eq=False)
+class StageSolution:
     """The minimum of a stage: y [m] and its gradient [N], both (n, 3), and what a Report needs."""
 
     y: Float
@@ -54,7 +56,7 @@ class StageSolution(NamedTuple):
         return self.residual / self.tolerance
 
 
-RESULTS = len(StageSolution._fields) - 2  # numbers that the loop writes
+RESULTS = len(fields(StageSolution)) - 2  # numbers that the loop writes
 
 
 def find_obstacle(system: System, assembly: AnyAssembly, solver: LinearSolver) -> str:
@@ -189,9 +191,12 @@ class CompiledStage:
 
 def make_solution(y: Float, gradient: Float, found: Float) -> StageSolution:
     """Return what the loop has found, with whole numbers where numbers are counts."""
-    iterations, evaluations, linear, *rest, particle, residual, tolerance = found.tolist()
-    counts = int(iterations), int(evaluations), int(linear)
-    return StageSolution(y, gradient, *counts, *rest, int(particle), residual, tolerance)
+    iterations, evaluations, linear = (int(count) for count in found[:3])
+    decrease, acceleration, velocity_error, particle, residual, tolerance = found[3:].tolist()
+    return StageSolution(
+        *(y, gradient, iterations, evaluations, linear, decrease, acceleration, velocity_error),
+        *(int(particle), residual, tolerance),
+    )
 
 
 def make_tables(system: System, assembly: Assembly) -> StageTables:

@@ -14,7 +14,7 @@ import numpy as np
 
 from taut.arrays import Int
 from taut.binding.law import BoundLaw
-from taut.errors import ModelError, did_you_mean
+from taut.errors import ModelError, TautError, did_you_mean
 from taut.system.system import System
 
 
@@ -60,11 +60,11 @@ def vary_parameters(system: System, parameters: Mapping[str, Any], count: int) -
         for name, values in parameters.items():
             group, k, parameter = split[name]
             laws = changes.setdefault(group, list(getattr(system, group)))
-            try:
-                laws[k] = laws[k].with_(**{parameter: values[i]})
-            except ModelError as error:
-                raise ModelError(f"batch: '{name}' of copy {i}: {error}") from error
-        systems.append(system.with_(**changes))
+            laws[k] = laws[k].with_(**{parameter: values[i]})
+        try:
+            systems.append(system.with_(**changes))
+        except TautError as error:
+            raise ModelError(f"batch: copy {i}: {error}") from error
     return systems
 
 
@@ -112,7 +112,7 @@ def join_copies(systems: Sequence[System]) -> System:
     return joined
 
 
-def _copy_laws(laws: Sequence[Any], placed: Mapping[str, Any], first: Int) -> list[BoundLaw]:
+def _copy_laws(laws: Sequence[Any], placed: Mapping[str, Any], first: Int) -> list[Any]:
     """Return laws on the elements of all copies; first : the first particle of each, (copies,).
 
     Values are those of the first copy: the packed ones of all copies replace them.
