@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numba import njit
 
-from taut.linalg._elimination import factor, solve
 from taut.linalg.blocks import BlockMatrix, Pattern
 from taut.linalg.direct import Direct, plan_elimination
+from taut.linalg.elimination import factor, solve
 
 
 @njit(error_model="numpy")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from taut.linalg._ordered_sums import dot_flat, pairwise_sum, weighted_dot
+from taut.linalg.ordered_sums import dot_flat, pairwise_sum, weighted_dot
 
 SIZES = [*range(1, 20), 31, 64, 127, 128, 129, 200, 257, 600, 768]
 

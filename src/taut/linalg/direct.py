@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from taut.arrays import Float, Int
-from taut.linalg._elimination import Elimination
 from taut.linalg.blocks import BlockMatrix, Pattern, dot, row_norms
+from taut.linalg.elimination import Elimination
 from taut.linalg.linear import LinearSolver, Solution
 from taut.linalg.low_rank import RankOne
 from taut.linalg.trust_region import FactoredModel, QuadraticModel

@@ -16,8 +16,7 @@ import numpy as np
 from taut.arrays import Float
 from taut.errors import ModelError
 from taut.jit.compile import kernels
-from taut.step._objective import StageStart
-from taut.step.compiled_stage import KERNELS, CompiledStage, find_obstacle, make_solution
+from taut.step.compiled_stage import KERNELS, find_obstacle, make_solution
 from taut.step.explicit import Explicit
 from taut.step.implicit import NO_FRICTION, Implicit, SolvedStage
 from taut.step.integrator import Integrator
@@ -107,11 +106,14 @@ class JoinedCopies:
         left = np.zeros(self.count, dtype=bool)
         for _ in range(integrator.stages):
             start = integrator.predict(loaded, state, h, solved)
-            stage = self._compiled(integrator, start)
+            frozen = self.state_of(0)
+            stage = integrator.compile_stage(
+                self._loaded(frozen), frozen, increments=start.increments
+            )
             assert stage is not None
             y, gradient, found, given_back = stage.solve_copies(
                 *(start.prediction, np.array(start.frozen.q), start.old, integrator.tolerance),
-                self._pack_parameters(loaded, start),
+                self._pack_parameters(loaded, start.frozen, start.prediction.t, start.increments),
             )
             # Finite, until these copies have taken the step alone.
             y[given_back] = start.old.reshape(self.count, -1)[given_back]
@@ -150,17 +152,14 @@ class JoinedCopies:
             return self._single
         return self._single.with_held_loads(self.systems[0].load_forces(self.state_of(0)))
 
-    def _compiled(self, integrator: Implicit, start: StageStart) -> CompiledStage | None:
-        """Return the compiled stages of the first copy, whose tables are those of all."""
-        frozen = self.state_of(0)
-        own = StageStart(start.prediction, frozen, start.old, start.increments)
-        return integrator.compile_stage(self._loaded(frozen), own)
-
-    def _pack_parameters(self, loaded: Workspace, start: StageStart) -> Float:
-        kind: AssemblyKind = "increments" if start.increments else "potential"
-        assembly = loaded.assembly(kind, start.frozen)
+    def _pack_parameters(
+        self, loaded: Workspace, frozen: State, t: float, increments: bool
+    ) -> Float:
+        """Return the parameters of all copies at time t [s], (copies, width)."""
+        kind: AssemblyKind = "increments" if increments else "potential"
+        assembly = loaded.assembly(kind, frozen)
         assert isinstance(assembly, Assembly), "contact is refused"
-        packed = [term.parameters(start.prediction.t) for term in assembly.terms]
+        packed = [term.parameters(t) for term in assembly.terms]
         known = self._parameters
         if known is None or [id(p) for p in known[0]] != [id(p) for p in packed]:
             rows = [p.reshape(self.count, -1) for p in packed]

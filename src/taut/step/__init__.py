@@ -11,6 +11,8 @@ step_result : the result of a step, with what the ledger needs; report : its cer
 _objective : the objective of an implicit stage; _combination : sums of explicit stages
 _contact_stage : obstacles that push bodies, and friction that settles
 _accelerations : the accelerations at work, to which tolerances are relative
+compiled_stage : stages of small systems in one compiled call; _stage_arrays : its arrays
+_stage_kernels : its loop; _stage_objective, _stage_model, _stage_relaxation : the parts of it
 _combination_kernels, _objective_kernels : their compiled loops
 _highest_frequency : what limits an explicit step
 

@@ -16,9 +16,8 @@ from math import isfinite, sqrt
 import numpy as np
 from numba import float64, from_dtype, int64, prange, types
 
-from taut.linalg._elimination import Elimination, factor
-from taut.linalg._ordered_sums import dot_flat
-from taut.linalg._worksharing import array_types, compiled, entry_point
+from taut.linalg.elimination import Elimination, factor
+from taut.linalg.ordered_sums import dot_flat
 from taut.step._stage_arrays import (
     ACCELERATION,
     ARRAY_TYPES,
@@ -41,6 +40,9 @@ from taut.step._stage_arrays import (
     VECTOR_AT,
     VECTORS,
     StageTables,
+    array_types,
+    compiled,
+    entry_point,
 )
 from taut.step._stage_model import solve_model
 from taut.step._stage_objective import (

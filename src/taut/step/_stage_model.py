@@ -5,12 +5,12 @@ from math import sqrt
 import numpy as np
 from numba import int64
 
-from taut.linalg._elimination import solve
-from taut.linalg._ordered_sums import dot_flat
-from taut.linalg._worksharing import compiled
+from taut.linalg.elimination import solve
+from taut.linalg.ordered_sums import dot_flat
 from taut.linalg.simd import multiply_last_row, multiply_row
 from taut.step._stage_arrays import (
     MAX_ITERATIONS,
+    compiled,
 )
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from numba import int64
 
 from taut.binding.batch_call import call_batch
-from taut.linalg._ordered_sums import dot_flat, pairwise_sum, weighted_dot
-from taut.linalg._worksharing import compiled
+from taut.linalg.ordered_sums import dot_flat, pairwise_sum, weighted_dot
 from taut.step._stage_arrays import (
     ACCELERATION,
     ADDRESS,
@@ -41,6 +40,7 @@ from taut.step._stage_arrays import (
     VALUE,
     VECTOR_AT,
     VECTORS,
+    compiled,
 )
 
 ELEMENTS_PER_CHUNK = 256  # as in taut.binding.batch_kernels

@@ -3,7 +3,6 @@
 import numpy as np
 from numba import int64
 
-from taut.linalg._worksharing import compiled
 from taut.step._stage_arrays import (
     ADDRESS,
     BLOCKS,
@@ -20,8 +19,9 @@ from taut.step._stage_arrays import (
     RELAXED_SIZE,
     VECTORS,
     WIDTH,
+    compiled,
 )
-from taut.system._relaxing import relax_particles
+from taut.system.relaxing import relax_particles
 
 # Constants of taut.optimise.newton
 REGION, MAX_SWEEPS, VISITS = 0.003, 20, 2.0

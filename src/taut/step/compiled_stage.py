@@ -18,8 +18,8 @@ from taut.arrays import Float, Mask
 from taut.binding.compiled_law import HESSIAN_FLAGS
 from taut.jit.background_compile import compile_in_background
 from taut.jit.compile import SourceModule, is_compiled, kernel_source, kernels
-from taut.linalg._elimination import Elimination
 from taut.linalg.direct import Direct, plan_elimination
+from taut.linalg.elimination import Elimination
 from taut.linalg.linear import LinearSolver
 from taut.optimise.tolerance import Tolerance
 from taut.step._accelerations import find_free_mass

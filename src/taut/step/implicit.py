@@ -222,7 +222,7 @@ class Implicit(LinearImplicit):
         """Minimise a stage in one compiled call, and certify it; None if that cannot be done."""
         if self.minimiser != "newton":
             return None
-        stage = self.compile_stage(workspace, start)
+        stage = self.compile_stage(workspace, start.frozen, increments=start.increments)
         if stage is None:
             return None
         found = stage.solve(start.prediction, np.array(start.frozen.q), start.old, self.tolerance)
@@ -256,14 +256,19 @@ class Implicit(LinearImplicit):
             linear_iterations=found.linear_iterations,
         )
 
-    def compile_stage(self, workspace: Workspace, start: StageStart) -> CompiledStage | None:
-        """Return the compiled stages of a system; None if it has to be solved in general."""
+    def compile_stage(
+        self, workspace: Workspace, frozen: State, *, increments: bool
+    ) -> CompiledStage | None:
+        """Return the compiled stages of a system; None if it has to be solved in general.
+
+        frozen, increments : see `StageStart`
+        """
         system = workspace.system
-        if system.n > MAX_PARTICLES or (system._placed_damping and not start.increments):
+        if system.n > MAX_PARTICLES or (system._placed_damping and not increments):
             return None
         memory = workspace.memory(self, _Memory)
-        kind: AssemblyKind = "increments" if start.increments else "potential"
-        assembly = workspace.assembly(kind, start.frozen)
+        kind: AssemblyKind = "increments" if increments else "potential"
+        assembly = workspace.assembly(kind, frozen)
         known = memory.stages.get(kind)
         if known is None or known[0] is not assembly:
             if not are_kernels_compiled():

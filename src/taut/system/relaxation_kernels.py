@@ -1,8 +1,8 @@
-"""Particles of a region moved one after the other: `taut.system._relaxing`, called from Python."""
+"""Particles of a region moved one after the other: `taut.system.relaxing`, called from Python."""
 
 from numba import njit, types
 
-from taut.system._relaxing import relax_particles
+from taut.system.relaxing import relax_particles
 
 
 @njit(

@@ -8,14 +8,11 @@ their results have the bits of QDLDL, without its copies and checks: 1 µs where
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from taut.linalg._worksharing import compiled
-
-if TYPE_CHECKING:  # compiled loops import this file, and depend on the text of its imports
-    from taut.arrays import Int
 
 
 class Elimination(NamedTuple):
@@ -38,7 +35,7 @@ class Elimination(NamedTuple):
     l_row: Any
 
     @staticmethod
-    def of(order: Int, rows: Int, columns: Int, entries: Int) -> Elimination:
+    def of(order: Any, rows: Any, columns: Any, entries: Any) -> Elimination:
         """Prepare the factorisation of a matrix.
 
         order : of elimination, (m,)
@@ -74,7 +71,7 @@ class Elimination(NamedTuple):
         )
 
 
-def _find_reach(k: int, rows: list[int], parent: Int) -> list[int]:
+def _find_reach(k: int, rows: list[int], parent: Any) -> list[int]:
     """Return the columns of row k of L in the order of elimination, and extend the tree.
 
     rows : of the entries of column k of the upper triangle

@@ -6,16 +6,15 @@ One thread does it, in the order of the region, so the result does not depend on
 from math import isfinite
 
 import numpy as np
-from numba import int64
+from numba import int64, njit
 
 from taut.binding.batch_call import call_batch
-from taut.linalg._worksharing import compiled
 
 MAX_HALVINGS = 6
 SUFFICIENT = 1e-4  # part of the slope by which a move must lower the sum
 
 
-@compiled
+@njit(error_model="numpy", nogil=True)
 def _solve(a, r, x):
     """Solve a x = -r for a positive definite 3×3 matrix; whether it is one."""
     c00 = a[1, 1] * a[2, 2] - a[1, 2] * a[1, 2]
@@ -33,7 +32,7 @@ def _solve(a, r, x):
     return isfinite(x[0]) and isfinite(x[1]) and isfinite(x[2])
 
 
-@compiled
+@njit(error_model="numpy", nogil=True)
 def _evaluate(i, kind, q, frozen, h, data):
     """Evaluate the elements of particle i of the region; return their energy, NaN if it has none.
 
@@ -70,7 +69,7 @@ def _evaluate(i, kind, q, frozen, h, data):
     return total
 
 
-@compiled
+@njit(error_model="numpy", nogil=True)
 def relax_particles(
     q,
     frozen,
