@@ -2,6 +2,7 @@
 
 from importlib.util import find_spec
 
-collect_ignore = [
+collect_ignore = ["src/taut/study/sweep.py"] if find_spec("distributed") is None else []
+collect_ignore += [
     f"src/taut/bridge/{package}.py" for package in ("jax", "torch") if find_spec(package) is None
 ]

@@ -326,6 +326,18 @@ def check_tuned_beam(module, result):
     assert result["history"][-1] == pytest.approx(module.WANTED, rel=1e-9)
 
 
+def check_bounded_forces(module, result):
+    low, high = module.BOUNDS
+    held, free = result["held"], result["free"]
+    assert low - 1e-4 <= held.forces.min() <= held.forces.max() <= high + 1e-4
+    assert free.forces.min() < low < high < free.forces.max()
+    assert result["off_free"] < 1e-4
+    assert 5e-3 < result["off_held"] < 0.1
+    knots = module.net.n - len(module.RIM)
+    for form in (free, held):  # the rim carries the load
+        assert form.reactions[:, 1].sum() == pytest.approx(10.0 * knots, rel=1e-6)
+
+
 CHECKS = {
     "00_one_spring": check_one_spring,
     "01_damping_kinds": check_damping_kinds,
@@ -347,6 +359,7 @@ CHECKS = {
     "17_tearing": check_tearing,
     "18_hang_in_a_shape": check_hang_in_a_shape,
     "19_tuned_beam": check_tuned_beam,
+    "20_bounded_forces": check_bounded_forces,
 }
 
 

@@ -25,7 +25,7 @@ from taut.errors import CacheError, MissingExtra, NotConverged, SingularState
 from taut.step.implicit_euler import ImplicitEuler
 
 STEPS = 4
-MIN_SOLVED = 0.95  # fraction of the scenes that must be solved
+MIN_SOLVED = 0.995  # fraction of the scenes that must be solved
 TYPED_ERRORS = (NotConverged, SingularState)  # in which the steps of a valid scene may end
 MACHINE_ERRORS = (CacheError, MissingExtra)  # which have nothing to do with the scene
 

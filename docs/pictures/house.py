@@ -15,6 +15,7 @@ FLOORS = (
         ("bench", "speed"),
     ),
     (("bridge", "trajectories within JAX and PyTorch"),),
+    (("study", "many runs on many processes: designs, measures, tables"),),
     (("inverse", "gradients through steps and shapes, fits"),),
     (("scene", "TOML files: one file per table"),),
     (("run", "simulate, energy ledger, run folders"),),

@@ -20,6 +20,7 @@ collision              which parts of bodies are near each other, and whether th
 system                 the System, the State and their evaluation
 step, statics, run     time integration; equilibrium and modes; runs in memory or in a folder
 scene, inverse         scene files; gradients and fits
+study                  parameter studies: many runs on many processes
 bridge, show           steps within JAX and PyTorch; viewer, pictures, plots and export
 validate, bench, cli   comparison with analytic solutions; speed; the command line
 errors, arrays         exceptions; array types
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from taut import mesh as mesh
     from taut import scene as scene
     from taut import step as step
+    from taut import study as study
     from taut.binding.decorators import dissipation as dissipation
     from taut.binding.decorators import energy as energy
     from taut.binding.decorators import load as load
@@ -86,6 +88,7 @@ if TYPE_CHECKING:
     from taut.step.symplectic_euler import SymplecticEuler as SymplecticEuler
     from taut.step.tr_bdf2 import TRBDF2 as TRBDF2
     from taut.step.velocity_verlet import VelocityVerlet as VelocityVerlet
+    from taut.study.sweep import sweep as sweep
     from taut.system import obstacles as obstacles
     from taut.system.building import areal_mass as areal_mass
     from taut.system.building import consistent_mass as consistent_mass
@@ -131,6 +134,7 @@ _HOME = {
     "RK4": "step.rk4",
     "stability": "statics.stability",
     "equilibrium": "statics.equilibrium",
+    "sweep": "study.sweep",
     "SymplecticEuler": "step.symplectic_euler",
     "TRBDF2": "step.tr_bdf2",
     "VelocityVerlet": "step.velocity_verlet",
@@ -164,6 +168,7 @@ _MODULES = {
     "plot": "show.plot",
     "scene": "scene",
     "step": "step",
+    "study": "study",
 }
 
 __all__ = ["__version__", *_MODULES, *_HOME]

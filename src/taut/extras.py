@@ -13,6 +13,7 @@ EXTRAS = {
     "meshlane": "meshlane",
     "plot": "matplotlib",
     "render": "pyvista",
+    "sweep": "distributed",
     "tetwild": "pytetwild",
     "torch": "torch",
     "usd": "usd-core",

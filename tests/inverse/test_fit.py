@@ -133,6 +133,10 @@ def test_bounds_hold():
     ("make", "message"),
     [
         (lambda: taut.fit([], ["spring.k"]), "at least one experiment"),
+        (
+            lambda: taut.fit(Shape(beam(1.0), np.full((13, 3), np.nan)), ["spring.k"]),
+            "experiment 0 has no data",
+        ),
         (lambda: Shape(beam(1.0), [[0.0, 0.0]]), "shape"),
         (
             lambda: Motion(beam(1.0), taut.ImplicitEuler(), 0.1, [0.15], np.zeros((1, 13, 3))),

@@ -6,7 +6,7 @@ import pytest
 import taut
 from taut import laws
 from taut.inverse.gradient import MEMORY
-from taut.inverse.targets import change_system
+from taut.inverse.targets import change_system, read_value
 from taut.run.record import record
 from tests.inverse.differences import TIGHT, Weigh, run_loss, slope
 
@@ -167,25 +167,47 @@ def test_gradient_by_the_place_of_fixed_points_and_points_on_planes(method):
     assert np.sum(found * direction) == pytest.approx(slope(at, 1e-4), rel=1e-8)
 
 
-def test_contact_without_friction():
-    """A ball of springs that falls onto a plane."""
-    ball = taut.mesh.sphere(1)
-    points = 0.1 * ball.points + [0.0, 0.103, 0.0]
+def two_bodies(k=50.0):
+    """A ball of springs that falls onto a plane, and a net that lies across it."""
+    ball, net = taut.mesh.sphere(1), taut.mesh.net(2, 2, size=0.16)
+    lying = np.array(net.points)[:, [0, 2, 1]] - [0.08, -0.206, 0.08]
+    points = np.concatenate([0.1 * ball.points + [0.0, 0.103, 0.0], lying])
+    edges = np.concatenate([ball.edges, net.edges + ball.n])
+    contact = taut.contact(
+        ball.triangles, net.edges + ball.n, range=2e-3, k=50.0, planes=[((0, 0, 0), (0, 1, 0))]
+    )
+    return taut.System(
+        points,
+        mass=0.01,
+        energies=[laws.spring(edges, k=k), laws.gravity()],
+        contact=contact,
+        velocity=np.where(np.arange(len(points))[:, None] < ball.n, [0.2, -1.0, 0.1], [0, -3.0, 0]),
+    )
 
-    def make(k):
-        return taut.System(
-            points,
-            mass=0.01,
-            energies=[laws.spring(ball.edges, k=k), laws.gravity()],
-            contact=taut.contact(ball, range=2e-3, k=50.0, planes=[((0, 0, 0), (0, 1, 0))]),
-            velocity=np.tile([0.2, -1.0, 0.0], (len(points), 1)),
-        )
 
-    method, loss = taut.ImplicitEuler(tolerance=TIGHT), Weigh(len(points))
-    run = taut.simulate(make(50.0), method, 2e-3, 0.02)
-    found = taut.gradient(run, loss, ["spring.k"], certify=False)
-    expected = slope(lambda s: run_loss(make(50.0 + s), method, [2e-3] * 10, loss), 0.01)
-    assert float(found["spring.k"]) == pytest.approx(expected, rel=1e-6)
+@pytest.mark.parametrize("name", ["spring.k", "contact.k", "contact.range"])
+def test_contact_without_friction(name):
+    system, size = two_bodies(), {"contact.range": 1e-7}.get(name, 1e-3)
+    method, loss = taut.ImplicitEuler(tolerance=TIGHT), Weigh(system.n)
+    run = taut.simulate(system, method, 2e-3, 0.02)
+    found = taut.gradient(run, loss, [name], certify=False)
+    value = float(read_value(system, name))
+
+    def at(s):
+        return run_loss(change_system(system, {name: value + s}), method, [2e-3] * 10, loss)
+
+    assert float(found[name]) == pytest.approx(slope(at, size), rel=1e-5)
+    tangent = taut.sensitivity(taut.simulate(system, method, 2e-3, 0.02), [name])
+    total = 0.0
+    for k, t in enumerate(tangent.t):
+        _, by_q, by_v = loss(taut.State(t, tangent.q[k], tangent.v[k]))
+        total += np.sum(by_q * tangent.dq[name][k]) + np.sum(by_v * tangent.dv[name][k])
+    assert total == pytest.approx(float(found[name]), rel=1e-8)
+
+
+def test_what_of_contact_is_not_differentiated_is_said():
+    with pytest.raises(taut.TautError, match=r"contact, contact.k and contact.range are"):
+        differentiate(two_bodies(), taut.ImplicitEuler(), Weigh(22), ["contact.thickness"])
 
 
 def test_friction_is_an_error():

@@ -159,6 +159,20 @@ def test_a_curved_valley_is_followed():
         assert report.decrease >= 0.0
 
 
+def test_a_step_follows_the_arcs_of_stiff_links():
+    """A chain of three stiff links swings down: straight steps needed 36 iterations at first."""
+    rod = taut.mesh.rope(3)
+    system = taut.System(
+        rod.points,
+        mass=0.01,
+        energies=[laws.spring(rod.edges, k=1e7), laws.gravity()],
+        fixed=[0],
+    )
+    for _, report in taut.simulate(system, taut.ImplicitEuler(), 0.1, 0.3):
+        assert report.outcome == "converged"
+        assert report.iterations <= 12
+
+
 def test_cables_at_their_slack_length_converge():
     """Rounding makes them alternately taut and slack: the taut stiffness defines the rounding
     floor.

@@ -146,11 +146,25 @@ class Counted(taut.TRBDF2):
 
 def test_all_work_is_reported():
     """Including whole steps that only estimate the error, and rejected attempts."""
-    inner = Counted()
-    run = taut.simulate(pendulum(), taut.Adaptive(inner, error=1e-5), UNTIL / 5, UNTIL)
+    adaptive = taut.Adaptive(Counted(), error=1e-5)
+    inner = adaptive.integrator
+    run = taut.simulate(pendulum(), adaptive, UNTIL / 5, UNTIL)
     assert sum(r.retries for _, r in run) > 0
     assert run.summary.iterations == inner.iterations
     assert run.summary.evaluations == inner.evaluations
+
+
+def test_a_step_of_too_many_iterations_is_shortened(monkeypatch):
+    """A shorter step is solved sooner; the integrator itself goes on as far as it takes."""
+    system, plain = pendulum(), taut.ImplicitEuler()
+    _, report = plain.step(system, system.initial_state(), UNTIL / 5)
+    monkeypatch.setattr("taut.step.adaptive._MAX_ITERATIONS", report.iterations - 1)
+    adaptive = taut.Adaptive(plain)
+    _, shortened = adaptive.step(system, system.initial_state(), UNTIL / 5)
+    assert shortened.outcome == "converged"
+    assert shortened.retries > 0
+    assert shortened.substeps > 1
+    assert plain.max_iterations is None
 
 
 @pytest.mark.parametrize("integrator", OBEYS, ids=lambda i: i.__name__)

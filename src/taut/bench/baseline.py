@@ -154,7 +154,7 @@ def factorise(matrix: Any) -> Any:
 class Splu:
     """SciPy's splu as a `taut.linalg.linear.LinearSolver`."""
 
-    name, reason = "SciPy splu", "asked for"
+    name, reason, is_direct = "SciPy splu", "asked for", True
 
     def __init__(self) -> None:
         self._matrix: BlockMatrix | None = None

@@ -25,7 +25,12 @@ EXAMPLES = {
         "taut run my.toml -o runs/mine --set time.h=0.005 --set body.cloth.mesh.nx=20",
         'taut run statue.obj --fix "y < 0.9*min + 0.1*max" --young 1e7',
     ),
-    "resume": ("taut resume runs/cloth-1",),
+    "resume": ("taut resume runs/cloth-1", "taut resume studies/cloth-1 --workers 2"),
+    "sweep": (
+        'taut sweep cloth --vary body.cloth.density=0.1,0.2,0.4 --measure "sag=max(y0 - y)"',
+        'taut sweep spring --vary body.spring.mass=0.5:2 --samples sobol:64 --measure "T=kinetic"',
+        "taut sweep study.toml -o studies/mine --scheduler tcp://127.0.0.1:8786",
+    ),
     "scenes": ("taut scenes", "taut scenes --json"),
     "new": ("taut new cloth -o my.toml",),
     "check": (
@@ -33,7 +38,7 @@ EXAMPLES = {
         "taut check cloth --set body.cloth.mesh.nx=200 --json",
         "taut check statue.obj --young 1e5 --thickness 1e-3",
     ),
-    "schema": ("taut schema > scene.schema.json",),
+    "schema": ("taut schema > scene.schema.json", "taut schema study > study.schema.json"),
     "view": (
         "taut view cloth",
         "taut view runs/cloth-1",
@@ -43,13 +48,17 @@ EXAMPLES = {
         "taut render runs/cloth-1 -o cloth.mp4 --colour strain",
         "taut render runs/cloth-1 -o cloth.png --frame 50 --camera front",
     ),
-    "plot": ("taut plot runs/cloth-1 -o energy.svg", "taut plot runs/cloth-1 --what convergence"),
+    "plot": (
+        "taut plot runs/cloth-1 -o energy.svg",
+        "taut plot runs/cloth-1 --what convergence",
+        "taut plot studies/cloth-1 -o study.svg",
+    ),
     "export": (
         "taut export runs/cloth-1 -o cloth.usdc",
         "taut export runs/cloth-1 -o cloth.glb --start 0.5 --frames 60",
     ),
     "fit": ("taut fit study.toml --plot fit.svg",),
-    "sagfree": ("taut sagfree cloth", "taut sagfree my.toml -o rest.npz"),
+    "sagfree": ("taut sagfree cloth", "taut sagfree my.toml -o still.toml"),
     "validate": ("taut validate", "taut validate --filter pendulum --json"),
     "bench": ("taut bench", "taut bench implicit --json", "taut bench --reliability --quick"),
     "info": ("taut info", "taut info --clear-cache"),
@@ -59,10 +68,11 @@ _FILE_CODES = (DONE, BAD_INPUT, STORAGE_ERROR, INTERRUPTED)
 CODES = {
     "run": _RUN_CODES,
     "resume": _RUN_CODES,
+    "sweep": _FILE_CODES,
     "scenes": (DONE, STORAGE_ERROR),
     "new": (DONE, BAD_INPUT, STORAGE_ERROR),
     "check": _FILE_CODES,
-    "schema": (DONE, STORAGE_ERROR),
+    "schema": (DONE, BAD_INPUT, STORAGE_ERROR),
     "view": (DONE, BAD_INPUT, STORAGE_ERROR),
     "render": _FILE_CODES,
     "plot": _FILE_CODES,
@@ -81,8 +91,9 @@ def format_epilog(command: str) -> str:
     >>> print(format_epilog("schema").replace("\\b\\n", ""))
     Examples:
       taut schema > scene.schema.json
+      taut schema study > study.schema.json
     <BLANKLINE>
-    Exit codes: 0 done; 4 a file cannot be written, read or trusted
+    Exit codes: 0 done; 2 bad input; 4 a file cannot be written, read or trusted
     """
     return f"{_format_examples(EXAMPLES[command])}\n\n{_format_codes(CODES[command])}"
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
+import signal
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,11 +16,21 @@ from taut.cli import _options as options
 from taut.cli._help import CHECK_FAILED
 from taut.errors import escape_unprintable
 
+if TYPE_CHECKING:
+    from taut.inverse.journal import Journal
+    from taut.inverse.study import Study
+
+_FITS_FOLDER = Path("fits")  # where fits go if the user names no folder
+
 
 def fit(
     study: Annotated[
         Path, typer.Argument(metavar="STUDY", help="A study file: scene, unknowns, experiments.")
     ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder of the fit (default: fits/NAME-1, -2 …)."),
+    ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Draw fit against data into this file, which must be new.")
     ] = None,
@@ -25,35 +38,80 @@ def fit(
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Fit parameters of a scene to observations."""
-    from taut.errors import SceneError
-    from taut.inverse.fit import fit as find
+    """Fit parameters of a scene to observations.
+
+    Every evaluation is kept: after Ctrl-C or a kill, `taut resume FOLDER` continues.
+    """
+    from taut.inverse.journal import Journal
     from taut.inverse.study import load_study
+
+    _require_new(plot)
+    loaded = load_study(study, allow_code=allow_code)
+    folder = options.find_free_folder(_FITS_FOLDER, study.stem) if output is None else output
+    journal = Journal.create(folder, study, loaded.digest)
+    _fit("taut fit", loaded, journal, plot, quiet=quiet, as_json=as_json)
+
+
+def resume_fit(folder: Path, *, allow_code: bool, quiet: bool, as_json: bool) -> None:
+    """Continue a fit; the results are those of one that was not interrupted."""
+    from taut.inverse.journal import Journal
+    from taut.inverse.study import load_study
+
+    journal = Journal(folder)
+    loaded = load_study(journal.study, allow_code=allow_code)
+    journal.check(loaded.digest)
+    _fit("taut resume", loaded, journal, None, quiet=quiet, as_json=as_json)
+
+
+def _fit(
+    label: str, study: Study, journal: Journal, plot: Path | None, *, quiet: bool, as_json: bool
+) -> None:
+    from taut.inverse.fit import fit as find
     from taut.progress import Progress
 
-    if plot is not None and plot.exists():
-        raise SceneError([f"{plot} exists; name a new file"])
-    loaded = load_study(study, allow_code=allow_code)
-    progress = Progress("taut fit", every=options.PROGRESS_SECONDS)
+    progress = Progress(label, every=options.PROGRESS_SECONDS)
 
     def tell(evaluations: int, rms: float) -> None:
-        if not quiet and not as_json:
+        if not quiet:
             progress.update(evaluations, f"evaluation {evaluations}, rms residual {rms:.4g}")
 
-    if not quiet and not as_json:
-        progress.start("fit")
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt(
+            f"interrupted; taut resume {journal.folder} continues from the last evaluation"
+        )
+
+    handlers = {
+        number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
-        found = find(loaded.experiments, loaded.unknowns, tell=tell)
+        if not quiet:
+            progress.start(str(journal.folder))
+        found = find(study.experiments, study.unknowns, tell=tell, journal=journal)
+        if not quiet:
+            progress.finish()
     finally:
-        progress.finish()
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    result = _to_json(found)
+    journal.conclude(result)
     if plot is not None:
+        from taut.show.output import save_figure
         from taut.show.plot import fit as draw
 
-        draw(found).savefig(plot)
+        save_figure(draw(found), plot)
     if as_json:
-        print(json.dumps(_to_json(found), indent=1))
+        print(json.dumps({"folder": str(journal.folder), **result}, indent=1))
     elif not quiet:
         print(escape_unprintable_lines(str(found)))
+        print(f"{journal.folder}: finished after {found.evaluations} evaluations")
+
+
+def _require_new(path: Path | None) -> None:
+    """Raise SceneError if a file that is to be written exists."""
+    from taut.errors import SceneError
+
+    if path is not None and path.exists():
+        raise SceneError([f"{path} exists; name a new file"])
 
 
 def escape_unprintable_lines(text: str) -> str:
@@ -62,20 +120,25 @@ def escape_unprintable_lines(text: str) -> str:
 
 
 def _to_json(found: Any) -> dict[str, Any]:
-    """Return a fit as plain values; an infinite standard error is null."""
+    """Return a fit as plain values; what is infinite or has no value is null."""
     rows = zip(found.names, found.values, found.errors, found.determined, strict=True)
     return {
         "parameters": {
             name: {
                 "value": float(value),
-                "standard_error": float(error) if error < float("inf") else None,
+                "standard_error": _to_number(float(error)),
                 "determined": bool(known),
             }
             for name, value, error, known in rows
         },
+        "correlations": [[_to_number(c) for c in row] for row in found.correlations.tolist()],
         "evaluations": found.evaluations,
         "sigma": list(found.sigma),
     }
+
+
+def _to_number(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 @options.with_mesh_options
@@ -83,7 +146,11 @@ def sagfree(
     scene: options.SceneArgument,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write the rest values to this new NPZ file."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write the scene with these rest values to this file, which must be new.",
+        ),
     ] = None,
     overrides: options.Overrides = None,
     mesh_options: options.MeshOptions = None,
@@ -92,17 +159,11 @@ def sagfree(
     quiet: options.Quiet = False,
 ) -> None:
     """Find rest lengths and angles for which a scene starts at rest."""
-    import io
-
-    import numpy as np
-
-    from taut.atomic_write import atomic_write
-    from taut.errors import SceneError
     from taut.inverse.sag_free import sag_free
     from taut.inverse.targets import read_value
+    from taut.scene import write_rest_values
 
-    if output is not None and output.exists():
-        raise SceneError([f"{output} exists; name a new file"])
+    _require_new(output)
     loaded = options.load_scene(
         scene,
         overrides,
@@ -112,10 +173,8 @@ def sagfree(
     )
     found = sag_free(loaded.build().system)
     if output is not None:
-        buffer = io.BytesIO()
         values = {name: read_value(found.system, name) for name in found.changes}
-        np.savez(buffer, allow_pickle=False, **values)
-        atomic_write(output, buffer.getvalue())
+        options.write_scene(output, *write_rest_values(loaded, values))
         if not quiet:
             print(f"taut sagfree: wrote {output}", file=sys.stderr)
     if not quiet:

@@ -38,7 +38,10 @@ AllowCode = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 RunFolder = Annotated[
-    Path, typer.Argument(metavar="DIR", exists=True, file_okay=False, help="The folder of a run.")
+    Path,
+    typer.Argument(
+        metavar="DIR", exists=True, file_okay=False, help="The folder of a run or study."
+    ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 
@@ -129,3 +132,35 @@ def load_scene(
         allow_code=allow_code,
         **(mesh_options or {}),
     )
+
+
+def find_free_folder(parent: Path, name: str) -> Path:
+    """Return the first of PARENT/NAME-1, PARENT/NAME-2 … that does not exist."""
+    stem = Path(name).stem
+    number = 1
+    while (parent / f"{stem}-{number}").exists():
+        number += 1
+    return parent / f"{stem}-{number}"
+
+
+def write_scene(path: Path, text: str, inputs: Mapping[str, bytes]) -> None:
+    """Write a scene and copies of its files, by name; overwrite nothing."""
+    from taut.atomic_write import atomic_write
+    from taut.errors import SceneError
+
+    if path.exists():
+        raise SceneError(
+            ["the file already exists and is not changed; choose a new name"], path=path
+        )
+    contents: dict[Path, str | bytes] = {path.parent / name: data for name, data in inputs.items()}
+    contents[path] = text  # the last one: a scene must not be there without its files
+    for target, content in contents.items():
+        try:
+            if target != path:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                if target.exists() and target.read_bytes() == content:
+                    continue
+            atomic_write(target, content)
+        except OSError as error:
+            # The name in the error may be that of the temporary file.
+            raise SceneError([f"cannot be written: {error.strerror}"], path=target) from error

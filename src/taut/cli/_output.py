@@ -129,19 +129,35 @@ def _parse_size(text: str) -> tuple[int, int]:
 
 def plot(
     folder: options.RunFolder,
-    what: Annotated[str, typer.Option(metavar="WHAT", help="energy or convergence.")] = "energy",
+    what: Annotated[
+        str | None,
+        typer.Option(metavar="WHAT", help="Of a run: energy (default) or convergence."),
+    ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The file: .png, .svg or .pdf (default: WHAT.svg)."),
+        typer.Option(
+            "--output", "-o", help="The file: .png, .svg or .pdf (default: WHAT.svg or study.svg)."
+        ),
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Plot the energies of a run, or the convergence of its solver."""
+    """Plot the energies or convergence of a run, or a study."""
     from taut.errors import ModelError, did_you_mean
     from taut.run.open_run import open_run
     from taut.show import plot as plots
     from taut.show.output import check_output_path, save_figure
+    from taut.study import open_study
+    from taut.study.study_folder import has_study
 
+    if has_study(folder):
+        if what is not None:
+            raise ModelError(f"{folder} has a study, for which there is no --what")
+        path = Path("study.svg") if output is None else output
+        check_output_path(path, overwrite=overwrite)
+        save_figure(plots.study(open_study(folder)), path)
+        print(f"{path}: study")
+        return
+    what = "energy" if what is None else what
     if what not in _PLOTS:
         raise ModelError(
             f"--what must be {' or '.join(_PLOTS)}, got '{what}'{did_you_mean(what, _PLOTS)}"

@@ -16,6 +16,7 @@ import typer
 
 from taut.cli import _options as options
 from taut.cli._help import INTERRUPTED
+from taut.cli._sweep import Scheduler, Workers, resume_sweep
 from taut.errors import escape_unprintable
 
 if TYPE_CHECKING:
@@ -60,11 +61,11 @@ def run(
         allow_code=allow_code,
         mesh_options=mesh_options,
     )
-    folder = _find_free_folder(scene) if output is None else output
+    folder = options.find_free_folder(_RUNS_FOLDER, scene) if output is None else output
     _check_folder(folder, overwrite=overwrite)
     built = loaded.build()
     if save_scene is not None:
-        _save_scene(loaded, save_scene)
+        options.write_scene(save_scene, loaded.resolved(), loaded.inputs())
     if not quiet and not as_json:
         _print_introduction(loaded, built)
     with _run_until_signal("taut run", folder, quiet=quiet) as (tell, stop, watch):
@@ -77,15 +78,33 @@ def run(
 def resume(
     folder: options.RunFolder,
     allow_code: options.AllowCode = False,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Continue an interrupted run; the results are bit-identical."""
+    """Continue an interrupted run, fit or study, to the same bits."""
+    from taut.cli._inverse import resume_fit
+    from taut.inverse.journal import HEADER
     from taut.run.open_run import open_run
     from taut.run.record import resume as resume_run
     from taut.run.run_folder import SCENE, check_inputs_unchanged
     from taut.scene import read_text
+    from taut.study.study_folder import has_study
 
+    if (folder / HEADER).exists():
+        resume_fit(folder, allow_code=allow_code, quiet=quiet, as_json=as_json)
+        return
+    if has_study(folder):
+        resume_sweep(
+            folder,
+            workers=workers,
+            scheduler=scheduler,
+            allow_code=allow_code,
+            quiet=quiet,
+            as_json=as_json,
+        )
+        return
     with open_run(folder) as opened:
         if opened.finished:
             _report_finished(opened, quiet=quiet, as_json=as_json)
@@ -122,40 +141,6 @@ def _check_folder(folder: Path, *, overwrite: bool) -> None:
                     "choose another folder"
                 ]
             )
-
-
-def _find_free_folder(scene: str) -> Path:
-    """Return the first of runs/NAME-1, runs/NAME-2 … that does not exist."""
-    stem = Path(scene).stem
-    number = 1
-    while (_RUNS_FOLDER / f"{stem}-{number}").exists():
-        number += 1
-    return _RUNS_FOLDER / f"{stem}-{number}"
-
-
-def _save_scene(scene: Scene, path: Path) -> None:
-    """Write the scene with every default, and copies of its files; overwrite nothing."""
-    from taut.atomic_write import atomic_write
-    from taut.errors import SceneError
-
-    if path.exists():
-        raise SceneError(
-            ["the file already exists and is not changed; choose a new name"], path=path
-        )
-    contents: dict[Path, str | bytes] = {
-        path.parent / name: data for name, data in scene.inputs().items()
-    }
-    contents[path] = scene.resolved()  # the last one: a scene must not be there without its files
-    for target, content in contents.items():
-        try:
-            if target != path:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                if target.exists() and target.read_bytes() == content:
-                    continue
-            atomic_write(target, content)
-        except OSError as error:
-            # The name in the error may be that of the temporary file.
-            raise SceneError([f"cannot be written: {error.strerror}"], path=target) from error
 
 
 def _print_introduction(scene: Scene, built: Built) -> None:

@@ -88,8 +88,17 @@ def check(
         print(f"warning: {warning}")
 
 
-def schema() -> None:
-    """Print the JSON Schema of scene files, for editors."""
-    from taut.scene import schema as get_schema
+def schema(
+    kind: Annotated[str, typer.Argument(help="Of which files: scene or study.")] = "scene",
+) -> None:
+    """Print the JSON Schema of scene or study files, for editors."""
+    from taut.errors import ModelError, did_you_mean
+    from taut.scene import schema as get_scene_schema
+    from taut.study.study_file import schema as get_study_schema
 
+    found = {"scene": get_scene_schema, "study": get_study_schema}
+    if kind not in found:
+        hint = did_you_mean(kind, found)
+        raise ModelError(f"the kind of files must be scene or study, got '{kind}'{hint}")
+    get_schema = found[kind]
     print(json.dumps(get_schema(), indent=1, ensure_ascii=False))

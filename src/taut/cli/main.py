@@ -15,6 +15,7 @@ from taut.cli._inverse import fit, sagfree
 from taut.cli._output import export, plot, render
 from taut.cli._run import resume, run
 from taut.cli._scenes import check, new, scenes, schema
+from taut.cli._sweep import sweep
 from taut.cli._validate import validate
 from taut.cli._view import view
 from taut.errors import NotConverged, RunError, TautError, escape_unprintable
@@ -22,6 +23,7 @@ from taut.errors import NotConverged, RunError, TautError, escape_unprintable
 _COMMANDS = (
     run,
     resume,
+    sweep,
     scenes,
     new,
     check,

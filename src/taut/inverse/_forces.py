@@ -62,10 +62,10 @@ class Forces:
             return self._energies
         search = workspace_for(self.system).contact_search
         terms = [term for term in search.find_terms(np.array(q)) if len(term.elements)]
-        contacts = [
-            Part(term.name, term.compiled, term.elements, None, None, term.parameters(0.0))
-            for term in terms
-        ]
+        contacts = []
+        for term in terms:
+            law = (term.name, term.compiled, term.elements)
+            contacts.append(Part(*law, None, None, term.parameters(0.0), term.by_range))
         return [*self._energies, *contacts]
 
     @property

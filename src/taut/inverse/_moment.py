@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,37 +12,41 @@ from taut.binding.placed_law import PlacedLoad
 from taut.errors import NotConverged
 from taut.inverse._forces import Forces
 from taut.inverse._part import differentiate_in_time
+from taut.inverse._sums import Clock
 from taut.linalg.blocks import BlockMatrix, row_norms
 from taut.linalg.indefinite import solve_indefinite
 from taut.linalg.linear import LinearSolver
 from taut.step.implicit import LinearImplicit
 from taut.step.integrator import Integrator
 from taut.system.state import State
+from taut.system.system import System
 from taut.system.terms import Inputs
 from taut.system.workspace import Workspace
 
 
-@dataclass
-class Clock:
-    """A gradient by the time at which a step starts, by its length, and that of the last one."""
-
-    t: float = 0.0
-    h: float = 0.0
-    last: float = 0.0
-
-
-@dataclass
 class PathSums:
-    """A gradient by the positions that constraints prescribe, (n, 3), by time [s]."""
+    """A gradient by the positions that constraints prescribe.
 
-    by_time: dict[float, Float] = field(default_factory=dict)
+    total : over all times, (n, 3)
+    scripted : particles on paths, (p,)
+    by_time : of these alone, (p, 3), by time [s]; one set for each step, so that fixed particles,
+        which are often many more, must not be among them
+    """
+
+    def __init__(self, system: System) -> None:
+        none = np.empty(0, dtype=np.int64)
+        scripts = [particles for particles, _ in system._projector.scripts]
+        self.total = np.zeros((system.n, 3))
+        self.scripted = np.unique(np.concatenate([none, *scripts]))
+        self.by_time: dict[float, Float] = {}
 
     def add(self, t: float, vectors: Float) -> None:
-        """Add a gradient by the positions at time t [s]."""
-        if t in self.by_time:
-            self.by_time[t] = self.by_time[t] + vectors
-        else:
-            self.by_time[t] = vectors
+        """Add a gradient by the positions at time t [s], (n, 3)."""
+        self.total += vectors
+        if len(self.scripted):
+            own = vectors[self.scripted]
+            known = self.by_time.get(t)
+            self.by_time[t] = own if known is None else known + own
 
 
 class Moment:

@@ -10,23 +10,21 @@ parameters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from taut.arrays import Float, Int, Mask
+from taut.arrays import Float, Int
 from taut.binding.compiled_law import CompiledLaw
 from taut.binding.law_products import LawProducts, Place, Pulled, products_of, pull_projection
 from taut.binding.placed_law import PlacedLaw
+from taut.system.contact import CONTACT_NAME
 from taut.system.system import System
 
 # Of a step: the spacing of the points from which functions of time are differentiated. The error of
 # the five points is of fourth order in it, their rounding that of the function over it.
 _TIME_SPACING = 0.05
-# How far, relative to their size, elements near a kink are stretched and compressed, and by which
-# part their stiffness must differ between the two to be a kink
-_KINK_STEP, _KINK_JUMP = 1e-6, 1e-3
 # Parts of (f(t + 2δ), f(t + δ), f(t - δ), f(t - 2δ))/δ in the slope of f at t
 _TIME_WEIGHTS = ((2.0, -1 / 12), (1.0, 2 / 3), (-1.0, -2 / 3), (-2.0, 1 / 12))
 
@@ -38,6 +36,7 @@ class Sums:
     packed : by the packed parameters of each law, (m, width), by its name
     mass : by the masses in inertia and Rayleigh damping, (n,)
     alpha, beta : by the coefficients of Rayleigh damping
+    contact : by stiffness and range of contact, (2,)
     times : whether functions of time are differentiated too
     """
 
@@ -46,6 +45,7 @@ class Sums:
     alpha: float = 0.0
     beta: float = 0.0
     times: bool = False
+    contact: Float = field(default_factory=lambda: np.zeros(2))
 
     @staticmethod
     def of(system: System, *, times: bool) -> Sums:
@@ -59,14 +59,18 @@ class Sums:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One law in one form on its active elements; of contact, without parameters to report."""
+    """One law in one form on its active elements, or one law of contact on its pairs.
+
+    fixed, by_range : parameters of contact, and their derivatives by its range, (m, width)
+    """
 
     name: str
     compiled: CompiledLaw
     elements: Int
     rows: Int | None
     placed: PlacedLaw | None
-    fixed: Float | None = None  # parameters of contact
+    fixed: Float | None = None
+    by_range: Float | None = None
 
     @property
     def products(self) -> LawProducts:
@@ -100,6 +104,9 @@ class Part:
     def add(self, slopes: Float, t: float, h: float, sums: Sums) -> float:
         """Add a gradient by packed parameters, (m, width); return that by the time."""
         if self.placed is None:
+            assert self.by_range is not None
+            sums.contact[0] += float(slopes[:, 0].sum())
+            sums.contact[1] += float(np.einsum("mj,mj->", slopes, self.by_range))
             return 0.0
         total = sums.packed[self.name]
         if self.rows is None:
@@ -123,7 +130,11 @@ class Part:
         moves : of parameters by law; dt : of the time [s]
         """
         if self.placed is None:
-            return np.zeros_like(self.parameters(t))
+            assert self.by_range is not None
+            stiffness, reach = moves[CONTACT_NAME]
+            change = reach * self.by_range
+            change[:, 0] += stiffness
+            return change
         total = moves[self.name]
         if self.rows is not None:
             total = total[self.rows]
@@ -238,37 +249,3 @@ def push_stiffness(
     low_rank = (d_second * along + second * d_along) * slopes + second * along * d_slopes
     result: Float = products.multiply(change, b) + low_rank
     return result
-
-
-def find_kinks(
-    parts: Sequence[Part], x: Float, y: Float, h: float, t: float, margin: float
-) -> list[tuple[str, int]]:
-    """Return (law, element) of elements whose stiffness jumps within a relative margin.
-
-    Those near a comparison of their formula are tested: many compare without a jump.
-    """
-    found = []
-    for part in parts:
-        if not part.products.has_kinks:
-            continue
-        at = part.place(x, y, h, t)
-        near = np.flatnonzero(part.products.measure_kinks(at) <= margin)
-        if not len(near):
-            continue
-        jumps = near[_has_jump(part, Place(at.x[near], at.y[near], h, at.p[near]))]
-        rows = jumps if part.rows is None else part.rows[jumps]
-        found += [(part.name, int(row)) for row in rows]
-    return found
-
-
-def _has_jump(part: Part, at: Place) -> Mask:
-    """Whether the stiffness of elements differs between two places close to them, (m,)."""
-    moves = at.x - at.x.mean(axis=1, keepdims=True)
-    z = np.cos(np.arange(at.x[0].size, dtype=np.float64)).reshape(at.x[0].shape) + 0.0 * at.x
-    sides = [
-        part.products.pull_force(at._replace(x=at.x + step * moves), z).x
-        for step in (_KINK_STEP, -_KINK_STEP)
-    ]
-    change = np.abs(sides[0] - sides[1]).max(axis=(1, 2))
-    size = np.maximum(np.abs(sides[0]), np.abs(sides[1])).max(axis=(1, 2))
-    return np.asarray(change > _KINK_JUMP * size)

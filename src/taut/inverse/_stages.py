@@ -1,4 +1,4 @@
-"""The derivative of a step, stage by stage: backward (`pull_step`) and forward (`push_step`).
+"""The derivative of a step backward, stage by stage; `taut.inverse._tangents` has it forward.
 
 An implicit stage solves, for y in the free directions (S y = y),
 
@@ -12,56 +12,16 @@ A dy = -∂R/∂u du.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from taut.arrays import Float
-from taut.inverse._moment import Clock, Moment, PathSums, StagePoint
+from taut.inverse._moment import Moment, PathSums
 from taut.inverse._part import Sums
-from taut.inverse._sums import Sum, Weight
+from taut.inverse._stage_points import LinearPoint, Vectors, predict, solution_point
+from taut.inverse._sums import Bars, Clock, Sum, dot, pull_weight
 from taut.inverse.tableaux import Evaluation, LinearSolution, Solution, Tableau
-from taut.system.terms import Inputs
-
-Vectors = dict[str, Float]
-
-
-def _dot(a: Float, b: Float) -> float:
-    return float(np.einsum("ni,ni->", a, b))
-
-
-class Bars:
-    """Gradients by the named vectors of a step, added up; those not mentioned are zero."""
-
-    def __init__(self, n: int) -> None:
-        self._n = n
-        self._vectors: Vectors = {}
-
-    def add(self, name: str, vectors: Float) -> None:
-        """Add a gradient by a vector."""
-        known = self._vectors.get(name)
-        self._vectors[name] = vectors if known is None else known + vectors
-
-    def get(self, name: str) -> Float:
-        """Return the gradient by a vector, (n, 3)."""
-        found = self._vectors.get(name)
-        return np.zeros((self._n, 3)) if found is None else found
-
-    def pull_sum(self, total: Sum, bar: Float, vectors: Mapping[str, Float], clock: Clock) -> None:
-        """Add the gradients by the vectors and weights of a sum whose gradient is `bar`."""
-        for name, weight in total.weights.items():
-            if weight.value:
-                self.add(name, weight.value * bar)
-            if weight.by_h or weight.by_last:
-                along = _dot(bar, vectors[name])
-                clock.h += weight.by_h * along
-                clock.last += weight.by_last * along
-
-
-def _pull_weight(weight: Weight, bar: float, clock: Clock) -> None:
-    clock.h += weight.by_h * bar
-    clock.last += weight.by_last * bar
 
 
 @dataclass
@@ -69,42 +29,7 @@ class Accumulator:
     """What a backward sweep adds up: gradients by parameters and by prescribed positions."""
 
     sums: Sums
-    paths: PathSums = field(default_factory=PathSums)
-
-
-def solution_point(moment: Moment, stage: Solution, vectors: Vectors) -> StagePoint:
-    """Return where an implicit stage was solved; its "q k" and "v k" are among the vectors."""
-    t = moment.state.t + stage.t.value
-    q, v = vectors[f"q {stage.name}"], vectors[f"v {stage.name}"]
-    if stage.frozen is None:
-        frozen, frozen_time = np.array(moment.state.q), moment.state.t
-    else:
-        frozen, frozen_time = moment.constrain(stage.frozen.evaluate(vectors), t), t
-    return StagePoint(t, stage.gamma.value, q, v, frozen, frozen_time, stage.frozen is None)
-
-
-def predict(moment: Moment, stage: Solution, vectors: Vectors) -> tuple[Float, Float, Float]:
-    """Return q̃ [m], ṽ [m/s] and the prescribed part of ṽ, (n, 3), of an implicit stage."""
-    t, gamma = moment.state.t + stage.t.value, stage.gamma.value
-    q, v = stage.q.evaluate(vectors), stage.v.evaluate(vectors)
-    if stage.path is None:
-        prescribed = moment.difference_paths(t, q, gamma)
-    else:
-        prescribed = moment.path_velocities(stage.path)
-    return moment.constrain(q + gamma * v, t), moment.project(v) + prescribed, prescribed
-
-
-def evaluate_point(moment: Moment, stage: Evaluation, vectors: Vectors) -> None:
-    """Write "q k", "v k" and "a k" of an evaluation to the vectors."""
-    t = moment.state.t + stage.t.value
-    q = moment.constrain(stage.q.evaluate(vectors), t)
-    v = moment.project(stage.v.evaluate(vectors)) + moment.path_velocities(stage.path)
-    system = moment.system
-    at = moment.state.with_(t=t, q=q, v=v)
-    gradient = np.empty((system.n, 3))
-    moment.workspace.scaled_gradients(at, np.full(system.n, 1.0), gradient)
-    a = moment.project((moment.load - gradient) / moment.mass)
-    vectors |= {f"q {stage.name}": q, f"v {stage.name}": v, f"a {stage.name}": a}
+    paths: PathSums
 
 
 def pull_step(
@@ -181,7 +106,7 @@ def _pull_evaluation(
     free, later = moment.pull_constraint(bars.get(f"q {name}") + by_q, t, into.paths)
     by_time += later
     clock.t += by_time
-    _pull_weight(stage.t, by_time, clock)
+    pull_weight(stage.t, by_time, clock)
     by_v = bars.get(f"v {name}") + by_v
     bars.pull_sum(stage.q, free, vectors, clock)
     bars.pull_sum(stage.v, moment.project(by_v), vectors, clock)
@@ -199,7 +124,7 @@ def _pull_solution(
     y = gamma * moment.project(point.v - predicted_v)
     bar_q, bar_v = bars.get(f"q {stage.name}"), bars.get(f"v {stage.name}")
     z = -moment.prepare(moment.stage_matrix(point))(bar_q + bar_v / gamma)
-    by_gamma = -2.0 * _dot(z, moment.mass * y) / gamma**3
+    by_gamma = -2.0 * dot(z, moment.mass * y) / gamma**3
     sums.mass += np.einsum("ni,ni->n", z, y) / gamma**2
     by_q, by_time = forces.pull_energies(point.q, t, z, sums)
     bar_q = bar_q + by_q
@@ -224,7 +149,7 @@ def _pull_solution(
             clock.t += later  # the geometry is that of the start
         else:
             by_time += later
-    by_gamma -= _dot(bar_v, y) / gamma**2
+    by_gamma -= dot(bar_v, y) / gamma**2
     if stage.frozen is None:
         bars.add("q", by_frozen)
     else:
@@ -235,22 +160,22 @@ def _pull_solution(
     free, later = moment.pull_constraint(bar_q, t, into.paths)
     by_time += later
     by_start, by_gain = free, gamma * free + moment.project(bar_v)
-    by_gamma += _dot(free, stage.v.evaluate(vectors))
+    by_gamma += dot(free, stage.v.evaluate(vectors))
     if stage.path is not None:
         moment.pull_path_velocities(bar_v, stage.path, into.paths, clock)
     else:
         held = moment.scripted_part(bar_v)
         if held.any():
             into.paths.add(t, held / gamma)
-            by_time += _dot(held, moment.path_slopes(t)) / gamma
+            by_time += dot(held, moment.path_slopes(t)) / gamma
             by_start = by_start - held / gamma
             slopes = moment.difference_paths(t, stage.q.evaluate(vectors), gamma)
-            by_gamma -= _dot(held, slopes) / gamma
+            by_gamma -= dot(held, slopes) / gamma
     bars.pull_sum(stage.q, by_start, vectors, clock)
     bars.pull_sum(stage.v, by_gain, vectors, clock)
     clock.t += by_time
-    _pull_weight(stage.t, by_time, clock)
-    _pull_weight(stage.gamma, by_gamma, clock)
+    pull_weight(stage.t, by_time, clock)
+    pull_weight(stage.gamma, by_gamma, clock)
     return -z
 
 
@@ -274,7 +199,7 @@ def _pull_linear(
     z = -moment.prepare(linear.matrix)(bar_q + bar_v / h)
     y = h * moment.project(new_v - linear.predicted_v)
     sums.mass += np.einsum("ni,ni->n", z, y) / h**2
-    by_h = -2.0 * _dot(z, moment.mass * y) / h**3 + _dot(z, linear.stiffness.multiply(new_v))
+    by_h = -2.0 * dot(z, moment.mass * y) / h**3 + dot(z, linear.stiffness.multiply(new_v))
     bar_v = bar_v + h * linear.stiffness.multiply(z)
     by_q, by_time = forces.pull_energies(q, t, z, sums)
     more, later = forces.pull_stiffness(q, t, z, new_v, sums, project=stage.project, scale=h)
@@ -295,67 +220,21 @@ def _pull_linear(
         )
         by_q = by_q + more
         clock.t += later
-    by_h -= _dot(bar_v, y) / h**2
+    by_h -= dot(bar_v, y) / h**2
     free, later = moment.pull_constraint(bar_q, t, into.paths)
     by_time += later
-    by_h += _dot(free, v)
+    by_h += dot(free, v)
     held = moment.scripted_part(bar_v)
     bars.add("q", by_q + free)
     bars.add("v", by_v + h * free + moment.project(bar_v))
     if held.any():
         into.paths.add(t, held / h)
-        by_time += _dot(held, moment.path_slopes(t)) / h
+        by_time += dot(held, moment.path_slopes(t)) / h
         bars.add("q", -held / h)
-        by_h -= _dot(held, moment.difference_paths(t, q, h)) / h
+        by_h -= dot(held, moment.difference_paths(t, q, h)) / h
     clock.t += by_time
     clock.h += by_time + by_h
     return -z
-
-
-class LinearPoint:
-    """The linear system of a step of linearly implicit Euler, as it was solved."""
-
-    def __init__(self, moment: Moment, stage: LinearSolution, vectors: Vectors) -> None:
-        self.h, self.t = stage.gamma.value, moment.state.t + stage.gamma.value
-        self.q, self.v = vectors["q"], vectors["v"]
-        self.new_v = vectors[f"v {stage.name}"]
-        prescribed = moment.difference_paths(self.t, self.q, self.h)
-        self.predicted_v = moment.project(self.v) + prescribed
-        self.predicted_q = moment.constrain(self.q + self.h * self.v, self.t)
-        self.stiffness = moment.stiffness(self.q, self.t, project=stage.project)
-        self.damping = moment.damping_matrix(self.v, self.q, self.t)
-        self.rayleigh = moment.rayleigh_stiffness(self.q, moment.state.t)
-        parts, factors = [self.stiffness], [1.0]
-        shift = moment.system.mass / self.h**2
-        if self.damping is not None:
-            parts.append(self.damping)
-            factors.append(1.0 / self.h)
-        if self.rayleigh is not None:
-            rayleigh = moment.system._rayleigh
-            assert rayleigh is not None
-            parts.append(self.rayleigh)
-            factors.append(rayleigh.beta / self.h)
-            shift = shift + rayleigh.alpha * moment.system.mass / self.h
-        workspace = moment.workspace
-        total = workspace.union([part.pattern for part in parts]).sum(parts, factors)
-        total.data[total.pattern.diagonal] += shift[:, None, None] * np.eye(3)
-        workspace.apply_constraints(total)
-        self.matrix = total
-
-    def right(self, moment: Moment) -> Float:
-        """Return the right-hand side of the linear system for y [N], (n, 3)."""
-        at = moment.state
-        assembly = moment.workspace.assembly("potential", at)
-        inputs = [Inputs(self.q, self.q, 0.0, self.t)] * len(assembly.terms)
-        total = assembly.gradient(inputs)[1] - moment.load
-        total = total + self.h * self.stiffness.multiply(self.predicted_v)
-        if self.damping is not None:
-            rates = moment.workspace.assembly("damping", at)
-            inputs = [Inputs(self.v, self.q, 0.0, self.t)] * len(rates.terms)
-            total = total + rates.gradient(inputs)[1]
-            total = total + self.damping.multiply(self.predicted_v - self.v)
-        total = total + moment.multiply_rayleigh(self.rayleigh, self.predicted_v)
-        return -moment.project(total)
 
 
 def _pull_loads(moment: Moment, bar: Float, bars: Bars, into: Accumulator, clock: Clock) -> None:

@@ -1,14 +1,7 @@
-"""Gradients of equilibria, frequencies and forms.
+"""Gradients of equilibria and forms.
 
 An equilibrium has S ∂V/∂q(q, p) = 0. With L_q the gradient of a loss by q, and μ from
 S K S μ = S L_q, the gradient by a parameter is -μ·∂²V/∂q∂p.
-
-A frequency has ω² = φᵀKφ with φᵀMφ = 1, so that
-
-    2ω dω = φᵀ(∂K/∂p dp + ∂K/∂q dq)φ - ω² φᵀdM φ:
-
-third derivatives of V. If the state is an equilibrium, q moves with p, and what φᵀ∂K/∂q φ gives is
-the gradient by q for which the equilibrium is pulled.
 """
 
 from __future__ import annotations
@@ -21,9 +14,11 @@ import numpy as np
 
 from taut.arrays import Float
 from taut.errors import ModelError, NotConverged
+from taut.inverse._collect import SweepResult, collect
 from taut.inverse._forces import Forces
+from taut.inverse._kinks import find_kinks
 from taut.inverse._moment import PathSums
-from taut.inverse._part import Sums, find_kinks
+from taut.inverse._part import Sums
 from taut.inverse._sweep import KINK_MARGIN, read_loss
 from taut.inverse.result import (
     ACCURACY,
@@ -34,20 +29,17 @@ from taut.inverse.result import (
     describe_notes,
     warn,
 )
-from taut.inverse.targets import SweepResult, check_targets, collect
+from taut.inverse.targets import check_targets
 from taut.linalg.blocks import row_norms
 from taut.linalg.indefinite import solve_indefinite
 from taut.linalg.linear import make_solver
 from taut.statics.equilibrium import Equilibrium
 from taut.statics.form_finding import Form
-from taut.statics.modes import Modes
 from taut.system.state import State
 from taut.system.system import System
 from taut.system.workspace import workspace_for
 
 _NOT_STATIC = ("velocity", "h", "rayleigh.alpha", "rayleigh.beta")
-# Relative gap of two frequencies below which they count as equal, and have no derivative each
-_EQUAL = 1e-6
 
 
 class StaticPoint:
@@ -127,12 +119,14 @@ class StaticPoint:
         return [(t, law, element) for law, element in found]
 
 
-def _empty(system: System, value: float, sums: Sums, paths: PathSums) -> SweepResult:
+def empty(system: System, value: float, sums: Sums, paths: PathSums) -> SweepResult:
+    """Return what a sweep has found at rest, where initial states do not count."""
     zero = np.zeros((system.n, 3))
     return SweepResult(value, sums, paths, zero, zero, np.zeros(0), False)
 
 
-def _check(system: System | None, by: Any, what: str) -> tuple[System, list[str]]:
+def check_static(system: System | None, by: Any, what: str) -> tuple[System, list[str]]:
+    """Return the system and the names to differentiate by, or raise ModelError."""
     if system is None:
         raise ModelError(f"these {what} do not know their system; compute them with taut.{what}")
     check_differentiable(system)
@@ -146,9 +140,10 @@ def _check(system: System | None, by: Any, what: str) -> tuple[System, list[str]
 Pull = Callable[[StaticPoint], SweepResult]
 
 
-def _certify(
+def certify_point(
     point: StaticPoint, pull: Pull, names: Sequence[str], notes: tuple[str, ...], *, certify: bool
 ) -> Gradient:
+    """Return the gradient at a point, with its error from a second, polished one."""
     started = time.perf_counter()
     found = pull(point)
     slopes = collect(point.system, list(names), found)
@@ -169,9 +164,9 @@ def gradient_of_equilibrium(
     found: Equilibrium, loss: Any, by: Sequence[str], *, certify: bool
 ) -> Gradient:
     """Return the gradient of a loss of the state of an equilibrium."""
-    system, names = _check(found.system, by, "equilibrium")
+    system, names = check_static(found.system, by, "equilibrium")
     point = StaticPoint(system, found.state, found.path[-1].factor, ACCURACY)
-    return _certify(point, lambda at: _pull_loss(at, loss), names, (), certify=certify)
+    return certify_point(point, lambda at: _pull_loss(at, loss), names, (), certify=certify)
 
 
 def gradient_of_form(form: Form, loss: Any, by: Sequence[str], *, certify: bool) -> Gradient:
@@ -181,10 +176,10 @@ def gradient_of_form(form: Form, loss: Any, by: Sequence[str], *, certify: bool)
             "gradients of membranes are not available: their points slide along the surface; "
             "gradients of nets of edges are"
         )
-    system, names = _check(form.system, by, "form_finding")
+    system, names = check_static(form.system, by, "form_finding")
     state = system.initial_state()
     point = StaticPoint(system, state.with_(q=form.points), 1.0, ACCURACY)
-    return _certify(point, lambda at: _pull_loss(at, loss), names, (), certify=certify)
+    return certify_point(point, lambda at: _pull_loss(at, loss), names, (), certify=certify)
 
 
 def _pull_loss(point: StaticPoint, loss: Any) -> SweepResult:
@@ -192,93 +187,6 @@ def _pull_loss(point: StaticPoint, loss: Any) -> SweepResult:
     value, q, v = read_loss(loss(point.state), system.n, point.state.t)
     if v is not None and v.any():
         raise ModelError("the loss of an equilibrium must not depend on velocities")
-    sums, paths = Sums.of(system, times=False), PathSums()
+    sums, paths = Sums.of(system, times=False), PathSums(system)
     point.pull(np.zeros((system.n, 3)) if q is None else q, sums, paths)
-    return _empty(system, value, sums, paths)
-
-
-def gradient_of_modes(
-    found: Modes, loss: Any, by: Sequence[str], at: Any, *, certify: bool
-) -> Gradient:
-    """Return the gradient of a loss of frequencies.
-
-    at : the `Equilibrium` about which the modes are, which then moves with the parameters; None:
-        the positions stay
-    """
-    system, names = _check(found.system, by, "modes")
-    assert found.state is not None
-    factor = at.path[-1].factor if at is not None else 1.0
-    state = found.state if at is None else at.state
-    if not np.array_equal(state.q, found.state.q):
-        raise ModelError("the modes must be those of the equilibrium in `at`")
-    _, slopes = _read_frequency_loss(loss, found.omega)
-    notes = _find_equal(found.omega, slopes)
-
-    def pull(point: StaticPoint) -> SweepResult:
-        sums, paths = Sums.of(system, times=False), PathSums()
-        omega, shapes = _follow(point, found)
-        by_q = np.zeros((system.n, 3))
-        q, t = np.array(point.state.q), point.state.t
-        own, own_slopes = _read_frequency_loss(loss, omega)
-        for w, shape, slope in zip(omega, shapes, own_slopes, strict=True):
-            if slope == 0.0:
-                continue
-            scale = slope / (2.0 * w)
-            more, _ = point.forces.pull_stiffness(
-                q, t, shape, shape, sums, project=False, scale=scale
-            )
-            by_q += more
-            sums.mass -= scale * w * abs(w) * np.einsum("ni,ni->n", shape, shape)
-        if at is not None:
-            point.pull(by_q, sums, paths)
-            return _empty(system, own, sums, paths)
-        held = by_q - system._projector.project(by_q)
-        paths.add(t, held)
-        zero = np.zeros_like(by_q)
-        return SweepResult(own, sums, paths, by_q - held, zero, np.zeros(0), False)
-
-    point = StaticPoint(system, state, factor, ACCURACY)
-    return _certify(point, pull, names, notes, certify=certify and at is not None)
-
-
-def _follow(point: StaticPoint, found: Modes) -> tuple[Float, Float]:
-    """Return frequencies and shapes at a point close to that of the modes."""
-    assert found.state is not None
-    if np.array_equal(point.state.q, found.state.q):
-        return found.omega, found.shapes
-    from taut.statics.modes import modes
-
-    again = modes(point.system, point.state, n=len(found.omega))
-    return again.omega, again.shapes
-
-
-def _read_frequency_loss(loss: Any, omega: Float) -> tuple[float, Float]:
-    given = loss(omega)
-    if not isinstance(given, tuple) or len(given) != 2:
-        raise ModelError(
-            "the loss of modes must return (value, gradient by the angular frequencies), "
-            f"got {given!r}"
-        )
-    slopes = np.asarray(given[1], dtype=np.float64)
-    if slopes.shape != omega.shape:
-        raise ModelError(
-            f"the gradient by the angular frequencies must have the shape {omega.shape}, "
-            f"got {slopes.shape}"
-        )
-    still = np.flatnonzero((omega == 0.0) & (slopes != 0.0))
-    if len(still):
-        raise ModelError(f"mode {still[0]} has the frequency 0, which has no derivative")
-    return float(given[0]), slopes
-
-
-def _find_equal(omega: Float, slopes: Float) -> tuple[str, ...]:
-    """Say which frequencies are equal but weighed differently."""
-    notes = []
-    for k in range(len(omega) - 1):
-        gap = abs(omega[k + 1] - omega[k])
-        if gap <= _EQUAL * abs(omega[k]) and slopes[k] != slopes[k + 1]:
-            notes.append(
-                f"modes {k} and {k + 1} have the same frequency: only losses in which both count "
-                "alike have a derivative"
-            )
-    return tuple(notes)
+    return empty(system, value, sums, paths)

@@ -129,3 +129,51 @@ class Sum:
             if factor:
                 total = total + factor * vectors[name]
         return total
+
+
+@dataclass
+class Clock:
+    """A gradient by the time at which a step starts, by its length, and that of the last one."""
+
+    t: float = 0.0
+    h: float = 0.0
+    last: float = 0.0
+
+
+def dot(a: Float, b: Float) -> float:
+    """Return the inner product of two sets of vectors, (n, 3)."""
+    return float(np.einsum("ni,ni->", a, b))
+
+
+class Bars:
+    """Gradients by the named vectors of a step, added up; those not mentioned are zero."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+        self._vectors: dict[str, Float] = {}
+
+    def add(self, name: str, vectors: Float) -> None:
+        """Add a gradient by a vector."""
+        known = self._vectors.get(name)
+        self._vectors[name] = vectors if known is None else known + vectors
+
+    def get(self, name: str) -> Float:
+        """Return the gradient by a vector, (n, 3)."""
+        found = self._vectors.get(name)
+        return np.zeros((self._n, 3)) if found is None else found
+
+    def pull_sum(self, total: Sum, bar: Float, vectors: Mapping[str, Float], clock: Clock) -> None:
+        """Add the gradients by the vectors and weights of a sum whose gradient is `bar`."""
+        for name, weight in total.weights.items():
+            if weight.value:
+                self.add(name, weight.value * bar)
+            if weight.by_h or weight.by_last:
+                along = dot(bar, vectors[name])
+                clock.h += weight.by_h * along
+                clock.last += weight.by_last * along
+
+
+def pull_weight(weight: Weight, bar: float, clock: Clock) -> None:
+    """Add the gradient by time and length of a weight whose gradient is `bar`."""
+    clock.h += weight.by_h * bar
+    clock.last += weight.by_last * bar

@@ -9,13 +9,16 @@ import numpy as np
 
 from taut.arrays import Float, describe
 from taut.errors import ModelError
+from taut.inverse._collect import SweepResult
 from taut.inverse._forces import Forces
+from taut.inverse._kinks import find_kinks
 from taut.inverse._moment import Moment, PathSums
-from taut.inverse._part import Sums, find_kinks
-from taut.inverse._stages import Accumulator, Bars, evaluate_point, pull_step, solution_point
+from taut.inverse._part import Sums
+from taut.inverse._stage_points import evaluate_point, solution_point
+from taut.inverse._stages import Accumulator, pull_step
+from taut.inverse._sums import Bars
 from taut.inverse._tape import Record, TakenStep, Tape
 from taut.inverse.tableaux import HISTORY, Evaluation, Solution
-from taut.inverse.targets import SweepResult
 from taut.step.adaptive import Adaptive
 from taut.system.state import State
 from taut.system.workspace import workspace_for
@@ -37,7 +40,7 @@ class Sweep:
         self._tape, self._loss, self._accuracy = tape, loss, accuracy
         system = tape.system
         self._n = system.n
-        self._into = Accumulator(Sums.of(system, times=times), PathSums())
+        self._into = Accumulator(Sums.of(system, times=times), PathSums(system))
         self._value, self._solves = 0.0, 0.0
         self._bars = Bars(system.n)
         self._clock_t = 0.0  # the gradient by the time at which the next step starts

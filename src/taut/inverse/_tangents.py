@@ -13,7 +13,7 @@ import numpy as np
 
 from taut.arrays import Float
 from taut.inverse._moment import Moment
-from taut.inverse._stages import LinearPoint, Vectors, predict, solution_point
+from taut.inverse._stage_points import LinearPoint, Vectors, predict, solution_point
 from taut.inverse._sums import Sum
 from taut.inverse.tableaux import Evaluation, LinearSolution, Solution, Tableau
 
@@ -24,10 +24,12 @@ class Direction:
 
     packed : changes of packed parameters of each law, (m, width), by name
     mass : (n,); alpha, beta : of Rayleigh damping
+    held : of the places where points are held, (n, 3)
     """
 
     packed: dict[str, Float]
     mass: Float
+    held: Float
     alpha: float = 0.0
     beta: float = 0.0
 
@@ -57,11 +59,12 @@ def push_step(
         else:
             _push_linear(moment, stage, vectors, moves, along, loads)
     ends = []
-    for dot in moves:
+    for dot, direction in zip(moves, along, strict=True):
         if isinstance(tableau.end, str):
             end = {"q": dot[f"q {tableau.end}"], "v": dot[f"v {tableau.end}"]}
         else:
-            q, v = (moment.project(_change(total, dot)) for total in tableau.end)
+            q = _constrain(moment, _change(tableau.end[0], dot), direction)
+            v = moment.project(_change(tableau.end[1], dot))
             end = {"q": q, "v": v}
         for name, total in tableau.history.items():
             end[name] = _change(total, dot)
@@ -71,6 +74,11 @@ def push_step(
 
 def _change(total: Sum, dot: Vectors) -> Float:
     return total.evaluate({name: dot[name] for name in total.weights})
+
+
+def _constrain(moment: Moment, dq: Float, direction: Direction) -> Float:
+    """Return the change of positions after constraints, (n, 3), from that before."""
+    return moment.project(dq) + direction.held - moment.project(direction.held)
 
 
 def _push_loads(moment: Moment, dot: Vectors, direction: Direction) -> Float:
@@ -109,7 +117,8 @@ def _push_evaluation(
 ) -> None:
     t, name, forces = moment.state.t + stage.t.value, stage.name, moment.forces
     q, v, a = vectors[f"q {name}"], vectors[f"v {name}"], vectors[f"a {name}"]
-    dq, dv = moment.project(_change(stage.q, dot)), moment.project(_change(stage.v, dot))
+    dq = _constrain(moment, _change(stage.q, dot), direction)
+    dv = moment.project(_change(stage.v, dot))
     total = forces.push_energies(q, t, dq, 0.0, direction.packed)
     total += forces.push_rates(v, q, t, (dv, dq, 0.0), direction.packed)
     total += _push_rayleigh(moment, q, t, v, dq, dv, direction)
@@ -132,10 +141,12 @@ def _push_solution(
     solve = moment.prepare(moment.stage_matrix(point))
     for dot, direction, load in zip(dots, along, loads, strict=True):
         start, gain = _change(stage.q, dot), _change(stage.v, dot)
-        dq, dv = moment.project(start + gamma * gain), moment.project(gain)
+        dq, dv = _constrain(moment, start + gamma * gain, direction), moment.project(gain)
         if stage.path is None:
             dv = dv - moment.scripted_part(start) / gamma
-        frozen = dot["q"] if stage.frozen is None else moment.project(_change(stage.frozen, dot))
+        frozen = dot["q"]
+        if stage.frozen is not None:
+            frozen = _constrain(moment, _change(stage.frozen, dot), direction)
         total = forces.push_energies(point.q, t, dq, 0.0, direction.packed) - load
         if point.increments:
             changes = (dq, frozen, 0.0, 0.0)
@@ -168,7 +179,7 @@ def _push_linear(
     solve = moment.prepare(linear.matrix)
     for dot, direction, load in zip(dots, along, loads, strict=True):
         dq, dv = dot["q"], dot["v"]
-        ahead = moment.project(dq + h * dv)
+        ahead = _constrain(moment, dq + h * dv, direction)
         gain = moment.project(dv) - moment.scripted_part(dq) / h
         total = forces.push_energies(q, t, dq, 0.0, direction.packed) - load
         total += h * linear.stiffness.multiply(gain)

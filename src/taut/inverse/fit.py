@@ -15,8 +15,10 @@ import numpy as np
 
 from taut.arrays import Float
 from taut.errors import ModelError, NotConverged
+from taut.inverse.journal import Evaluation, Journal
 from taut.inverse.observations import Experiment
-from taut.inverse.targets import check_targets, read_value
+from taut.inverse.targets import check_targets
+from taut.inverse.unknown import Unknown, find_start, is_log
 
 # Singular values of the scaled derivatives below this part of the largest are zero: what the data
 # cannot tell at all
@@ -26,32 +28,11 @@ _SINGULAR = 1e-10
 _LOG_RANGE = 1e8
 
 
-@dataclass(frozen=True)
-class Unknown:
-    """A parameter to be fitted: one number for all elements.
-
-    name : such as "spring.k"
-    start : where the search begins (default: the value in the first experiment's system)
-    low, high : bounds
-    log : whether its logarithm is fitted, so that it stays positive (default: if the value is
-        positive and low is 0 or more)
-    prior : (expected value, standard deviation) that is known beforehand; with `log`, the standard
-        deviation is that of the logarithm
-    """
-
-    name: str
-    start: float | None = None
-    low: float = 0.0
-    high: float = np.inf
-    log: bool | None = None
-    prior: tuple[float, float] | None = None
-
-
 @dataclass(frozen=True, eq=False)
 class Fit:
     """The best fit.
 
-    names, values : of the parameters, (k,)
+    names, values : of the parameters, (k,); those of elements are named "spring.k[3]"
     errors : standard errors of the values, (k,); infinite where the data tell nothing
     correlations : (k, k), nan where an error is infinite
     determined : whether each standard error is smaller than the value, (k,)
@@ -102,14 +83,16 @@ def fit(
     *,
     max_evaluations: int = 200,
     tell: Callable[[int, float], None] | None = None,
+    journal: Journal | None = None,
 ) -> Fit:
     """Fit parameters to experiments by least squares on exact derivatives.
 
     experiments : one or several of `taut.inverse.Motion`, `Shape`, `Frequencies`
     unknowns : names such as "spring.k", or `taut.inverse.Unknown` with bounds, start and prior;
-        each is one number, shared by all elements and experiments
+        each is one number, shared by all elements and experiments, unless it is `each`
     max_evaluations : of all experiments; NotConverged is raised beyond
     tell : called after each evaluation with their number and the root mean square of the residuals
+    journal : where evaluations are kept, and found again if the fit was ended before
 
     >>> import numpy as np, taut
     >>> spring = taut.laws.spring([[0, 1]], k=50.0, l0=1.0)
@@ -122,67 +105,97 @@ def fit(
     every = list(experiments) if isinstance(experiments, Sequence) else [experiments]
     if not every:
         raise ModelError("fit needs at least one experiment, got none")
+    for k, experiment in enumerate(every):
+        if not len(experiment.data):
+            raise ModelError(f"experiment {k} has no data: nothing was observed")
     chosen = [Unknown(u) if isinstance(u, str) else u for u in unknowns]
-    return _Search(every, chosen, tell).run(max_evaluations)
+    return _Search(every, chosen, tell, journal).run(max_evaluations)
 
 
 class _Search:
+    """The search: numbers x, (k,), of all unknowns one after another, or their logarithms."""
+
     def __init__(
         self,
         experiments: list[Experiment],
         unknowns: list[Unknown],
         tell: Callable[[int, float], None] | None,
+        journal: Journal | None,
     ) -> None:
         self.experiments, self.unknowns, self.tell = experiments, unknowns, tell
-        names = [u.name for u in unknowns]
-        self.start = np.empty(len(unknowns))
-        self.is_log = np.empty(len(unknowns), dtype=bool)
+        self.journal = journal
         for experiment in experiments:
-            check_targets(experiment.system, names)
-        for k, unknown in enumerate(unknowns):
-            value = read_value(experiments[0].system, unknown.name)
-            if value.size > 1 and not (value == value.reshape(-1)[0]).all():
-                raise ModelError(f"'{unknown.name}' has several values; a fit needs one number")
-            given = float(value.reshape(-1)[0]) if unknown.start is None else unknown.start
-            if not unknown.low <= given <= unknown.high:
-                raise ModelError(
-                    f"'{unknown.name}' must start within {unknown.low:g} and {unknown.high:g}, "
-                    f"got {given:g}"
-                )
-            positive = given > 0.0 and unknown.low >= 0.0
-            self.start[k] = given
-            self.is_log[k] = positive if unknown.log is None else unknown.log
-            if self.is_log[k] and not given > 0.0:
-                raise ModelError(f"'{unknown.name}' must be positive to be fitted by its logarithm")
+            check_targets(experiment.system, [u.name for u in unknowns])
+        self.shapes: list[tuple[int, ...]] = []
+        self.owners: list[Unknown] = []  # of each number
+        self.names: list[str] = []
+        starts, logs = [], []
+        for unknown in unknowns:
+            start = find_start(experiments, unknown)
+            self.shapes.append(start.shape)
+            for place, given in np.ndenumerate(start):
+                label = f"[{', '.join(map(str, place))}]" if place else ""
+                self.names.append(unknown.name + label)
+                self.owners.append(unknown)
+                starts.append(float(given))
+                logs.append(is_log(unknown, float(given)))
+        self.start, self.is_log = np.array(starts), np.array(logs)
         self.evaluations = 0
         self._last: tuple[bytes, Any] | None = None
 
     def to_values(self, x: Float) -> Float:
         return np.where(self.is_log, np.exp(np.where(self.is_log, x, 0.0)), x)
 
+    def name_values(self, values: Float) -> dict[str, Any]:
+        """Return the values of the unknowns by name, in their shapes."""
+        named: dict[str, Any] = {}
+        place = 0
+        for unknown, shape in zip(self.unknowns, self.shapes, strict=True):
+            size = int(np.prod(shape, dtype=int))
+            own = values[place : place + size].reshape(shape)
+            named[unknown.name] = own if unknown.each else float(own)
+            place += size
+        return named
+
+    def predict(self, x: Float) -> Evaluation:
+        """Return residuals and derivatives by x of all experiments, or those of the journal."""
+        self.evaluations += 1
+        if self.journal is not None:
+            kept = self.journal.find(self.evaluations, x, len(self.experiments))
+            if kept is not None:
+                for experiment, q in zip(self.experiments, kept.starts, strict=True):
+                    if experiment.start is not None and q is not None:
+                        experiment.start = experiment.start.with_(q=q)
+                return kept
+        named = self.name_values(self.to_values(x))
+        parts = [experiment.predict(named) for experiment in self.experiments]
+        starts = [None if e.start is None else np.array(e.start.q) for e in self.experiments]
+        made = Evaluation(np.array(x), [r for r, _ in parts], [j for _, j in parts], starts)
+        if self.journal is not None:
+            self.journal.keep(self.evaluations, made)
+        return made
+
     def evaluate(self, x: Float) -> tuple[list[Float], Float, Float]:
         """Return residuals by experiment, all of them in units of sigma, and their derivatives."""
         if self._last is not None and self._last[0] == x.tobytes():
             found: tuple[list[Float], Float, Float] = self._last[1]
             return found
-        values = self.to_values(x)
-        named = {u.name: float(v) for u, v in zip(self.unknowns, values, strict=True)}
-        self.evaluations += 1
-        chain = np.where(self.is_log, values, 1.0)
-        parts, scaled, slopes = [], [], []
-        for experiment in self.experiments:
-            residual, jacobian = experiment.predict(named)
+        made = self.predict(x)
+        chain = np.where(self.is_log, self.to_values(x), 1.0)
+        scaled, slopes = [], []
+        for experiment, residual, jacobian in zip(
+            self.experiments, made.residuals, made.jacobians, strict=True
+        ):
             sigma = 1.0 if experiment.sigma is None else experiment.sigma
-            parts.append(residual)
             scaled.append(residual / sigma)
             slopes.append(jacobian * chain / sigma)
-        for k, unknown in enumerate(self.unknowns):
+        for k, unknown in enumerate(self.owners):
             if unknown.prior is not None:
                 mean, deviation = unknown.prior
                 centre = np.log(mean) if self.is_log[k] else mean
                 scaled.append(np.array([(x[k] - centre) / deviation]))
                 slopes.append(np.eye(len(x))[k : k + 1] / deviation)
-        result = parts, np.concatenate(scaled), np.concatenate(slopes)
+        result = made.residuals, np.concatenate(scaled), np.concatenate(slopes)
         self._last = (x.tobytes(), result)
         if self.tell is not None:
             self.tell(self.evaluations, float(np.sqrt(np.mean(result[1] ** 2))))
@@ -193,7 +206,7 @@ class _Search:
 
         x0 = np.where(self.is_log, np.log(np.where(self.is_log, self.start, 1.0)), self.start)
         low, high = np.empty(len(x0)), np.empty(len(x0))
-        for k, unknown in enumerate(self.unknowns):
+        for k, unknown in enumerate(self.owners):
             low[k], high[k] = unknown.low, unknown.high
             if self.is_log[k]:
                 low[k] = np.log(max(unknown.low, self.start[k] / _LOG_RANGE))
@@ -237,12 +250,8 @@ class _Search:
         inverse = (vectors[told].T / singular[told] ** 2) @ vectors[told]
         covariance = variance * inverse / np.outer(safe, safe)
         # A parameter that takes part in what the data cannot tell has no finite error.
-        untold = np.ones(len(x), dtype=bool)
-        if told.all() and len(singular) == len(x):
-            untold[:] = False
-        elif len(singular):
-            untold = (vectors[~told] ** 2).sum(axis=0) > _SINGULAR
-        untold |= scale == 0.0
+        outside = 1.0 - (vectors[told] ** 2).sum(axis=0)
+        untold = (outside > _SINGULAR) | (scale == 0.0)
         deviation = np.where(untold, np.inf, np.sqrt(np.diag(covariance)))
         with np.errstate(invalid="ignore", divide="ignore"):
             correlations = covariance / np.outer(deviation, deviation)
@@ -250,7 +259,7 @@ class _Search:
         correlations[:, untold] = np.nan
         size = np.where(self.is_log, values, 1.0)
         errors = np.where(untold, np.inf, np.where(untold, 1.0, deviation) * size)
-        names = tuple(u.name for u in self.unknowns)
+        names = tuple(self.names)
         determined = errors < np.abs(values)
         data = tuple(experiment.data for experiment in self.experiments)
         return Fit(

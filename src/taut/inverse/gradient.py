@@ -12,14 +12,13 @@ from typing import Any
 
 from taut.arrays import describe
 from taut.errors import ModelError, NotConverged, SingularState
+from taut.inverse._collect import collect
+from taut.inverse._frequencies import gradient_of_modes
+from taut.inverse._polished_tape import Polished
 from taut.inverse._run_tape import open_tape
-from taut.inverse._statics import (
-    gradient_of_equilibrium,
-    gradient_of_form,
-    gradient_of_modes,
-)
+from taut.inverse._statics import gradient_of_equilibrium, gradient_of_form
 from taut.inverse._sweep import Loss, Sweep
-from taut.inverse._tape import Polished, Recorder, Tape
+from taut.inverse._tape import Recorder, Tape
 from taut.inverse.result import (
     ACCURACY,
     SAFETY,
@@ -31,7 +30,7 @@ from taut.inverse.result import (
     warn,
 )
 from taut.inverse.tableaux import find_kind
-from taut.inverse.targets import check_targets, collect
+from taut.inverse.targets import check_targets
 from taut.run.open_run import Run
 from taut.run.simulate import Simulation
 from taut.statics.equilibrium import Equilibrium
@@ -101,7 +100,8 @@ def gradient(
         (default: the positions stay)
     system, integrator : of a run folder (default: those of its scene)
     certify : whether to estimate the error, by a second gradient of more accurate steps
-    memory : bytes that all steps may take; beyond it they are computed again from every √N-th
+    memory : bytes that all steps may take, those of the second gradient included; beyond it they
+        are computed again from every √N-th
 
     >>> import numpy as np, taut
     >>> ball = taut.System([[0, 0, 0]], mass=1.0, energies=[taut.laws.pin(k=4.0)],
@@ -116,10 +116,10 @@ def gradient(
     """
     if isinstance(subject, Simulation):
         names = check_targets(subject.system, by)
-        tape: Tape = record_simulation(subject, memory)
+        tape: Tape = record_simulation(subject, memory / 2 if certify else memory)
         return gradient_of_run(tape, loss, names, certify=certify, times="h" in names)
     if isinstance(subject, Run):
-        tape = open_tape(subject, system, integrator, memory)
+        tape = open_tape(subject, system, integrator, memory / 2 if certify else memory)
         check_differentiable(tape.system)
         find_kind(tape.integrator)
         names = check_targets(tape.system, by)

@@ -11,7 +11,7 @@ import numpy as np
 
 from taut.arrays import Float
 from taut.errors import ModelError
-from taut.inverse.targets import PathGradient
+from taut.inverse._collect import PathGradient
 from taut.system.system import System
 
 log = logging.getLogger("taut")

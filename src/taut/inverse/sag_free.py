@@ -34,11 +34,16 @@ _MAX_ROUNDS = 20
 _SLOW = 0.99  # a round that leaves more than this part of the forces is the last one
 _PARTS = (1.0, 0.5, 0.1, 0.01)  # of a change, until one lowers the forces
 _BALANCED = 1e-12  # of the gross force of a particle: what double precision can balance
+# Part of the weight that counts as balanced; its square is that of the gross force: a shape that is
+# in equilibrium already has no weight left
+_SMALL = 1e-6
 # Added to the diagonal of A W²Aᵀ, relative to its mean: forces that no rest value balances would
 # else divide by zero
 _REGULARISATION = 1e-13
 # Part of a rest length that one round may take away: they stay positive
 _MAX_CHANGE = 0.5
+# Particles that a report names one by one, and the least part of the largest force that they have
+_MAX_NAMED, _NAMED = 5, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +55,7 @@ class SagFree:
     changes : of the rest values, by name such as "spring.l0", (m,)
     weight : the sum of the forces that had to be balanced [N]
     stability : of the shape
+    balanced : whether less than a millionth of the weight is left, or no more than rounding causes
     """
 
     system: System
@@ -57,26 +63,24 @@ class SagFree:
     changes: Mapping[str, Float]
     weight: float
     stability: Stability
-
-    @property
-    def balanced(self) -> bool:
-        """Whether less than a millionth of what had to be balanced is left."""
-        return bool(self.unbalanced.max(initial=0.0) <= 1e-6 * max(self.weight, 1e-300))
+    balanced: bool
 
     def __str__(self) -> str:
         lines = []
         for name, change in self.changes.items():
             lines.append(f"{name}: changed by up to {np.abs(change).max(initial=0.0):.3g}")
-        worst = int(np.argmax(self.unbalanced))
         left = f"{self.unbalanced.sum():.3g} N of {self.weight:.3g} N"
         if self.balanced:
             lines.append(f"balanced: {left} are left")
         else:
+            loaded = np.flatnonzero(self.unbalanced > _NAMED * self.unbalanced.max())
+            order = loaded[np.argsort(-self.unbalanced[loaded], kind="stable")]
+            each = [f"{i} ({self.unbalanced[i]:.3g} N)" for i in order[:_MAX_NAMED].tolist()]
+            more = f" and {len(order) - _MAX_NAMED} more" if len(order) > _MAX_NAMED else ""
             lines.append(
-                f"not balanced: {left} are left, most on particle {worst} "
-                f"({self.unbalanced[worst]:.3g} N); the laws cannot carry it in this shape. "
-                "Springs along a flat or hanging surface need bending too, such as "
-                "laws.shell_bending or laws.rod_hinge"
+                f"not balanced: {left} are left, on particles {', '.join(each)}{more}; the laws "
+                "cannot carry it in this shape. Springs along a flat or hanging surface need "
+                "bending too, such as laws.shell_bending or laws.rod_hinge"
             )
         if not self.stability.stable:
             lines.append("the shape is not a stable equilibrium: it would leave it")
@@ -109,6 +113,7 @@ def sag_free(system: System, state: State | None = None) -> SagFree:
     sizes = {name: _size(system, *name) for name in names}
     current, force = system, _force(system, start)
     weight = float(row_norms(force).sum())
+    gross = 0.0
     for _ in range(_MAX_ROUNDS):
         gross = float(np.abs(workspace_for(current).potential(start)[2]).max(initial=0.0))
         if float(row_norms(force).max(initial=0.0)) <= _BALANCED * gross:
@@ -121,7 +126,10 @@ def sag_free(system: System, state: State | None = None) -> SagFree:
         if float(np.linalg.norm(force)) > _SLOW * progress:
             break
     changes = {".".join(name): _value(current, *name) - first[name] for name in names}
-    return SagFree(current, row_norms(force), changes, weight, stability(current, start))
+    left = row_norms(force)
+    allowed = max(_SMALL * weight, _SMALL * _SMALL * gross)
+    balanced = bool(left.max(initial=0.0) <= allowed)
+    return SagFree(current, left, changes, weight, stability(current, start), balanced)
 
 
 def _find_rest_values(system: System) -> list[tuple[str, str]]:

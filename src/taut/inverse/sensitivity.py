@@ -9,25 +9,39 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from taut.arrays import Float, describe
 from taut.errors import ModelError
+from taut.formula.products import Program, make_push
 from taut.inverse._moment import Moment
-from taut.inverse._stages import Vectors, evaluate_point
+from taut.inverse._stage_points import Vectors, evaluate_point
 from taut.inverse._tangents import Direction, push_step
 from taut.inverse._tape import Record, record_step
 from taut.inverse.result import ACCURACY, Gradient, check_differentiable
 from taut.inverse.tableaux import HISTORY, Evaluation, find_kind
-from taut.inverse.targets import change_system, check_targets, read_value, split_name
+from taut.inverse.targets import (
+    OF_CONTACT,
+    change_system,
+    check_targets,
+    find_held_at_start,
+    laws_by_name,
+    list_measures,
+    read_value,
+    split_name,
+)
 from taut.run.simulate import Simulation
 from taut.step.adaptive import Adaptive
 from taut.step.integrator import Integrator
+from taut.system.contact import CONTACT_NAME
 from taut.system.system import System
 from taut.system.workspace import workspace_for
 
-_NOT_FORWARD = ("h", "paths", "points")
+_NOT_FORWARD = ("h", "paths")
+# How measured rest values change with the rest positions: law, parameter and program, by system
+_MEASURES: WeakKeyDictionary[System, list[tuple[str, str, Program]]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +67,8 @@ def make_direction(system: System, name: str, unit: Float) -> tuple[Direction, V
         for group in system._groups()
         for law, placed in group.items()
     }
-    mass, alpha, beta = np.zeros(system.n), 0.0, 0.0
+    packed[CONTACT_NAME] = np.zeros(2)
+    mass, alpha, beta, held = np.zeros(system.n), 0.0, 0.0, np.zeros((system.n, 3))
     first: Vectors = {"q": np.zeros((system.n, 3)), "v": np.zeros((system.n, 3))}
     if name == "mass":
         mass = np.array(unit)
@@ -65,8 +80,18 @@ def make_direction(system: System, name: str, unit: Float) -> tuple[Direction, V
                     packed[law][:, columns] = mass[placed.elements].reshape(
                         packed[law][:, columns].shape
                     )
-    elif name in ("pose", "velocity"):
-        first["q" if name == "pose" else "v"] = system._projector.project(np.array(unit))
+    elif name == "velocity":
+        first["v"] = system._projector.project(np.array(unit))
+    elif name == "pose" or (name == "points" and not system._has_own_pose):
+        free = system._projector.project(np.array(unit))
+        held = np.where(find_held_at_start(system)[:, None], unit - free, 0.0)
+        if system.flat:
+            held[:, 2] = 0.0
+        first["q"] = free + held
+    elif name == "points":
+        pass  # see below
+    elif name in OF_CONTACT:
+        packed[CONTACT_NAME][OF_CONTACT.index(name)] = float(unit)
     elif name == "rayleigh.alpha":
         alpha = float(unit)
     elif name == "rayleigh.beta":
@@ -78,9 +103,27 @@ def make_direction(system: System, name: str, unit: Float) -> tuple[Direction, V
         rows = len(packed[law])
         value = np.broadcast_to(unit, (rows, *shape))
         packed[law][:, columns] = value.reshape(packed[law][:, columns].shape)
+    if name == "points":
+        _push_measures(system, np.array(unit), packed)
     for vector in HISTORY.values():
         first[vector] = np.zeros((system.n, 3))
-    return Direction(packed, mass, alpha, beta), first
+    return Direction(packed, mass, held, alpha, beta), first
+
+
+def _push_measures(system: System, moved: Float, packed: dict[str, Float]) -> None:
+    """Write the changes of measured rest values for moves of the rest positions, (n, 3)."""
+    if system not in _MEASURES:
+        _MEASURES[system] = [
+            (law, parameter, make_push(roots, {"x": x}))
+            for law, parameter, roots, x in list_measures(system)
+        ]
+    for law, parameter, program in _MEASURES[system]:
+        placed = laws_by_name(system)[law]
+        corners, m = system.rest[placed.elements], len(placed.elements)
+        inputs = {"x": corners, "dx": moved[placed.elements].reshape(m, -1)}
+        own = packed[law][:, placed.parameters.columns(parameter)]
+        own[:] = program.run(inputs, m)["r"].reshape(own.shape)
+        packed[law][:, placed.parameters.columns(parameter)] = own
 
 
 def push_record(
@@ -106,8 +149,8 @@ def sensitivity(subject: Simulation, by: Sequence[str]) -> Sensitivity:
     """Return the states of a simulation and their derivatives by parameters.
 
     subject : `taut.simulate(…)`, not yet begun
-    by : parameters of laws such as "spring.k", "rayleigh.alpha", "mass", "pose" or "velocity"; each
-        of their entries costs about as much as a linear solve in every step
+    by : as in `taut.gradient`, without "h" and "paths"; each entry of a parameter costs about as
+        much as a linear solve in every step
 
     >>> import taut
     >>> ball = taut.System([[0, 0, 0]], mass=2.0, energies=[taut.laws.gravity()])
@@ -123,7 +166,9 @@ def sensitivity(subject: Simulation, by: Sequence[str]) -> Sensitivity:
     names = check_targets(system, by)
     for name in names:
         if name in _NOT_FORWARD:
-            raise ModelError(f"sensitivity: '{name}' is for taut.gradient only")
+            raise ModelError(
+                f"sensitivity by '{name}' is not available; taut.gradient differentiates by it"
+            )
     along: list[Direction] = []
     dots: list[Vectors] = []
     shapes = {name: read_value(system, name).shape for name in names}
@@ -135,8 +180,11 @@ def sensitivity(subject: Simulation, by: Sequence[str]) -> Sensitivity:
             along.append(direction)
             dots.append(first)
     times, state = subject.plan
-    if not np.array_equal(state.q, system.initial_state().q) and "pose" in names:
-        raise ModelError("sensitivity: 'pose' needs a run that begins with the initial state")
+    begins = ("pose", "points", "velocity")
+    if not np.array_equal(state.q, system.initial_state().q) and set(begins) & set(names):
+        raise ModelError(
+            f"sensitivity by {', '.join(begins)} needs a run that begins with the initial state"
+        )
     inner = integrator.integrator if isinstance(integrator, Adaptive) else integrator
     states, changes = [state], [dots]
     for index in range(times.steps):

@@ -4,34 +4,45 @@
 
     [[unknown]]
     name = "spring.k"                 # and start, low, high, log, prior = [value, deviation]
+    each = false                      # true: one number for each element
 
     [[experiment]]
-    kind = "motion"                   # "motion", "shape" or "frequencies"
-    data = "points.csv"               # CSV, NPZ or a run folder
+    kind = "motion"                   # "motion", "shape", "deflection", "forces" or "frequencies"
+    data = "points.csv"               # CSV, NPZ, a run folder, or mesh files: "frames/*.obj"
+    rate = 24.0                       # of a sequence of mesh files [1/s]; the first is at t = 0
+    law = "spring"                    # of forces: the law of the members
     sigma = 1e-3                      # standard deviation, if it is known
     set = {"time.h" = 0.01}           # values of the scene that differ in this experiment
+    scene = "loaded.toml"             # another scene for this experiment
 
-A CSV file has a line of names: t, particle, x, y, z of a motion; particle, x, y, z of a shape;
-omega of frequencies. An NPZ file has the arrays times (k,), positions (k, p, 3) or (p, 3) and
-particles (p,); or omega. A run folder is a motion of all particles.
+`taut.inverse._study_data` says what the data files contain.
 """
 
 from __future__ import annotations
 
+import os
 import tomllib
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from taut.arrays import Float, Int
-from taut.errors import MeshError, SceneError
-from taut.inverse.fit import Unknown
-from taut.inverse.observations import Experiment, Frequencies, Motion, Shape
+from taut.errors import MeshError, ModelError, SceneError
+from taut.inverse._study_data import (
+    check_numbers,
+    digest_data,
+    read_columns,
+    read_forces,
+    read_motion,
+    read_shape,
+)
+from taut.inverse.observations import Experiment, Motion
+from taut.inverse.rest_observations import Forces, Frequencies, Shape
+from taut.inverse.unknown import Unknown
 from taut.regular_file import read_regular_file
-from taut.run.open_run import open_run
 from taut.scene import Built, load, names
 
 
@@ -46,11 +57,15 @@ class _Unknown(_Table):
     high: float = float("inf")
     log: bool | None = None
     prior: list[float] | None = Field(default=None, min_length=2, max_length=2)
+    each: bool = False
 
 
 class _Experiment(_Table):
-    kind: Literal["motion", "shape", "frequencies"]
+    kind: Literal["motion", "shape", "deflection", "forces", "frequencies"]
     data: str
+    scene: str | None = None
+    rate: float | None = Field(default=None, gt=0.0)
+    law: str | None = None
     sigma: float | None = Field(default=None, gt=0.0)
     set: dict[str, Any] = Field(default_factory=dict)
 
@@ -63,10 +78,14 @@ class _StudyFile(_Table):
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """What a study file asks for: experiments with their models, and the unknowns."""
+    """What a study file asks for: experiments with their models, and the unknowns.
+
+    digest : of the study, its scenes and its data
+    """
 
     experiments: list[Experiment]
     unknowns: list[Unknown]
+    digest: str
 
 
 def load_study(path: Path, *, allow_code: bool = False) -> Study:
@@ -75,8 +94,8 @@ def load_study(path: Path, *, allow_code: bool = False) -> Study:
     allow_code : whether laws may come from Python files in the scene's folder, whose code is run
     """
     try:
-        tables = tomllib.loads(read_regular_file(path, "study").decode("utf-8"))
-        found = _StudyFile.model_validate(tables)
+        text = read_regular_file(path, "study")
+        found = _StudyFile.model_validate(tomllib.loads(text.decode("utf-8")))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, MeshError) as error:
         raise SceneError([str(error)], path=path) from error
     except ValidationError as error:
@@ -85,20 +104,38 @@ def load_study(path: Path, *, allow_code: bool = False) -> Study:
             for problem in error.errors()
         ]
         raise SceneError(problems, path=path) from error
-    folder = path.parent
-    scene: str | Path = found.scene
-    if found.scene not in names():
-        scene = _inside(folder, found.scene, path)
+    digest = sha256(text)
     experiments: list[Experiment] = []
     for k, table in enumerate(found.experiment):
-        built = load(scene, overrides=list(table.set.items()), allow_code=allow_code).build()
-        data = _inside(folder, table.data, path)
+        name = table.scene or found.scene
+        scene = name if name in names() else _inside(path.parent, name, path)
+        loaded = load(scene, overrides=list(table.set.items()), allow_code=allow_code)
+        digest.update(loaded.resolved().encode())
+        for content in loaded.inputs().values():
+            digest.update(content)
+        files = _find_data(path.parent, table.data, path)
         try:
-            experiments.append(_make_experiment(table, built, data))
-        except (KeyError, ValueError, OSError) as error:
+            for file in files:
+                digest.update(digest_data(file))
+            experiments.append(_make_experiment(table, loaded.build(), files))
+        except (KeyError, ValueError, OSError, MeshError, ModelError) as error:
             problem = f"experiment {k}: {table.data} cannot be read as {table.kind}: {error}"
             raise SceneError([problem], path=path) from error
-    return Study(experiments, [_make_unknown(table) for table in found.unknown])
+    unknowns = [_make_unknown(table) for table in found.unknown]
+    return Study(experiments, unknowns, digest.hexdigest())
+
+
+def _find_data(folder: Path, name: str, study: Path) -> list[Path]:
+    """Return the files of data, several if the name is a pattern such as "frames/*.obj"."""
+    if "*" not in name:
+        return [_inside(folder, name, study)]
+    try:
+        found = sorted(folder.glob(name), key=lambda p: (len(p.name), p.name))
+    except (ValueError, NotImplementedError) as error:
+        raise SceneError([f"{name} is not a pattern of file names: {error}"], path=study) from error
+    if not found:
+        raise SceneError([f"no file matches {name}"], path=study)
+    return [_inside(folder, os.path.relpath(file, folder), study) for file in found]
 
 
 def _inside(folder: Path, name: str, study: Path) -> Path:
@@ -113,60 +150,29 @@ def _inside(folder: Path, name: str, study: Path) -> Path:
 
 def _make_unknown(table: _Unknown) -> Unknown:
     prior = None if table.prior is None else (table.prior[0], table.prior[1])
-    return Unknown(table.name, table.start, table.low, table.high, table.log, prior)
+    return Unknown(table.name, table.start, table.low, table.high, table.log, prior, table.each)
 
 
-def _make_experiment(table: _Experiment, built: Built, path: Path) -> Experiment:
+def _make_experiment(table: _Experiment, built: Built, files: list[Path]) -> Experiment:
+    system, sigma = built.system, table.sigma
+    if table.kind == "motion":
+        times, observed, positions = read_motion(files, table.rate)
+        later = times > 0.0  # the first state is given
+        h, seen = built.h, positions[later]
+        return Motion(system, built.integrator, h, times[later], seen, observed, sigma)
+    if len(files) > 1:
+        raise ValueError(f"it must be one file, got {len(files)}")
     if table.kind == "frequencies":
-        return Frequencies(built.system, _read_columns(path, ["omega"])["omega"], table.sigma)
-    if table.kind == "shape":
-        particles, positions = _read_shape(path)
-        return Shape(built.system, positions, particles, table.sigma)
-    times, observed, positions = _read_motion(path)
-    later = times > 0.0  # the first state is given
-    return Motion(
-        built.system,
-        built.integrator,
-        built.h,
-        times[later],
-        positions[later],
-        observed,
-        table.sigma,
-    )
-
-
-def _read_columns(path: Path, wanted: list[str]) -> dict[str, Float]:
-    """Return columns of a CSV file with a line of names, or arrays of an NPZ file."""
-    if path.suffix == ".npz":
-        with np.load(path, allow_pickle=False) as arrays:
-            return {name: np.array(arrays[name], dtype=np.float64) for name in wanted}
-    table: Any = np.atleast_1d(np.genfromtxt(path, delimiter=",", names=True))
-    missing = [name for name in wanted if name not in (table.dtype.names or ())]
-    if missing:
-        raise ValueError(f"it must have a column {missing[0]}")
-    return {name: np.array(table[name]) for name in wanted}
-
-
-def _read_shape(path: Path) -> tuple[Int, Float]:
-    if path.suffix == ".npz":
-        found = _read_columns(path, ["particles", "positions"])
-        return found["particles"].astype(np.int64), found["positions"]
-    found = _read_columns(path, ["particle", "x", "y", "z"])
-    positions = np.stack([found["x"], found["y"], found["z"]], axis=1)
-    return found["particle"].astype(np.int64), positions
-
-
-def _read_motion(path: Path) -> tuple[Float, Int | None, Float]:
-    if path.is_dir():
-        with open_run(path) as run:
-            frames = list(run.frames)
-        return np.array([f.t for f in frames]), None, np.array([f.q for f in frames])
-    if path.suffix == ".npz":
-        found = _read_columns(path, ["times", "particles", "positions"])
-        return found["times"], found["particles"].astype(np.int64), found["positions"]
-    found = _read_columns(path, ["t", "particle", "x", "y", "z"])
-    times, row = np.unique(found["t"], return_inverse=True)
-    particles, column = np.unique(found["particle"].astype(np.int64), return_inverse=True)
-    positions = np.full((len(times), len(particles), 3), np.nan)
-    positions[row, column] = np.stack([found["x"], found["y"], found["z"]], axis=1)
-    return times, particles, positions
+        return Frequencies(system, read_columns(files[0], ["omega"])["omega"], sigma)
+    if table.kind == "forces":
+        if table.law is None:
+            raise ValueError("law must name the law of the members")
+        elements, forces = read_forces(files[0])
+        return Forces(system, table.law, forces, elements, sigma)
+    if table.kind == "deflection":
+        particles, moved = read_shape(files[0], ("displacements", "ux", "uy", "uz"))
+        check_numbers(particles, system.n)
+        start = np.array(system.initial_state().q)
+        return Shape(system, start[particles] + moved, particles, sigma)
+    particles, positions = read_shape(files[0])
+    return Shape(system, positions, particles, sigma)

@@ -4,6 +4,8 @@ law.parameter      a parameter of a law, by the name of the law in the system, i
                    which it was given: one number, or one for each element. Rest values that are
                    measured are per element
 rayleigh.alpha, rayleigh.beta
+contact.k, contact.range
+                   stiffness and range of contact; chosen ones count as given
 mass               masses of the particles, (n,); laws that take them, such as gravity, included
 pose, velocity     initial positions and velocities, (n, 3); fixed points included
 points             rest positions, (n, 3), through the rest values that are measured on them
@@ -13,39 +15,21 @@ h                  lengths of the steps, (steps,)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from taut.arrays import Float, Int
+from taut.arrays import Float, Mask
 from taut.errors import ModelError, did_you_mean
-from taut.formula.products import make_pull
+from taut.formula.expression import Expr
 from taut.formula.trace import trace_measure
-from taut.inverse._moment import PathSums
-from taut.inverse._part import Sums
-from taut.system.system import SCRIPT_START, System
+from taut.system.system import System
 
 OF_THE_SYSTEM = ("mass", "pose", "velocity", "points", "paths", "h")
-_RAYLEIGH = ("rayleigh.alpha", "rayleigh.beta")
-
-
-@dataclass(frozen=True, eq=False)
-class PathGradient:
-    """A gradient by the positions that paths prescribe.
-
-    times : at which the paths were read [s], ascending, (k,)
-    particles : those on paths, (p,)
-    values : gradient by their positions at these times, (k, p, 3)
-
-    Of a path x(t; a) with a parameter a, the gradient by a is Σ values·∂x/∂a over times and
-    particles.
-    """
-
-    times: Float
-    particles: Int
-    values: Float
+OF_CONTACT = ("contact.k", "contact.range")
+RAYLEIGH = ("rayleigh.alpha", "rayleigh.beta")
 
 
 def check_targets(system: System, by: Any) -> list[str]:
@@ -65,19 +49,21 @@ def check_targets(system: System, by: Any) -> list[str]:
 
 def list_targets(system: System) -> list[str]:
     """Return the names of all parameters of laws that do not depend on time, and of the system."""
-    names = [f"{law}.{parameter}" for law, placed in _laws(system).items()
+    names = [f"{law}.{parameter}" for law, placed in laws_by_name(system).items()
              for parameter in placed.parameters.constant]  # fmt: skip
-    return [*names, *(_RAYLEIGH if system._rayleigh is not None else ()), *OF_THE_SYSTEM]
+    names += OF_CONTACT if system.contact is not None else ()
+    return [*names, *(RAYLEIGH if system._rayleigh is not None else ()), *OF_THE_SYSTEM]
 
 
-def _laws(system: System) -> dict[str, Any]:
+def laws_by_name(system: System) -> dict[str, Any]:
+    """Return the placed laws of all kinds by name."""
     return {name: placed for group in system._groups() for name, placed in group.items()}
 
 
 def split_name(system: System, name: Any) -> tuple[str, str]:
     """Return law and parameter of a name such as "spring.k"."""
     law, dot, parameter = str(name).rpartition(".")
-    laws = _laws(system)
+    laws = laws_by_name(system)
     if not isinstance(name, str) or not dot:
         hint = did_you_mean(str(name), list_targets(system))
         raise ModelError(f"there is no '{name}' to differentiate by{hint}")
@@ -87,12 +73,18 @@ def split_name(system: System, name: Any) -> tuple[str, str]:
 
 
 def _check_parameter(system: System, name: Any) -> None:
-    if name in _RAYLEIGH:
+    if name in RAYLEIGH:
         if system._rayleigh is None:
             raise ModelError(f"'{name}': the system has no Rayleigh damping")
         return
+    if str(name).startswith("contact.") and system.contact is not None:
+        if name not in OF_CONTACT:
+            raise ModelError(
+                f"'{name}' is not differentiated by; of contact, {' and '.join(OF_CONTACT)} are"
+            )
+        return
     law, parameter = split_name(system, name)
-    parameters = _laws(system)[law].parameters
+    parameters = laws_by_name(system)[law].parameters
     if parameter in parameters.time_dependent:
         raise ModelError(f"'{name}' is a function of time; give it as a number to differentiate")
     if parameter not in parameters.constant:
@@ -106,13 +98,15 @@ def read_value(system: System, name: str) -> Float:
         return np.array(getattr(system, name))
     if name == "points":
         return np.array(system.rest)
-    if name in _RAYLEIGH:
+    if name in RAYLEIGH:
         assert system._rayleigh is not None
         return np.asarray(getattr(system._rayleigh, name.rpartition(".")[2]))
+    if name in OF_CONTACT and system.contact is not None:
+        return np.asarray(getattr(system.contact, name.rpartition(".")[2]), dtype=np.float64)
     if name in OF_THE_SYSTEM:
         raise ModelError(f"'{name}' has no single value")
     law, parameter = split_name(system, name)
-    return np.array(_laws(system)[law].parameters.constant[parameter])
+    return np.array(laws_by_name(system)[law].parameters.constant[parameter])
 
 
 def change_system(system: System, values: Mapping[str, Any]) -> System:
@@ -129,8 +123,11 @@ def change_system(system: System, values: Mapping[str, Any]) -> System:
     for name, value in values.items():
         if name in ("mass", "pose", "velocity", "points"):
             changes[name] = value[:, :2] if name == "points" and system.flat else value
-        elif name in _RAYLEIGH:
+        elif name in RAYLEIGH:
             of_laws.setdefault("rayleigh", {})[name.rpartition(".")[2]] = float(value)
+        elif name in OF_CONTACT and system.contact is not None:
+            contact = changes.get("contact", system.contact)
+            changes["contact"] = replace(contact, **{name.rpartition(".")[2]: float(value)})
         elif name in OF_THE_SYSTEM:
             raise ModelError(f"'{name}' cannot be changed by value")
         else:
@@ -159,84 +156,17 @@ def _change_rayleigh(system: System, entry: Any, values: Mapping[str, float] | N
     return type(entry)(values.get("alpha", entry.alpha), values.get("beta", entry.beta))
 
 
-@dataclass(frozen=True, eq=False)
-class SweepResult:
-    """What a backward sweep has found.
+def list_measures(system: System) -> Iterator[tuple[str, str, list[Expr], list[Expr]]]:
+    """Yield law, parameter, expressions and symbols of the positions of every measured rest value.
 
-    q, v : gradients by the initial positions and velocities, (n, 3)
-    steps : by the length of each step, (steps,)
-    from_initial : whether the run begins with the initial state of the system
+    Those that were given as numbers do not depend on the rest shape.
     """
-
-    value: float
-    sums: Sums
-    paths: PathSums
-    q: Float
-    v: Float
-    steps: Float
-    from_initial: bool
-
-
-def collect(system: System, names: list[str], found: SweepResult) -> dict[str, Any]:
-    """Return the gradients by name."""
-    return {name: _collect_one(system, name, found) for name in names}
-
-
-def _collect_one(system: System, name: str, found: SweepResult) -> Any:
-    sums = found.sums
-    if name == "mass":
-        return _by_mass(system, sums)
-    if name == "rayleigh.alpha":
-        return np.asarray(sums.alpha)
-    if name == "rayleigh.beta":
-        return np.asarray(sums.beta)
-    if name == "pose":
-        return _by_pose(system, found)
-    if name == "velocity":
-        return system._projector.project(found.v)
-    if name == "points":
-        by_rest = _by_points(system, sums)
-        return by_rest if system._has_own_pose else by_rest + _by_pose(system, found)
-    if name == "paths":
-        return _by_paths(system, found)
-    if name == "h":
-        return found.steps
-    law, parameter = split_name(system, name)
-    return by_parameter(system, sums, law, parameter)
-
-
-def by_parameter(system: System, sums: Sums, law: str, parameter: str) -> Float:
-    """Return the gradient by a parameter in the shape of its value."""
-    parameters = _laws(system)[law].parameters
-    value, shape = parameters.constant[parameter], parameters.shapes[parameter]
-    packed = sums.packed[law]
-    columns = packed[:, parameters.columns(parameter)].reshape(len(packed), *shape)
-    if value.ndim == len(shape):
-        return np.asarray(columns.sum(axis=0))
-    return np.asarray(columns)
-
-
-def _by_mass(system: System, sums: Sums) -> Float:
-    total = sums.mass.copy()
-    for name, placed in _laws(system).items():
-        if "mass" in placed.parameters.shapes and placed.bound.parameters.get("mass") is None:
-            columns = np.atleast_2d(by_parameter(system, sums, name, "mass").T).T
-            total += np.bincount(
-                placed.elements.ravel(), columns.ravel(), minlength=system.n
-            )  # fmt: skip
-    return total
-
-
-def _by_points(system: System, sums: Sums) -> Float:
-    """Return the gradient through rest values that are measured on the rest shape, (n, 3)."""
-    total = np.zeros((system.n, 3))
-    for name, placed in _laws(system).items():
+    for name, placed in laws_by_name(system).items():
         for parameter, measure in placed.law.rest.items():
             if placed.bound.parameters.get(parameter) is not None:
                 continue
-            bar = by_parameter(system, sums, name, parameter).reshape(len(placed.elements), -1)
-            roots, _ = trace_measure(f"'{placed.law.name}', '{parameter}'", measure,
-                                     placed.particles)  # fmt: skip
+            what = f"'{placed.law.name}', '{parameter}'"
+            roots, _ = trace_measure(what, measure, placed.particles)
             graph = roots[0].graph
             if any(node.op == "total" for node in graph.nodes):
                 raise ModelError(
@@ -244,20 +174,11 @@ def _by_points(system: System, sums: Sums) -> Float:
                     "which is not differentiated; leave out 'points', or give the value"
                 )
             x = [graph.symbol("x", p, k) for p in range(placed.particles) for k in range(3)]
-            corners = system.rest[placed.elements]
-            slopes = make_pull(roots, {"x": x}).run({"x": corners, "z": bar}, len(bar))["x"]
-            for k in range(3):
-                part = np.ascontiguousarray(slopes[:, k::3]).ravel()
-                total[:, k] += np.bincount(placed.elements.ravel(), part, minlength=system.n)
-    return total
+            yield name, parameter, list(roots), x
 
 
-def _by_pose(system: System, found: SweepResult) -> Float:
-    """Return the gradient by the initial positions, with that of points held where they start."""
-    free = system._projector.project(found.q)
-    total = found.q - free
-    for vectors in found.paths.by_time.values():
-        total = total + (vectors - system._projector.project(vectors))
+def find_held_at_start(system: System) -> Mask:
+    """Return which particles are held where they start, and so move with the pose, (n,)."""
     held_at_start = np.zeros(system.n, dtype=bool)
     held_at_start[system.fixed] = True
     elsewhere = np.zeros(system.n, dtype=bool)
@@ -266,23 +187,4 @@ def _by_pose(system: System, found: SweepResult) -> Float:
         placed = constraint.through is not None or constraint.path is not None
         placed = placed or constraint.path_from is not None
         (elsewhere if placed else held_at_start)[own] = True
-    moves = held_at_start & ~elsewhere
-    if system.flat:
-        total[:, 2] = 0.0
-    return free + np.where(moves[:, None], total, 0.0)
-
-
-def _by_paths(system: System, found: SweepResult) -> PathGradient:
-    paths = PathSums(dict(found.paths.by_time))
-    projector = system._projector
-    if found.from_initial:
-        paths.add(0.0, found.q - projector.project(found.q))
-        parts, weights = projector.velocity_weights(0.0)
-        held = found.v - projector.project(found.v)
-        for part, weight in zip(parts, weights, strict=True):
-            paths.add(part * SCRIPT_START, weight / SCRIPT_START * held)
-    none = np.empty(0, dtype=np.int64)
-    particles = np.unique(np.concatenate([none, *(own for own, _ in projector.scripts)]))
-    times = sorted(t for t, bar in paths.by_time.items() if bar[particles].any())
-    values = np.array([paths.by_time[t][particles] for t in times]).reshape(-1, len(particles), 3)
-    return PathGradient(np.array(times), particles, values)
+    return held_at_start & ~elsewhere

@@ -59,7 +59,7 @@ def plan_elimination(pattern: Pattern) -> Elimination:
 class Direct:
     """LDLᵀ with a fill-reducing order found once per pattern, and iterative refinement."""
 
-    name, reason = "direct (LDLᵀ)", "requested"
+    name, reason, is_direct = "direct (LDLᵀ)", "requested", True
 
     def __init__(self) -> None:
         self._pattern: Pattern | None = None
@@ -128,7 +128,7 @@ class Woodbury:
     """Extends a solver for A to A + Σ w g gᵀ; without a low-rank part it is that solver."""
 
     def __init__(self, inner: LinearSolver) -> None:
-        self.inner, self.name = inner, inner.name
+        self.inner, self.name, self.is_direct = inner, inner.name, inner.is_direct
         self.reason = inner.reason
         self._matrix: BlockMatrix | None = None
         self._terms: list[RankOne] = []

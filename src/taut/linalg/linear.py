@@ -52,6 +52,10 @@ class LinearSolver(Protocol):
     def reason(self) -> str:
         """Why this solver was chosen."""
 
+    @property
+    def is_direct(self) -> bool:
+        """Whether it factorises, so that another `solve` with the same matrix costs little."""
+
     def analyse(self, pattern: Pattern) -> None:
         """Do the work that depends on the pattern alone; free if it is the last one again."""
 
@@ -130,6 +134,10 @@ class Auto:
                 f"{MAX_CG_ITERATIONS} iterations"
             )
         return self._reason
+
+    @property
+    def is_direct(self) -> bool:
+        return self._active.is_direct
 
     def analyse(self, pattern: Pattern) -> None:
         # A step begins with this call: what happened in the last one is forgotten, since a resumed

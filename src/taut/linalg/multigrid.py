@@ -37,7 +37,7 @@ class Multigrid:
     max_iterations : a solve ends there, converged or not; None: three for each row, at least 1000
     """
 
-    name, reason = "cg (multigrid)", "requested"
+    name, reason, is_direct = "cg (multigrid)", "requested", False
 
     def __init__(self, max_iterations: int | None = None) -> None:
         self.max_iterations = max_iterations

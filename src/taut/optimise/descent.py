@@ -139,6 +139,7 @@ class Descent:
     blocked_steps : how many steps contact has shortened; free_part : the least part left of one
     assembling, solving : wall-clock time in the objective and in the linear solver [s]
     unbounded : the objective falls further than any minimum could be away
+    left : it was left unfinished, as its caller wished
     max_value : value that no further point may exceed where rounding hides the objective [J]
     largest_magnitude : of all points so far [J]
     max_size, max_force : coordinate [m] and force [N] beyond which the descent has diverged
@@ -161,6 +162,7 @@ class Descent:
     assembling: float = 0.0
     solving: float = 0.0
     unbounded: bool = False
+    left: bool = False
     max_value: float = np.inf
     largest_magnitude: float = 0.0
     max_size: float = np.inf

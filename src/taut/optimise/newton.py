@@ -16,6 +16,9 @@ Where a sheet wrinkles, the model fails in a few places and is right elsewhere, 
 all is as short as the worst place needs. So before a step is judged, the particles with the largest
 residuals are moved one by one, which costs less than an assembly (`Objective.relax`).
 
+Where stiff springs turn, a straight step stretches them. It is bent to follow their arcs, which
+costs three evaluations, and one solve with the factors that are there.
+
 Where contact blocks step after step, the model is damped: a part of the inertia is added to it. All
 motion but that of the blocked pairs then becomes shorter, and these move apart as far as they want
 to. A step that is merely shortened has no such effect, since it opens a gap by the same part.
@@ -51,6 +54,7 @@ What lost is in docs/guide/solvers.md, with its counts.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -83,6 +87,8 @@ _REGION = 0.003  # … more than this part of the worst residual, …
 _MAX_SWEEPS = 20  # … in at most this many sweeps, …
 _VISITS = 2.0  # … and with at most this many visits for each particle of the body on average.
 _SHRINKAGE = 0.5  # where the objective has no value
+# A step is bent by at most this multiple of its length, found from gradients this part of it away
+_MAX_BEND, _DIFFERENCE = 2.0, 0.1
 # A step of which less is free, after another one that was blocked, is computed again with more
 # damping, at most so often. It grows by up to the next factor; a step as good as that lowers it.
 _MIN_FREE_PART = 0.5
@@ -93,12 +99,22 @@ _FAIR_RATIO = 0.25  # of a shortened step that need not bound the next one
 
 
 def minimise(
-    objective: Objective, start: Point, solver: LinearSolver, tolerance: Tolerance
+    objective: Objective,
+    start: Point,
+    solver: LinearSolver,
+    tolerance: Tolerance,
+    *,
+    max_iterations: int | None = None,
+    leave: Callable[[Descent], bool] | None = None,
 ) -> Descent:
     """Minimise from a point until every residual meets its tolerance or rounding floor.
 
     The outcome of the returned `Descent` tells which; "not converged" comes with a reason.
+
+    max_iterations : a descent that needs more is not converged (default: 10,000)
+    leave : asked before each iteration whether to end here, unfinished
     """
+    limit = MAX_ITERATIONS if max_iterations is None else max_iterations
     descent = Descent.start(start, tolerance)
     region = _TrustRegion(objective, solver, descent)
     stagnation = Stagnation(_MAX_IDLE_ITERATIONS, tolerance)
@@ -109,8 +125,11 @@ def minimise(
             return descent
         if descent.has_diverged():
             return descent
-        if descent.iterations >= MAX_ITERATIONS:
-            descent.reason = f"{MAX_ITERATIONS} Newton iterations were not enough"
+        if leave is not None and leave(descent):
+            descent.left, descent.reason = True, "left unfinished"
+            return descent
+        if descent.iterations >= limit:
+            descent.reason = f"{limit} Newton iterations were not enough"
             return descent
         descent.iterations += 1
         step = region.find_step()
@@ -174,13 +193,21 @@ class _TrustRegion:
             if trial is None or not np.isfinite(trial.residuals).all():
                 self.radius = _SHRINKAGE * step.length
                 continue
-            move, previous, relaxed = step.x, start.y, None
+            straight, move, previous, relaxed = trial, step.x, start.y, None
             if not self._is_as_promised(start, trial, step):
+                bent = self._bend(start, trial, step)
+                if bent is not None:
+                    trial, move, previous = bent, bent.y - start.y, bent.y
                 relaxed = self._relax(start, trial)
             if relaxed is not None:
                 # Its forces are no longer those that a step sideways has caused: none to predict.
                 trial, move, previous = relaxed, relaxed.y - start.y, relaxed.y
             change, hidden = self._change(start, trial, move)
+            if hidden and change >= 0.0 and trial is not straight:
+                # Slopes at both ends are all there is to judge by, and they may mislead where the
+                # way between is not straight.
+                trial, move, previous = straight, step.x, start.y
+                change, hidden = self._change(start, trial, move)
             ratio = -change / step.decrease if step.decrease > 0.0 else 0.0
             if part < 1.0 and ratio > _FAIR_RATIO and self._can_damp:
                 self.radius = self.radius or whole_length
@@ -198,6 +225,38 @@ class _TrustRegion:
             return False
         change, _ = self._change(start, trial, step.x)
         return abs(change + step.decrease) <= _FAITHFUL * step.decrease
+
+    def _bend(self, start: Point, trial: Point, step: ModelStep) -> Point | None:
+        """Return where the step ends on a parabola, not on a straight line; None if not lower.
+
+        A body of stiff springs moves sideways by turning them, on arcs. A straight step stretches
+        them by the square of its length. x + a/2 with M a = -∂²g[x, x] follows the arc to second
+        order (the geodesic acceleration of Transtrum et al. 2011), and stretches them by the
+        fourth power. ∂²g is a difference of gradients, so that any law takes part.
+        """
+        objective, descent, part = self._objective, self._descent, _DIFFERENCE
+        change, _ = self._change(start, trial, step.x)
+        if not self._solver.is_direct or -change > _GOOD_RATIO * step.decrease:
+            return None
+        ahead = descent.evaluate(objective, start.y + part * step.x)
+        behind = descent.evaluate(objective, start.y - part * step.x)
+        if ahead is None or behind is None:
+            return None
+        second = (ahead.gradient - 2.0 * start.gradient + behind.gradient) / part**2
+        if not np.isfinite(second).all():
+            return None
+        with descent.timed("solving"):
+            turn = self._solver.solve(second, np.full(len(second), np.inf)).x
+            move = step.x - 0.5 * turn
+        longest = float(row_norms(step.x).max())
+        if not float(row_norms(move - step.x).max()) <= _MAX_BEND * longest:
+            return None  # it turns by too much for two terms of a series
+        if objective.free_part(start.y, move) < 1.0:
+            return None
+        bent = descent.evaluate(objective, start.y + move)
+        if bent is None or not np.isfinite(bent.residuals).all():
+            return None
+        return bent if objective.change(trial, bent) < 0.0 else None
 
     def _relax(self, start: Point, trial: Point) -> Point | None:
         """Return what sweeps over where a trial point is worst make of it; None if not lower."""

@@ -267,7 +267,7 @@ class _Recording:
             if checkpoint:
                 last_checkpoint = step
             if self.tell is not None:
-                self.tell(self._make_progress(step, state.t, done.report, *clock.read(step)))
+                self.tell(self._make_progress(step, state, done.report, *clock.read(step)))
             if is_stopped:
                 return step, state, True
         return step, state, False
@@ -280,11 +280,13 @@ class _Recording:
         return lambda work: watch(UnfinishedStep(step, steps, time.perf_counter() - started, work))
 
     def _make_progress(
-        self, step: int, t: float, report: Report, elapsed: float, left: float
+        self, step: int, state: State, report: Report, elapsed: float, left: float
     ) -> StepProgress:
         metadata, durable = self.writer.metadata, self.writer.durable
         is_frame = metadata.is_frame(step)
-        return StepProgress(step, metadata.steps, t, report, durable, is_frame, elapsed, left)
+        return StepProgress(
+            step, metadata.steps, state.t, report, durable, is_frame, elapsed, left, state
+        )
 
     def _make_result(
         self,

@@ -73,22 +73,27 @@ def open_output(path: Path, safe: str = "", *, binary: bool = False) -> Iterator
 
 
 @contextmanager
-def lock_run(folder: Path) -> Iterator[None]:
-    """Lock a run for this process; RunError if another process is writing it."""
+def lock_run(folder: Path, file: str = LOCK) -> Iterator[None]:
+    """Lock a run for this process; RunError if another process is writing it.
+
+    file : name of the lock
+    """
     from filelock import FileLock, Timeout
 
     # FileLock opens and truncates the file: through a link it would empty the link's target
-    if os.path.lexists(folder / LOCK) and not stat.S_ISREG(os.lstat(folder / LOCK).st_mode):
-        raise RunError(f"{folder}: {LOCK} must be a regular file")
-    lock = FileLock(folder / LOCK)
-    with report_write_errors(folder, LOCK):
+    if os.path.lexists(folder / file) and not stat.S_ISREG(os.lstat(folder / file).st_mode):
+        raise RunError(f"{folder}: {file} must be a regular file")
+    lock = FileLock(folder / file)
+    with report_write_errors(folder, file):
         try:
             lock.acquire(timeout=0)
         except Timeout as error:
-            raise RunError(f"{folder}: another process is writing this run") from error
+            raise RunError(
+                f"{folder}: another process is writing this {Path(file).stem}"
+            ) from error
         except NotImplementedError as error:
             raise RunError(
-                f"{folder}: cannot write {LOCK}: the file system has no locks"
+                f"{folder}: cannot write {file}: the file system has no locks"
             ) from error
     try:
         yield

@@ -98,7 +98,7 @@ def _used_fraction(report: Report) -> float:
     return report.residual / report.limit if report.limit else 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StepProgress:
     """How far a recording is after a step.
 
@@ -111,8 +111,12 @@ class StepProgress:
     seconds : wall-clock time since the run was started or resumed
     left : estimate of the wall-clock time to the end; nan after the first step, which may have
         compiled
+    state : the State after the step
 
-    >>> StepProgress(5, 20, 0.5, Report("RK4", 0.5, 0.1, "explicit"), 4, False, 1.0, 3.0).durable
+    >>> import taut
+    >>> start = taut.System([[0, 0, 0]], mass=1.0).initial_state()
+    >>> report = Report("RK4", 0.5, 0.1, "explicit")
+    >>> StepProgress(5, 20, 0.5, report, 4, False, 1.0, 3.0, start).durable
     4
     """
 
@@ -124,6 +128,7 @@ class StepProgress:
     frame: bool
     seconds: float
     left: float
+    state: State
 
 
 @dataclass(frozen=True, eq=False)

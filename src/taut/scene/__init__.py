@@ -13,7 +13,7 @@ One file per table; each holds the schema (pydantic) and the function that build
 - `_body`: [[body]], its mass, pose and velocity
 - `_mesh`: mesh and render; `_material`: material; `_law`: [[law]] and [[body.law]]
 - `_hold`: [[body.hold]]; `_joint`: [[stitch]] and [[attach]]; `_contact`: [contact]
-- `_obstacle`: the key `obstacle` of [[body]]
+- `_obstacle`: the key `obstacle` of [[body]]; `_rest`: [[rest]]
 - `_integrator`: [time], [integrator] and [output]
 
 Values that several tables have:
@@ -21,6 +21,7 @@ Values that several tables have:
 - `_parameter`: numbers, lists, expressions, tables over time: where a TOML value becomes a number
 - `_elements`: the keys `on` and `where`; `expression`: expressions of position and time
 - `_limits`: limits, field types and the point budget; `_files`: the files that a scene names
+- `_bundle`: a scene with its files in memory
 
 Reading and errors:
 
@@ -32,17 +33,21 @@ Reading and errors:
 
 from taut.scene._any_mesh import of_mesh
 from taut.scene._body import Part
+from taut.scene._bundle import Bundle, bundle
 from taut.scene._estimate import Estimate, estimate, foresee
 from taut.scene._loading import load, names, new, why
+from taut.scene._rest import write_rest_values
 from taut.scene._scene import Scene, read_text, schema
 from taut.scene._scene_file import Built
 from taut.scene.toml import override
 
 __all__ = [
     "Built",
+    "Bundle",
     "Estimate",
     "Part",
     "Scene",
+    "bundle",
     "estimate",
     "foresee",
     "load",
@@ -53,4 +58,5 @@ __all__ = [
     "read_text",
     "schema",
     "why",
+    "write_rest_values",
 ]

@@ -33,7 +33,7 @@ Vector = Annotated[list[Number], Field(min_length=3, max_length=3)]
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")]
 
-LISTS_OF_TABLES = ("body", "law", "hold", "stitch", "attach")
+LISTS_OF_TABLES = ("body", "law", "hold", "stitch", "attach", "rest")
 """Keys whose values are lists of tables, at any depth."""
 
 

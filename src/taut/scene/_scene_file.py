@@ -34,6 +34,7 @@ from taut.scene._law import (
 )
 from taut.scene._limits import MAX_TABLES, SceneTable, Text
 from taut.scene._material import build_material
+from taut.scene._rest import Rest, apply_rest_values
 from taut.scene._source_lines import KeyPath
 from taut.step.integrator import Integrator
 from taut.system.state import State
@@ -71,6 +72,9 @@ class SceneFile(SceneTable):
     )
     law: Annotated[list[AnyLawTable], Field(max_length=MAX_TABLES)] = Field(
         [], description="laws on the particles or elements of all bodies"
+    )
+    rest: Annotated[list[Rest], Field(max_length=MAX_TABLES)] = Field(
+        [], description="rest values of laws, one for each element, as `taut sagfree` writes them"
     )
 
 
@@ -281,6 +285,7 @@ class _SceneBuilder:
             self.errors.raise_errors()
         try:
             system = System(**arguments, **entries)
+            system = apply_rest_values(system, self.file.rest, self.folder, self.errors)
             system = self._add_contact(system)
             return system, system.initial_state()
         except TautError as error:

@@ -269,10 +269,14 @@ class ImplicitObjective:
 
     def relax(self, point: Point, region: Int, sweeps: int) -> Float:
         """Return y (n, 3) [m] after sweeps over the free particles of a region."""
+        return self.relax_with(self.inertia, point, region, sweeps)
+
+    def relax_with(self, inertia: Float, point: Point, region: Int, sweeps: int) -> Float:
+        """Return the same with another m/γ² [N/m], (n,), and constant loads as in the point."""
         free = region[~self.system._projector.is_constrained[region]]
         q = self.start.positions(point.y)
         inputs = self._inputs(q)
-        moved = self.assembly.relax(q, inputs, free, point.gradient, self.inertia, sweeps)
+        moved = self.assembly.relax(q, inputs, free, point.gradient, inertia, sweeps)
         return point.y + (moved - q)
 
     def hessian(self, y: Float, previous: Float | None) -> BlockMatrix:

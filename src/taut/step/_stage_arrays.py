@@ -32,7 +32,7 @@ VALUE, MAGNITUDE, NOISE, ACCELERATION = 0, 1, 2, 3
 
 # Constants of taut.optimise.descent and tolerance
 EPS, ROUNDING_UNITS, RELATIVE_NOISE, FORMULA_NOISE = 2.220446049250313e-16, 8.0, 1e-10, 1e-13
-MAX_ITERATIONS = 100  # of Newton's method and of conjugate gradients; beyond, the general method
+MAX_ITERATIONS = 100  # of conjugate gradients; beyond, the general method
 
 
 class StageTables(NamedTuple):

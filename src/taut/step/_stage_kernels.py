@@ -32,7 +32,6 @@ from taut.step._stage_arrays import (
     FREE_MASS,
     GAMMA,
     MAGNITUDE,
-    MAX_ITERATIONS,
     NOISE,
     RELATIVE,
     RELATIVE_NOISE,
@@ -55,6 +54,7 @@ from taut.step._stage_objective import (
 from taut.step._stage_relaxation import relax
 
 CONVERGED, OTHER = 0, 1
+MAX_NEWTON_ITERATIONS = 12  # then it may have to be left for heavy masses: see _heavy_start
 # The flags of taut.formula.source
 PREDICT, HOLD = np.int64(4), np.int64(8)
 # Constants of taut.optimise: newton, descent, tolerance and _line_search
@@ -182,7 +182,7 @@ def _solve_stage(tables, plan, numbers, inertia, parameters, ahead, frozen, old,
             units[i] = max(targets[i], EPS * gross[i])
         if not (largest_size <= max_size and largest_residual <= max_force):
             return OTHER
-        if iterations == MAX_ITERATIONS:
+        if iterations == MAX_NEWTON_ITERATIONS:
             return OTHER
         iterations += 1
         # The model, and how well it must be solved
@@ -254,10 +254,10 @@ def _solve_stage(tables, plan, numbers, inertia, parameters, ahead, frozen, old,
             *(tables, inertia, points[present], points[trial], found[present], found[trial]),
             *(x, record),
         )
-        is_relaxed = False
-        if not abs(change + decrease) <= FAITHFUL * decrease and not _all_at_most(
-            points[trial, 8 * n : 9 * n], targets
-        ):
+        is_relaxed, is_faithful = False, abs(change + decrease) <= FAITHFUL * decrease
+        if not is_faithful and not -change > GOOD_RATIO * decrease:
+            return OTHER  # it would be bent
+        if not is_faithful and not _all_at_most(points[trial, 8 * n : 9 * n], targets):
             relax(tables, parameters, numbers, inertia, ahead, frozen, points[trial], at)
             evaluations += 1
             if not evaluate(
@@ -276,6 +276,8 @@ def _solve_stage(tables, plan, numbers, inertia, parameters, ahead, frozen, old,
                 *(tables, inertia, points[present], points[trial], found[present], found[trial]),
                 *(x, record),
             )
+            if is_hidden and change >= 0.0:
+                return OTHER  # the straight step would be judged again
         ratio = -change / decrease
         if not ratio > MIN_RATIO:
             return OTHER

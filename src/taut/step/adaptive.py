@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
 from taut.errors import ModelError, NotConverged, SingularState
+from taut.step.implicit import Implicit
 from taut.step.integrator import Integrator
 from taut.step.report import Report, add_work, combine_reports, without_work
 from taut.step.step_result import StepResult
@@ -26,6 +28,7 @@ _LENGTH = "adaptive h"  # key in State.history, also in run folders: the next su
 _SAFETY, _MAX_SHRINK = 0.9, 0.2  # aim a little below the bound; never shrink by more at once
 _MIN_SUCCESSES = 2  # substeps that must succeed before a longer one is tried
 _MIN_ERROR = 1e-300  # [m]: in place of an estimate of 0, which would divide by zero
+_MAX_ITERATIONS = 100  # Newton iterations of a stage
 _TIME_ROUNDING = 1e-9  # of a substep: the remainder that rounding of the time may leave
 
 
@@ -111,10 +114,10 @@ class Adaptive(Integrator):
         fails
     halvings : no substep is shorter than h/2^halvings; NotConverged is raised instead
 
-    A substep that does not converge, or ends outside the finite numbers, is rolled back and tried
-    again at half the length; after two that succeed a longer one is tried, up to h. The length is
-    kept in `State.history`, so a resumed run goes on in the same steps; the `Report` says how many
-    substeps and retries there were.
+    A substep that does not converge, takes more than a hundred Newton iterations (without contact),
+    or ends outside the finite numbers, is rolled back and tried again at half the length; after two
+    that succeed a longer one is tried, up to h. The length is kept in `State.history`, so a resumed
+    run goes on in the same steps; the `Report` says how many substeps and retries there were.
 
     >>> import taut
     >>> steps = taut.Adaptive(taut.TRBDF2(), error=1e-5)
@@ -141,6 +144,10 @@ class Adaptive(Integrator):
         if not (isinstance(halvings, int) and 0 <= halvings <= 60):
             raise ModelError(f"halvings must be a whole number from 0 to 60, got {halvings!r}")
         self.integrator, self.error, self.halvings = integrator, error, halvings
+        if isinstance(integrator, Implicit):
+            # A shorter step is sooner solved than a step that takes more iterations than this.
+            self.integrator = copy(integrator)
+            self.integrator.max_iterations = _MAX_ITERATIONS
         self.order, self.stability = integrator.order, integrator.stability  # type: ignore[misc]
         self.needs, self.descends = integrator.needs, integrator.descends  # type: ignore[misc]
 

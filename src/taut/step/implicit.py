@@ -23,6 +23,7 @@ from taut.optimise.lbfgs import minimise_lbfgs
 from taut.optimise.newton import minimise
 from taut.optimise.tolerance import Tolerance
 from taut.step._contact_stage import book_contact, descend, push_bodies, settle_friction
+from taut.step._heavy_start import minimise_stage
 from taut.step._objective import ImplicitObjective, StageStart, constant_stiffness
 from taut.step.compiled_stage import (
     MAX_PARTICLES,
@@ -157,6 +158,8 @@ class Implicit(LinearImplicit):
             hint = did_you_mean(str(minimiser), MINIMISERS)
             raise ModelError(f"minimiser must be 'newton' or 'lbfgs', got {minimiser!r}{hint}")
         self.minimiser = minimiser
+        # Of a stage without contact; `Adaptive` allows fewer before it shortens a step.
+        self.max_iterations: int | None = None
 
     @property
     def _tests_way(self) -> bool:
@@ -227,6 +230,8 @@ class Implicit(LinearImplicit):
             return None
         found = stage.solve(start.prediction, np.array(start.frozen.q), start.old, self.tolerance)
         if found is None:
+            return None
+        if self.max_iterations is not None and found.iterations > self.max_iterations:
             return None
         report_iteration(found)  # once for all of them, which take less than a millisecond
         report = self.report_compiled(workspace, found, state.t + h, h)
@@ -344,8 +349,10 @@ class Implicit(LinearImplicit):
         solver: LinearSolver,
         tolerance: Tolerance,
     ) -> Descent:
-        if self.minimiser == "newton":
+        if self.minimiser == "newton" and objective.system.contact is not None:
             return minimise(objective, start, solver, tolerance)
+        if self.minimiser == "newton":
+            return minimise_stage(objective, start, solver, tolerance, self.max_iterations)
         return minimise_lbfgs(objective, start, solver, tolerance)
 
     def _prepare_solver(

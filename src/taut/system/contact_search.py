@@ -256,6 +256,15 @@ class ContactSearch:
         squares = _SMOOTHING * self._range * (self._range + thickness)
         return squares, np.sqrt(thickness**2 + squares * (0.5 - 0.25 * loose))
 
+    def _differentiate_smoothing(self, near: Candidates, thickness: Float) -> tuple[Float, Float]:
+        """Return the derivatives by the range of what `_smooth` returns, of near edges.
+
+        thickness : √F at which they touch [m]
+        """
+        squares = _SMOOTHING * (2.0 * self._range + self._thickness(near)[1])
+        part = 0.5 - 0.25 * near.loose
+        return part * squares / (2.0 * np.maximum(thickness, np.finfo(float).tiny)), squares
+
     def _measure(
         self, x: Float, near: Candidates
     ) -> tuple[tuple[Float, Float], tuple[Float, Float], tuple[Features, Features]]:
@@ -292,6 +301,7 @@ class ContactSearch:
             smoothing=np.zeros(len(act)),
         )
         squares = self._smooth(self._thickness(near)[1], near.loose)[0]
+        slopes = self._differentiate_smoothing(near, thickness[1])
         for loose, table in enumerate((OF_EDGES, OF_EDGE_AND_POINT, OF_POINTS)):
             act = np.flatnonzero((gaps[1] < self._range) & (near.loose == loose))
             builder.add(
@@ -302,6 +312,7 @@ class ContactSearch:
                 table,
                 split=2,
                 smoothing=squares[act],
+                slopes=(slopes[0][act], slopes[1][act]),
             )
         self._add_planes(x, builder)
         return builder.build(self._compiled)

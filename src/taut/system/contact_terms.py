@@ -75,6 +75,15 @@ OF_EDGE_AND_POINT: tuple[Feature, ...] = (
 OF_POINTS: tuple[Feature, ...] = ((_POINT_POINT, (0, 2), 0.0),)
 
 
+# Factors of the smoothing ε² in the last parameters of each law; None: that of the feature
+_SMOOTHED: dict[int, tuple[float | None, ...]] = {
+    _POINT_POINT: (None,),
+    _POINT_EDGE: (1.0, None),
+    _POINT_TRIANGLE: (),
+    _EDGE_EDGE: (1.0,),
+}
+
+
 class ContactTerm(ConstantTerm):
     """One law of contact on the pairs that are near.
 
@@ -82,6 +91,7 @@ class ContactTerm(ConstantTerm):
     pairs, places : the four particles of each pair, (m, 4), and which of them are the elements'
         particles, (m, s); of a plane one particle and itself
     split : how many of the four are on the first side, (m,)
+    by_range : derivatives of the parameters by the range of the contact, (m, width)
     """
 
     def __init__(self, law: int, compiled: CompiledLaw, found: Sequence[_Found]) -> None:
@@ -89,6 +99,7 @@ class ContactTerm(ConstantTerm):
         self.pairs = np.concatenate([f.pairs for f in found])
         self.places = np.concatenate([f.places for f in found])
         self.split = np.concatenate([f.split for f in found])
+        self.by_range = np.concatenate([f.by_range for f in found])
         keys = np.concatenate([f.keys for f in found])
         parameters = np.concatenate([f.parameters for f in found])
         elements = np.take_along_axis(self.pairs, self.places, axis=1)
@@ -145,6 +156,7 @@ class _Found:
     split: Int
     keys: Int
     parameters: Float
+    by_range: Float
 
 
 class TermBuilder:
@@ -167,21 +179,25 @@ class TermBuilder:
         *,
         split: int,
         smoothing: Float,
+        slopes: tuple[Float, Float] | None = None,
     ) -> None:
-        """Add pairs that are near, (m, 4), each by the law of its closest feature."""
+        """Add pairs that are near, (m, 4), each by the law of its closest feature.
+
+        slopes : derivatives of thickness and smoothing by the range of the contact, (m,) each
+            (default: 0)
+        """
         for feature, (law, columns, part) in enumerate(table):
             which = np.flatnonzero(features == feature)
             if len(which):
-                own = smoothing[which]
-                extra = {
-                    _POINT_POINT: [part * own],
-                    _POINT_EDGE: [own, part * own],
-                    _POINT_TRIANGLE: [],
-                    _EDGE_EDGE: [own],
-                }[law]
-                self.add_elements(
-                    law, pairs[which], columns, split, keys[which], thickness[which], extra
-                )
+                parts = _SMOOTHED[law]
+                factors = [part if factor is None else factor for factor in parts]
+                extra = [factor * smoothing[which] for factor in factors]
+                own = (law, pairs[which], columns, split, keys[which], thickness[which], extra)
+                if slopes is None:
+                    self.add_elements(*own)
+                    continue
+                by_range = [slopes[0][which], *(factor * slopes[1][which] for factor in factors)]
+                self.add_elements(*own, by_range)
 
     def add_elements(
         self,
@@ -192,8 +208,12 @@ class TermBuilder:
         keys: Int,
         thickness: Float,
         extra: Sequence[Float | float],
+        by_range: Sequence[Float | float] = (),
     ) -> None:
-        """Add elements of one law, with the parameters after k, thickness and range."""
+        """Add elements of one law, with the parameters after k, thickness and range.
+
+        by_range : derivatives of the thickness and of `extra` by the range (default: 0)
+        """
         contact, m = self._contact, len(pairs)
         assert contact.k is not None
         assert contact.range is not None
@@ -201,8 +221,12 @@ class TermBuilder:
         k = self._stiffening * contact.k
         for column, values in enumerate((k, thickness, contact.range, *extra)):
             parameters[:, column] = values
+        slopes = np.zeros_like(parameters)
+        slopes[:, 2] = 1.0
+        for column, values in zip((1, *range(3, 3 + len(extra))), by_range, strict=False):
+            slopes[:, column] = values
         places = np.tile(np.array(columns, dtype=np.int64), (m, 1))
-        self._found[law].append(_Found(pairs, places, np.full(m, split), keys, parameters))
+        self._found[law].append(_Found(pairs, places, np.full(m, split), keys, parameters, slopes))
 
     def build(self, compiled: list[CompiledLaw]) -> list[ContactTerm]:
         """Return one term for each law that has elements."""
