@@ -2,6 +2,8 @@
 
     python -m benchmarks.fingerprints > before.json      # then change the code
     python -m benchmarks.fingerprints --compare before.json
+    NUMBA_NUM_THREADS=1 python -m benchmarks.fingerprints --scenes drape ropes > one.json
+    NUMBA_NUM_THREADS=2 python -m benchmarks.fingerprints --scenes drape ropes --compare one.json
 
 A change that is not meant to alter results must leave every hash as it is. Hashes depend on the
 machine (numba emits other instructions for other processors), so none is kept in the repository.
@@ -13,6 +15,7 @@ import argparse
 import hashlib
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -83,12 +86,14 @@ def build_hanging_sheet() -> taut.System:
     )
 
 
-def compute_hashes() -> dict[str, str]:
-    """Return all hashes by name."""
+def compute_hashes(scenes: Sequence[str] | None = None) -> dict[str, str]:
+    """Return all hashes by name, or those of some built-in scenes only."""
     hashes = {}
-    for name in taut.scene.names():
+    for name in taut.scene.names() if scenes is None else scenes:
         hashes[f"scene {name}"] = digest(run_scene(name))
         print(name, file=sys.stderr, flush=True)
+    if scenes is not None:
+        return hashes
     for integrator in INTEGRATORS:
         *_, (state, _) = taut.simulate(build_tumbling_body(), integrator(), 0.01, 0.5)
         hashes[f"tumbling body, {integrator.__name__}"] = digest(state)
@@ -101,8 +106,9 @@ def compute_hashes() -> dict[str, str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="SHA-256 of final states.")
     parser.add_argument("--compare", type=Path, help="a file that an earlier run printed")
+    parser.add_argument("--scenes", nargs="+", help="built-in scenes (default: everything)")
     arguments = parser.parse_args()
-    hashes = compute_hashes()
+    hashes = compute_hashes(arguments.scenes)
     if arguments.compare is None:
         print(json.dumps(hashes, indent=2))
         return

@@ -24,9 +24,8 @@ def bench(monkeypatch):
 
 def test_rows_compare_the_same_steps(bench):
     rows = {row.name: row for row in suite.run(bench, ["contact"])}
-    assert list(rows) == [
-        f"contact-{kind}{n}" for n in (N // 2, N) for kind in ("", "search-", "linear-", "mujoco-")
-    ]
+    kinds = ("", "search-", "newton-", "linear-", "mujoco-")
+    assert list(rows) == [f"contact-{kind}{n}" for n in (N // 2, N) for kind in kinds]
     for n in (N // 2, N):
         ratio, share = rows[f"contact-{n}"], rows[f"contact-search-{n}"]
         assert len(ratio.details["ms"]) == 3
@@ -35,6 +34,9 @@ def test_rows_compare_the_same_steps(bench):
         )
         assert 0.0 < share.value < 1.0
         assert rows[f"contact-linear-{n}"].value > 0.0
+        assert rows[f"contact-newton-{n}"].value == pytest.approx(
+            sum(ratio.details["newton"]) / sum(ratio.details["free_newton"])
+        )
         peer = rows[f"contact-mujoco-{n}"]
         if find_spec("mujoco") is None:
             assert (peer.value, peer.verdict) == (None, "")

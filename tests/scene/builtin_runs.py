@@ -31,5 +31,5 @@ def run_apart(built, until=None, ledger=None):
     for state in states:
         q = np.array(state.q)
         assert not len(find_intersections(q, parts.edges, parts.triangles))
-        search.require_apart(q)
+        search.problems.require_apart(q)
     return states

@@ -3,11 +3,12 @@
 Coarser meshes and shorter runs save time.
 """
 
+import numba
 import numpy as np
 import pytest
 
 import taut
-from tests.scene.builtin_runs import load_scene, run_apart
+from tests.scene.builtin_runs import load_scene, run, run_apart
 
 G = 9.81
 
@@ -162,3 +163,19 @@ def test_wrap_winds_the_flag_as_the_involute_of_the_pole():
     phi = np.linspace(0, angle, 10001)
     phi = phi[np.argmin(np.abs(phi + np.arctan((L - R * phi) / R) - angle))]
     assert np.hypot(row[-1, 0], row[-1, 2]) == pytest.approx(np.hypot(R, L - R * phi), rel=0.03)
+
+
+@pytest.mark.parametrize(
+    "name", ["drape", "ropes", "knot", "cards", "catch", "bowl", "curtain", "wrap"]
+)
+def test_scenes_have_the_same_bits_on_one_thread_and_two(name):
+    before, ends = numba.get_num_threads(), []
+    try:
+        for count in (1, min(2, before)):
+            numba.set_num_threads(count)
+            built = load_scene(name)
+            ends.append(run(built, 3 * built.h)[-1])
+    finally:
+        numba.set_num_threads(before)
+    assert (ends[0].q == ends[1].q).all()
+    assert (ends[0].v == ends[1].v).all()

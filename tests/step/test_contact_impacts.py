@@ -11,9 +11,9 @@ from taut.collision.intersections import find_intersections
 GROUND = [([0, 0, 0], [0, 1, 0])]
 
 
-@pytest.mark.parametrize("seed", [8, 17, 18])
+@pytest.mark.parametrize("seed", [0, 7])
 def test_drops_that_used_to_jam(seed):
-    """A pair with a tiny gap once held up everything else: 10,000 iterations were not enough."""
+    """Without damping a pair with a tiny gap holds up all else: 1,500 iterations are not enough."""
     run = drop(seed)
     assert run.outcome == "free"
     assert max(run.iterations) < 500
@@ -98,3 +98,28 @@ def test_blocked_steps_are_counted():
     free = system.with_(contact=None)
     _, report = taut.ImplicitEuler().step(free, free.initial_state(), 0.01)
     assert (report.blocked_steps, report.free_part) == (0, 1.0)
+
+
+@pytest.mark.parametrize(("h", "growth"), [(0.01, 0.0), (1e-3, 0.0), (1e-3, 3.0)])
+def test_obstacle_at_100_metres_per_second_carries_a_cloth(h, growth):
+    """It goes 1 m in a step, 10 times its size, and may grow: what it meets goes with it."""
+    sheet = taut.mesh.sheet(6, 6, size=0.3, plane="xz")
+    ball = taut.mesh.sphere(2, radius=0.05)
+    middle = sheet.points.mean(axis=0)
+
+    def path(t):
+        return (1.0 + growth * t) * ball.points + middle + [0.0, 100.0 * t - 0.06, 0.0]
+
+    cloth = taut.System(
+        sheet.points,
+        mass=1e-3,
+        energies=[laws.spring(sheet.edges, k=50.0), laws.gravity()],
+        contact=taut.contact(sheet, range=4e-3, friction=0.3),
+    )
+    system = taut.join(cloth, taut.obstacles.surface(ball, path=path))
+    start = system.initial_state()
+    states = [s for s, _ in taut.simulate(system, taut.ImplicitEuler(), h=h, until=3.5 * h)]
+    for state in states:
+        assert not taut.find_intersections(system, state)
+    touched = cloth.n // 2
+    assert states[-1].q[: cloth.n, 1].max() - start.q[touched, 1] > 0.9 * 100.0 * 3 * h

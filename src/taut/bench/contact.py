@@ -91,6 +91,16 @@ class Draping:
         """Newton iterations of a step with contact, on average."""
         return float(np.mean([report.iterations for report in self.reports]))
 
+    @property
+    def blocked_steps(self) -> int:
+        """How many steps of the minimiser contact has shortened."""
+        return sum(report.blocked_steps for report in self.reports)
+
+    @property
+    def free_part(self) -> float:
+        """The least part that contact has left of a step of the minimiser."""
+        return min(report.free_part for report in self.reports)
+
     def linear_ratio(self) -> float:
         """Linear iterations of a Newton iteration with contact, relative to those without."""
         own, free = (
@@ -154,6 +164,17 @@ def measure_contact(bench: Bench) -> list[Row]:
                 made.search / total,
                 "",
                 1.0 / 3.0,
+                details=details,
+            ),
+            Row(
+                f"contact-newton-{n}",
+                f"Newton iterations of a step, with contact over without, {where}",
+                made.newton / float(free_newton),
+                "×",
+                2.0,
+                note=f"contact shortened {made.blocked_steps} of "
+                f"{sum(r.iterations for r in made.reports)} iterations, to {made.free_part:.0e} of "
+                "a step at least",
                 details=details,
             ),
             Row(

@@ -10,7 +10,7 @@ integrator : the base class, certification, breaking of elements
 step_result : the result of a step, with what the ledger needs; report : its certificate
 _objective : the objective of an implicit stage; _combination : sums of explicit stages
 _heavy_start : stages that are slow to solve, from heavy to true masses
-_contact_stage : obstacles that push bodies, and friction that settles
+_contact_stage : obstacles that push bodies, and impacts; _friction : friction that settles
 _accelerations : the accelerations at work, to which tolerances are relative
 compiled_stage : stages of small systems in one compiled call; _stage_arrays : its arrays
 _stage_kernels : its loop; _stage_objective, _stage_model, _stage_relaxation : the parts of it

@@ -1,8 +1,7 @@
-"""What contact adds to a step: obstacles push bodies, friction settles, and the end is free."""
+"""What contact adds to a step: obstacles push bodies, impacts begin stiff, and the end is free."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -11,28 +10,15 @@ import numpy as np
 
 from taut.arrays import Float
 from taut.errors import NotConverged, SingularState
-from taut.linalg.blocks import dot, row_norms
+from taut.linalg.blocks import row_norms
 from taut.optimise.descent import Descent, Point
-from taut.optimise.tolerance import Tolerance, all_within, relative_residuals
-from taut.step._objective import ImplicitObjective, StageStart
+from taut.optimise.tolerance import Tolerance
+from taut.step._objective import ImplicitObjective, Prediction, StageStart
 from taut.step.step_result import StepResult
 from taut.system.contact_friction import Friction
 from taut.system.state import State
 from taut.system.workspace import Workspace
 
-# How often friction is given new normal forces. Each update is a minimisation that begins where
-# the last one ended: the first few need some iterations, the rest one or none.
-_MAX_FRICTION_UPDATES = 500
-# Least part of the change of normal forces that an update uses, and by what the limit of the part
-# changes: after forces that were reversed, and after others
-_MIN_PART = 0.02
-_LIMIT_SHRINKAGE, _LIMIT_GROWTH = 0.5, 1.1
-_REVERSAL = 0.5  # part of the last forces that counts as reversed
-# Part of the tolerance to which friction that is held is solved. With the tolerance itself, the
-# residual of new friction may be just above it, and no minimisation has anything to do.
-_TIGHT = 0.3
-# A residual that is larger than this part of the last one may be at the rounding floor.
-_SLOW = 0.9
 # Into how many parts the way of an obstacle is divided at most, and the least of them
 _MAX_PUSHES = 1000
 _MIN_PUSH = 1e-9
@@ -43,10 +29,12 @@ _LOWERING = 0.1  # … by this factor, each time …
 _LOOSE = Tolerance(relative=0.1)  # … after a minimisation to this tolerance.
 # How much of the free way an obstacle goes at once: gaps that it closes keep more than half
 _PUSH_PART = 0.5
-# How far scripted particles may be from a rigid motion, in units of their size
-_RIGID = 1e-9
+
+# Obstacles that are thinner than this part of their size count as flat
+_FLAT = 1e-6
 
 Minimise = Callable[[ImplicitObjective, Point, Tolerance], Descent]
+"""Minimises an objective from a point to a tolerance."""
 
 
 def push_bodies(
@@ -70,18 +58,15 @@ def push_bodies(
             return y
         target = y
         if attempt == 0:
-            # As if everything were fixed to the obstacle, if there is but one motion
-            along = _move_along(workspace, here, prediction.positions(y) - here)
-            if along is not None:
-                carried_y = workspace.project(along - prediction.q)
-                way = prediction.positions(carried_y) - here
-                if search.find_free_part(here, way) == 1.0 and search.has_energy(here + way):
+            # As if everything were fixed to the obstacle; or as fast as it already moves: what an
+            # obstacle carries along goes at once with it.
+            for carried_y in (_carry_along(workspace, prediction, y, here), np.zeros_like(y)):
+                carried = prediction.positions(carried_y) - here
+                carried_part = search.find_free_part(here, carried)
+                if carried_part == 1.0 and search.has_energy(here + carried):
                     return carried_y
-            # What an obstacle carries along moves as fast as it does: both go at once.
-            carried = prediction.positions(np.zeros_like(y)) - here
-            carried_part = search.find_free_part(here, carried)
-            if carried_part > part:
-                move, part, target = carried, carried_part, np.zeros_like(y)
+                if carried_part > part:
+                    move, part, target = carried, carried_part, carried_y
         descent = None
         while descent is None and part > _MIN_PUSH:
             part *= _PUSH_PART
@@ -141,107 +126,29 @@ def descend(
     return descent
 
 
-def _move_along(workspace: Workspace, x: Float, move: Float) -> Float | None:
-    """Return where particles at x [m] would be if all moved rigidly with the scripted ones.
+def _carry_along(workspace: Workspace, prediction: Prediction, y: Float, x: Float) -> Float:
+    """Return y [m], (n, 3), if all particles moved from x [m], (n, 3), with the scripted ones.
 
-    move : of the scripted particles [m], (n, 3). None if these do not move as one rigid body.
-    The least squares of Kabsch (1976). Straight ways to there are affine in between: nothing meets.
+    By the rigid motion nearest to theirs, in the sense of least squares (Kabsch 1976), and then the
+    nearest linear map. If theirs is affine, so are straight ways in between, and nothing meets but
+    what is thick.
     """
+    move = prediction.positions(y) - x
     scripted = [particles for particles, _ in workspace.system._projector.scripts]
     moving = np.concatenate([np.empty(0, dtype=np.int64), *scripted])
     moving = moving[move[moving].any(axis=1)]
     if not len(moving):
-        return None
+        return y
     centre = x[moving].mean(axis=0)
     before, after = x[moving] - centre, x[moving] + move[moving] - centre
     shift = after.mean(axis=0)
     left, _, right = np.linalg.svd(before.T @ (after - shift))
     sign = np.sign(np.linalg.det(left @ right))
     rotation = left @ np.diag([1.0, 1.0, sign]) @ right
-    size = float(np.abs(before).max()) + float(np.abs(after).max())
-    if not np.abs(before @ rotation + shift - after).max() <= _RIGID * size:
-        return None
-    moved: Float = (x - centre) @ rotation + shift + centre
-    return moved
-
-
-def settle_friction(
-    objective: ImplicitObjective, descent: Descent, tolerance: Tolerance, minimise: Minimise
-) -> Descent:
-    """Repeat a minimisation until its residual, with friction from its own result, is small enough.
-
-    Where new normal forces overshoot, only a part of their change is used, by Aitken's rule. That
-    their residual grows does not mean they overshoot: where bodies wedge each other, more friction
-    causes larger normal forces, for many updates, until they stick.
-    """
-    relaxation, last = _Relaxation(), math.inf
-    tight = Tolerance(_TIGHT * tolerance.relative, _TIGHT * tolerance.force)
-    for _ in range(_MAX_FRICTION_UPDATES):
-        if descent.outcome == "not converged":
-            return descent
-        held, y = objective.friction, descent.point.y
-        objective.friction = newer = objective.find_friction(y)
-        end = objective.evaluate(y)
-        targets = tolerance.targets(end.at_work, end.gross)
-        if all_within(end.residuals, targets):
-            descent.point, descent.targets, descent.outcome = end, targets, "converged"
-            return descent
-        worst = float(relative_residuals(end.residuals, targets).max())
-        if worst > _SLOW * last:
-            # As near as rounding of the coordinates allows, updates hardly make it better.
-            descent.point, descent.targets = end, targets
-            # The minimisation itself may have ended at its floor; with new friction that is void.
-            descent.outcome = "not converged"
-            if descent.end_without_progress(objective, "").outcome == "rounding floor":
-                return descent
-        last = worst
-        objective.friction = held.blend(newer, relaxation.choose_part(end.gradient))
-        again = minimise(objective, objective.evaluate(y), tight)
-        again.add_work(descent)
-        descent = again
-    descent.outcome = "not converged"
-    descent.reason = (
-        f"friction did not settle in {_MAX_FRICTION_UPDATES} updates of its normal forces"
-    )
-    return descent
-
-
-class _Relaxation:
-    """Which part of the change of friction an update uses, by Aitken's rule within a limit.
-
-    The limit falls each time the unbalanced forces change their direction: where the set of
-    contacts alternates, Aitken's rule alone can go round in a cycle.
-
-    >>> relaxation = _Relaxation()
-    >>> relaxation.choose_part(np.array([[1.0, 0.0, 0.0]]))
-    1.0
-    >>> relaxation.choose_part(np.array([[-1.0, 0.0, 0.0]]))
-    0.5
-    """
-
-    def __init__(self) -> None:
-        self._part = self._limit = 1.0
-        self._before: Float | None = None
-
-    def choose_part(self, now: Float) -> float:
-        """Return the part, from the unbalanced forces with the new friction [N], (n, 3).
-
-        The secant through these and the last ones has its zero there; where they grow, the limit.
-        """
-        before, self._before = self._before, now
-        if before is None:
-            return self._part
-        # Forces that are reversed and much smaller converge without any limit.
-        overshoots = dot(before, now) < -_REVERSAL * dot(before, before)
-        factor = _LIMIT_SHRINKAGE if overshoots else _LIMIT_GROWTH
-        self._limit = min(max(factor * self._limit, _MIN_PART), 1.0)
-        difference = now - before
-        square = dot(difference, difference)
-        secant = -self._part * dot(before, difference) / square if square > 0.0 else 0.0
-        if not secant > 0.0:
-            secant = self._limit
-        self._part = min(max(secant, _MIN_PART), self._limit)
-        return self._part
+    # What is left, as where an obstacle grows, by a linear map; it is zero across a flat obstacle.
+    stretch = np.linalg.pinv(before, rcond=_FLAT) @ (after - shift - before @ rotation)
+    moved: Float = (x - centre) @ (rotation + stretch) + shift + centre
+    return workspace.project(moved - prediction.q)
 
 
 def book_contact(

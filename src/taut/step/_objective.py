@@ -244,6 +244,21 @@ class ImplicitObjective:
             return Friction.none()
         return self._sliding.find_friction(self.start.positions(y))
 
+    def coupled_hessian(self, y: Float) -> BlockMatrix:
+        """Return ∂r/∂y with constraints applied, in a buffer; not symmetric.
+
+        r is the unbalanced force with the friction of the normal forces at y [m], (n, 3), itself.
+        """
+        assert self._sliding is not None
+        self.friction = self.find_friction(y)
+        matrix = self._unconstrained(y, self.inertia, metric=False)
+        q, velocities = self.start.positions(y), self.start.velocities(y)
+        if self.rates is None:
+            velocities = (q - self.frozen) / self.h
+        self._sliding.add_coupling(matrix, q, velocities)
+        self.workspace.apply_constraints(matrix)
+        return matrix
+
     def free_part(self, y: Float, move: Float) -> float:
         """Return the part of a move from y [m], (n, 3), that contact leaves free, at most 1."""
         if self.system.contact is None:

@@ -22,7 +22,8 @@ from taut.optimise.descent import Descent, Point
 from taut.optimise.lbfgs import minimise_lbfgs
 from taut.optimise.newton import minimise
 from taut.optimise.tolerance import Tolerance
-from taut.step._contact_stage import book_contact, descend, push_bodies, settle_friction
+from taut.step._contact_stage import book_contact, descend, push_bodies
+from taut.step._friction import settle_friction
 from taut.step._heavy_start import minimise_stage
 from taut.step._objective import ImplicitObjective, StageStart, constant_stiffness
 from taut.step.compiled_stage import (

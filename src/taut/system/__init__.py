@@ -7,11 +7,13 @@ assembly : sums of laws into energies, forces and stiffness; terms : one law on 
 any_assembly : what all assemblies offer
 contact : what can touch; contact_surfaces, contact_groups : its surfaces, and bodies by name
 contact_choices : what a system adds to a contact, and joined ones
-contact_search : which pairs are near, and how far bodies can move
+near_pairs : which pairs are near, and their gaps; contact_problems : what intersects, in words
+contact_search : near pairs as terms of an assembly, and how far bodies can move
 obstacles : exact spheres, capsules and boxes, and meshes, moved by scripts
 intersections, untangling : tests on request; starts that are moved apart
 contact_pairs : friction of a pair, and obstacles that turn
 contact_terms : the laws of near pairs; contact_friction : their friction, held in a step
+friction_coupling : how friction changes with the normal forces that it is held with
 contact_assembly : sums of laws, contact and friction
 projector : all constraints of a system by projection; reduction : its free coordinates
 parameter_change : a system with other values of parameters, cheaply

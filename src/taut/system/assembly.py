@@ -250,6 +250,20 @@ class Assembly:
             gradients.append(vectors if term.pair is None else term.pair[None, :, None] * vectors)
         return gradients
 
+    def element_hessians(self) -> list[Float]:
+        """Return ∂²V/∂x² [N/m] of each law's elements at the last Hessian, (m, s, s, 3, 3) each."""
+        hessians = []
+        for k, term in enumerate(self.terms):
+            blocks, size = self._blocks_of(k), term.vectors
+            hessian = np.empty((len(blocks), size, size, 3, 3))
+            for slot, (p, q) in enumerate(combinations_with_replacement(range(size), 2)):
+                hessian[:, p, q] = blocks[:, slot]
+                hessian[:, q, p] = np.swapaxes(blocks[:, slot], 1, 2)
+            if term.pair is not None:
+                hessian = np.einsum("p,q,eij->epqij", term.pair, term.pair, hessian[:, 0, 0])
+            hessians.append(hessian)
+        return hessians
+
     def magnitude(self) -> float:
         """Return Σ |V_e| [J] of the last evaluation: the scale of rounding in V."""
         return sum(

@@ -16,6 +16,7 @@ from taut.system.contact import CONTACT_NAME
 from taut.system.contact_friction import FRICTION_NAME, Friction
 from taut.system.contact_search import ContactSearch
 from taut.system.contact_terms import ContactTerm
+from taut.system.friction_coupling import add_coupling
 from taut.system.projector import ConstraintProjector
 from taut.system.terms import AssemblyKind, ConstantTerm, Inputs
 
@@ -103,6 +104,15 @@ class ContactAssembly:
         contacts = Assembly(self.n, terms)
         contacts.gradient([Inputs(x, x, 0.0, 0.0)] * len(contacts.terms))
         return Friction.at(self.search.contact, x, terms, contacts.element_gradients())
+
+    def add_coupling(self, matrix: BlockMatrix, x: Float, velocities: Float) -> None:
+        """Add to a matrix how friction at x [m] changes with its normal forces, both (n, 3)."""
+        contacts = Assembly(self.n, self.search.find_terms(np.array(x)))
+        contacts.hessian([Inputs(x, x, 0.0, 0.0)] * len(contacts.terms), self._zero)
+        terms = [term for term in contacts.terms if isinstance(term, ContactTerm)]
+        gradients, hessians = contacts.element_gradients(), contacts.element_hessians()
+        friction = Friction.at(self.search.contact, x, terms, gradients)
+        add_coupling(matrix, friction, terms, gradients, hessians, x, velocities)
 
     def _parts(self, inputs: Sequence[Inputs]) -> list[tuple[Assembly, list[Inputs]]]:
         """Return the assemblies that are added up, with what their kernels read."""

@@ -71,13 +71,13 @@ def loosen_touching(contact: Contact, movable: Mask, x: Float) -> Contact:
     """
     assert contact.range is not None
     assert not isinstance(contact.thickness, Mapping)
-    least = ContactSearch(contact, movable).find_least_gap(x)
+    least = ContactSearch(contact, movable).pairs.find_least_gap(x)
     if not -_TOUCH * contact.range < least <= _NEXT_TO_NOTHING * contact.range:
         return contact
     for part in (0.5, 1.0):  # where one side only is thick, its half counts
         less = contact.thickness - (contact.range - least) * part
         looser = replace(contact, thickness=np.maximum(less, 0.0))
-        if ContactSearch(looser, movable).find_least_gap(x) > 0.4 * contact.range:
+        if ContactSearch(looser, movable).pairs.find_least_gap(x) > 0.4 * contact.range:
             log.info(
                 "bodies start in touch: their thickness is taken as %.3g m less",
                 (contact.range - least) * part,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from taut.arrays import Float, Int
+from taut.arrays import Float, Int, Mask
 from taut.binding.compiled_law import CompiledLaw
 from taut.laws.edge_edge_contact import edge_edge_contact
 from taut.laws.plane_contact import plane_contact
@@ -117,6 +117,11 @@ class ContactTerm(ConstantTerm):
             return weights
         is_first = np.arange(4) < self.split[:, None]
         return weights * np.sign(np.where(is_first, weights, 0.0).sum(axis=1))[:, None]
+
+    def is_on_first_side(self, x: Float) -> Mask:
+        """Whether each particle of each element is on the first side, (m, s)."""
+        own: Mask = np.take_along_axis(self.find_weights(x), self.places, axis=1) > 0.0
+        return own
 
     def _find_own_weights(self, x: Float) -> Float:
         """Return w of the particles of each element, (m, s), of either sign."""

@@ -43,7 +43,7 @@ def find_intersections(
         system._check(given)
     search = ContactSearch(system.contact, np.logical_not(system._projector.is_fixed))
     x = np.array(states[0].q)
-    problems = search.describe_problems(x)
+    problems = search.problems.describe(x)
     if since is not None:
-        problems += search.describe_crossings(np.array(since.q), x)
+        problems += search.problems.describe_crossings(np.array(since.q), x)
     return problems

@@ -169,7 +169,7 @@ class System:
         contact = resolve(contact, self.pose, self.rest, weight, inertia)
         start = np.array(self.initial_state().q)
         contact = loosen_touching(contact, movable, start)
-        ContactSearch(contact, movable).require_apart(start)
+        ContactSearch(contact, movable).problems.require_apart(start)
         return contact
 
     def __setattr__(self, name: str, value: object) -> None:

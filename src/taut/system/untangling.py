@@ -117,14 +117,14 @@ def untangle(system: System, contact: Contact, *obstacles: Obstacle) -> Untangle
     )
     x = start.copy()
     for done in range(_MAX_ROUNDS):
-        if not search.describe_problems(x):
+        if not search.problems.describe(x):
             return Untangled(system.with_(pose=x, contact=contact), x - start, done)
         total, count = np.zeros_like(x), np.zeros(len(x))
         for particles, directions, ways in _find_corrections(search, sides, x):
             _add(particles, directions, ways, movable, total, count)
         move = _OVERSHOOT * total / np.maximum(count, 1.0)[:, None]
         x = x + system._projector.project(move)
-    left = search.describe_problems(x)
+    left = search.problems.describe(x)
     raise ModelError(
         f"untangle: could not free the start in {_MAX_ROUNDS} rounds: {len(left)} pairs are left, "
         f"such as {left[0]}; a body through itself, ropes that cross, and overlaps deeper than an "
@@ -148,13 +148,13 @@ def _find_corrections(search: ContactSearch, sides: _Sides, x: Float) -> Iterato
     contact = search.contact
     assert contact.range is not None
     apart = _APART * contact.range
-    for plane, points, gaps in search.measure_planes(x):
+    for plane, points, gaps in search.pairs.measure_planes(x):
         close = np.flatnonzero(gaps < apart)
         along = np.tile(plane.normal, (len(close), 1, 1))
         yield points[close][:, None], along, apart - gaps[close]
     if sides.has_crossed(search, x):
         yield from sides.find_corrections(x, apart)
-        yield from sides.follow(*search.find_crossed(x), x, apart)
+        yield from sides.follow(*search.problems.find_crossed(x), x, apart)
         return  # the closest points of what intersects say nothing
     pairs, weights, gaps = search.find_close_pairs(x, apart)
     between = np.einsum("es,esi->ei", weights, x[pairs])
@@ -180,11 +180,11 @@ class _Sides:
 
     def has_crossed(self, search: ContactSearch, x: Float) -> bool:
         """Whether bodies intersect at x; those that have begun to do so are remembered."""
-        edges, triangles = search.find_crossed(x)
+        edges, triangles = search.problems.find_crossed(x)
         pairs = [
             (self._body[e[0]], self._body[t[0]]) for e, t in zip(edges, triangles, strict=True)
         ]
-        for _, surface, enclosed in search.find_inside(x):
+        for _, surface, enclosed in search.problems.find_inside(x):
             pairs += [(self._body[p], self._body[surface[0, 0]]) for p in enclosed]
         for one, other in {(int(a), int(b)) for a, b in pairs}:
             for body, wall in ((one, other), (other, one)):
