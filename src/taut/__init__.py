@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from taut.inverse.sensitivity import sensitivity as sensitivity
     from taut.laws.rayleigh import rayleigh_coefficients as rayleigh_coefficients
     from taut.optimise.tolerance import Tolerance as Tolerance
+    from taut.run.batch import batch as batch
     from taut.run.ledger import Ledger as Ledger
     from taut.run.open_run import open_run as open_run
     from taut.run.simulate import simulate as simulate
@@ -113,6 +114,7 @@ _HOME = {
     "energy": "binding.decorators",
     "load": "binding.decorators",
     "Ledger": "run.ledger",
+    "batch": "run.batch",
     "open_run": "run.open_run",
     "simulate": "run.simulate",
     "to_xarray": "run.trajectory",

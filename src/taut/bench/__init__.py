@@ -9,6 +9,7 @@ converged        rows of converged implicit steps; cholmod: the C++ program they
 newton_rows      rows on the iterations and failures of Newton's method
 contact          rows on a cloth that drapes over a sphere
 solid            the row of a solid of tetrahedra
+small_steps      rows on a pendulum and a chain against plain NumPy, and on many copies at once
 growth           rows on the growth of cost with the mesh, and on threads
 passes           rows on the memory traffic of a step, in passes over the matrix
 roofline         rows relative to the memory bandwidth; triad_kernels: the loop that measures it

@@ -26,6 +26,7 @@ from taut.bench.passes import measure_passes
 from taut.bench.processes import measure_memory, measure_start
 from taut.bench.roofline import measure_roofline
 from taut.bench.row import Bench, Row, format_rows
+from taut.bench.small_steps import measure_small_steps
 from taut.bench.solid import measure_solid
 from taut.bench.step_rows import (
     measure_linear,
@@ -69,6 +70,7 @@ ROWS: dict[str, Callable[[Bench], list[Row]]] = {
     "failures": measure_failures,
     "contact": measure_contact,
     "draping": measure_draping,
+    "small-steps": measure_small_steps,
     "start": measure_start,
     "roofline": measure_roofline,
     "peers": measure_peers,

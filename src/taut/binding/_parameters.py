@@ -85,6 +85,12 @@ class Parameters:
             return self._packed
         return self._fill(self.values(t, x))
 
+    def use_packed(self, packed: Float) -> None:
+        """Use these packed values, (m, width), from now on: for a law that is being placed."""
+        assert self._packed is not None
+        assert packed.shape == self._packed.shape
+        self._packed = packed
+
     def pack_with(self, t: float, replacements: Mapping[str, Float]) -> Float:
         """Return all parameters at time t [s] with some replaced by values of the same shape.
 

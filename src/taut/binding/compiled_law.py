@@ -47,7 +47,7 @@ ForceName = Literal["true", "predict", "hold"]
 HessianForm = Literal["true", "projected", "metric"]
 """Which matrix a loop writes: the Hessian, or one of two positive semi-definite forms of it: the
 nearest matrix, or the metric, which is cheap."""
-_HESSIAN_FLAGS: dict[HessianForm, int] = {
+HESSIAN_FLAGS: dict[HessianForm, int] = {
     "true": 0,
     "projected": FLAGS["project"],
     "metric": FLAGS["project"] + FLAGS["metric"],
@@ -202,11 +202,19 @@ class CompiledLaw:
         return form == "true" or (self.closed_form if form == "projected" else self.has_metric)
 
     @cached_property
+    def batches(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """The addresses of the batches of gradient and Hessian, and the elements they may have."""
+        modules = self._module("gradient"), self._module("hessian" if self.blocks else "gradient")
+        gradient, hessian = modules
+        addresses = gradient.batch.address, hessian.batch.address
+        return addresses, (int(gradient.SIZE), int(hessian.SIZE))
+
+    @cached_property
     def relaxation_batches(self) -> tuple[tuple[int, int], int, int]:
         """The addresses of the batches of gradient and Hessian, the elements that one may have,
         and the mode in which Hessians are positive semi-definite, if there is one."""
         forms: tuple[HessianForm, ...] = ("metric", "projected")
-        flags = [_HESSIAN_FLAGS[form] for form in forms if self.can_write(form)]
+        flags = [HESSIAN_FLAGS[form] for form in forms if self.can_write(form)]
         gradient, hessian = self._module("gradient"), self._module("hessian")
         size = min(int(gradient.SIZE), int(hessian.SIZE))
         return (gradient.batch.address, hessian.batch.address), size, flags[0] if flags else 0
@@ -238,7 +246,7 @@ class CompiledLaw:
         """
         loops = kernels("taut.binding.batch_kernels")
         module = self._module(kind)
-        mode = _HESSIAN_FLAGS[hessian_form] + (0 if force == "true" else FLAGS[force])
+        mode = HESSIAN_FLAGS[hessian_form] + (0 if force == "true" else FLAGS[force])
         chunks = (len(elements) + loops.CHUNK_SIZE - 1) // loops.CHUNK_SIZE
         not_finite = np.empty(chunks, dtype=np.int64)
         a, b, *rest = (output.reshape(-1) for output in outputs)

@@ -5,6 +5,7 @@ low_rank             low-rank parts Σ w g gᵀ, and LDLᵀ of a sparse matrix w
 linear               LinearSolver, the interface of all solvers; the choice of one (Auto)
 trust_region         the minimum of a quadratic model within a ball, on a Krylov space
 direct               LDLᵀ, and Woodbury's formula for low-rank parts
+elimination          LDLᵀ of small matrices in compiled loops, with the bits of QDLDL
 indefinite           LU with row interchanges, for matrices that are not positive definite
 multigrid            conjugate gradients with a multigrid as preconditioner:
   _hierarchy         levels from the pattern; _hierarchy_kernels, its loops over the graph
@@ -19,6 +20,7 @@ bordered             systems with a border, through singular matrices
 lowest_eigenvalues   the smallest eigenvalues by iteration, for large matrices;
   _shifted_multigrid    its preconditioner
 simd                 sums over blocks with vector instructions
+ordered_sums         sums of products in the order of NumPy
 _block_kernels            the product of a block matrix with a vector
 _bandwidth_kernels        the bandwidth of a pattern
 _psd_projection_kernels   projection of element blocks onto positive semi-definite ones

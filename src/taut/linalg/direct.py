@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from taut.arrays import Float
+from taut.arrays import Float, Int
 from taut.linalg.blocks import BlockMatrix, Pattern, dot, row_norms
+from taut.linalg.elimination import Elimination
 from taut.linalg.linear import LinearSolver, Solution
 from taut.linalg.low_rank import RankOne
 from taut.linalg.trust_region import FactoredModel, QuadraticModel
@@ -22,6 +23,37 @@ _MAX_WOODBURY_REFINEMENTS = 10  # each gains the digits of Z
 _COLUMN_ACCURACY = 1e-12  # of Z, relative to the largest vector of G
 _PRECONDITIONER_ACCURACY = 1e-4  # relative to the largest row: a rougher one slows the outer loop
 _TINY = 1e-300  # in place of a zero on the diagonal of C, whose root is divided by
+
+
+def find_upper_triangle(pattern: Pattern) -> tuple[Int, Int, Int]:
+    """Return the numbers on and above the diagonal of a block matrix, column by column.
+
+    Returns where each is stored among the numbers of the blocks, its row and its column.
+    """
+    shape = (len(pattern.indices), 3, 3)
+    rows = 3 * pattern.rows.astype(np.int64)[:, None, None] + np.arange(3)[:, None]
+    columns = 3 * pattern.indices.astype(np.int64)[:, None, None] + np.arange(3)
+    rows = np.broadcast_to(rows, shape).ravel()
+    columns = np.broadcast_to(columns, shape).ravel()
+    upper = np.flatnonzero(rows <= columns)
+    stored = upper[np.lexsort((rows[upper], columns[upper]))]
+    return stored, rows[stored], columns[stored]
+
+
+def plan_elimination(pattern: Pattern) -> Elimination:
+    """Prepare the factorisation of matrices on a pattern in compiled loops, as `Direct` does it."""
+    import qdldl
+    from scipy.sparse import csc_matrix
+
+    stored, rows, columns = find_upper_triangle(pattern)
+    size = 3 * pattern.n
+    # Ones on the diagonal and zeros elsewhere: the order depends on the pattern alone.
+    values = (rows == columns).astype(np.float64)
+    indptr = np.zeros(size + 1, dtype=np.int32)
+    indptr[1:] = np.cumsum(np.bincount(columns, minlength=size))
+    upper = csc_matrix((values, rows.astype(np.int32), indptr), shape=(size, size))
+    order = np.array(qdldl.Solver(upper, upper=True).factors()[2], dtype=np.int64)
+    return Elimination.of(order, rows, columns, stored)
 
 
 class Direct:
@@ -40,18 +72,12 @@ class Direct:
             return
         from scipy.sparse import csc_array
 
-        shape = (len(pattern.indices), 3, 3)
-        rows = 3 * pattern.rows.astype(np.int64)[:, None, None] + np.arange(3)[:, None]
-        columns = 3 * pattern.indices.astype(np.int64)[:, None, None] + np.arange(3)
-        rows = np.broadcast_to(rows, shape).ravel()
-        columns = np.broadcast_to(columns, shape).ravel()
-        upper = np.flatnonzero(rows <= columns)
-        self._order = upper[np.lexsort((rows[upper], columns[upper]))]
+        self._order, rows, columns = find_upper_triangle(pattern)
         size = 3 * pattern.n
         indptr = np.zeros(size + 1, dtype=np.int32)
-        indptr[1:] = np.cumsum(np.bincount(columns[upper], minlength=size))
-        indices = rows[self._order].astype(np.int32)
-        self._upper = csc_array((np.ones(len(upper)), indices, indptr), shape=(size, size))
+        indptr[1:] = np.cumsum(np.bincount(columns, minlength=size))
+        indices = rows.astype(np.int32)
+        self._upper = csc_array((np.ones(len(rows)), indices, indptr), shape=(size, size))
         self._pattern, self._factor = pattern, None
 
     def factor(self, matrix: BlockMatrix, *, similar: bool = False) -> bool:

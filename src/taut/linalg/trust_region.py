@@ -23,6 +23,7 @@ two iterations, and stiff cloth took twice as many Newton iterations.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -211,14 +212,14 @@ class FactoredModel(QuadraticModel):
             self.converged = bool((row_norms(self._residual) <= self._targets).all())
             if self.converged:
                 break
-            self.length = self._products[0] ** 0.5
+            self.length = math.sqrt(self._products[0])
             if not self._iterate():
                 return
             if not self._curvature > 0.0:
                 return
-            if 0.0 < radius**2 < self._products[0]:
+            if 0.0 < radius * radius < self._products[0]:
                 return
-        self.is_inside, self.length = True, self._products[0] ** 0.5
+        self.is_inside, self.length = True, math.sqrt(self._products[0])
 
     def _extend(self, count: int) -> None:
         for _ in range(count):

@@ -53,6 +53,7 @@ What lost is in docs/guide/solvers.md, with its counts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cached_property
 
@@ -310,7 +311,7 @@ class _TrustRegion:
 
         allowed : the radius that the step was found with
         """
-        factor = (_AIM / max(1.0 - ratio, _AIM / _MAX_GROWTH**2)) ** 0.5
+        factor = math.sqrt(_AIM / max(1.0 - ratio, _AIM / _MAX_GROWTH**2))
         if step.ending == "inside" and ratio > _GOOD_RATIO:
             self.radius = max(self.radius, _MAX_GROWTH * step.length)
         else:
@@ -358,7 +359,7 @@ class _TrustRegion:
         """
         units = self._units()
         worst = self._worst_residual(units)
-        forcing = min(_FORCING, (worst / self._first_residual) ** 0.5)
+        forcing = min(_FORCING, math.sqrt(worst / self._first_residual))
         return np.maximum(forcing * worst * units, 0.1 * self._descent.targets)
 
 

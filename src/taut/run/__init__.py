@@ -1,6 +1,7 @@
 """Run a system through time: in memory, or recorded in a folder and resumed bit-identically.
 
 simulate.py          `taut.simulate` and the division of time into steps
+batch.py             `taut.batch`: many copies of a small system; _joined_copies.py: their steps
 summary.py           totals of a run, progress, and how it ended
 ledger.py            `taut.Ledger`; ledger_entry.py: one entry; energy_balance.py: its formulas
 record.py            `record` and `resume`: run a system into a folder

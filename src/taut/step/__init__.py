@@ -12,6 +12,8 @@ _objective : the objective of an implicit stage; _combination : sums of explicit
 _heavy_start : stages that are slow to solve, from heavy to true masses
 _contact_stage : obstacles that push bodies, and impacts; _friction : friction that settles
 _accelerations : the accelerations at work, to which tolerances are relative
+compiled_stage : stages of small systems in one compiled call; _stage_arrays : its arrays
+_stage_kernels : its loop; _stage_objective, _stage_model, _stage_relaxation : the parts of it
 _combination_kernels, _objective_kernels : their compiled loops
 _highest_frequency : what limits an explicit step
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from taut.arrays import Float
 from taut.system.any_assembly import AnyAssembly
+from taut.system.projector import ConstraintProjector
 from taut.system.system import System
 
 
@@ -36,11 +37,7 @@ class Accelerations:
 
     @cached_property
     def _free_mass(self) -> float:
-        """The mass that can move [kg]; with one free direction of three, a third of it counts."""
-        shares = np.ones(len(self._mass))
-        c = self._projector.constrained_particles
-        shares[c] = np.einsum("nii->n", self._projector.free_directions[c]) / 3.0
-        return float(np.einsum("i,i->", shares, self._mass))
+        return find_free_mass(self._mass, self._projector)
 
     @cached_property
     def _load_squares(self) -> float:
@@ -65,3 +62,11 @@ class Accelerations:
             return 0.0
         squares = float(np.einsum("i,i->", residuals**2, 1.0 / self._mass))
         return self._h * float(np.sqrt(squares / self._free_mass))
+
+
+def find_free_mass(mass: Float, projector: ConstraintProjector) -> float:
+    """Return the mass that can move [kg]; with one free direction of three, a third counts."""
+    shares = np.ones(len(mass))
+    c = projector.constrained_particles
+    shares[c] = np.einsum("nii->n", projector.free_directions[c]) / 3.0
+    return float(np.einsum("i,i->", shares, mass))

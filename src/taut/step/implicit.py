@@ -26,16 +26,28 @@ from taut.step._contact_stage import book_contact, descend, push_bodies
 from taut.step._friction import settle_friction
 from taut.step._heavy_start import minimise_stage
 from taut.step._objective import ImplicitObjective, StageStart, constant_stiffness
+from taut.step.compiled_stage import (
+    MAX_PARTICLES,
+    CompiledStage,
+    StageSolution,
+    are_kernels_compiled,
+    find_obstacle,
+)
 from taut.step.integrator import Integrator, break_elements, raise_unless_converged
-from taut.step.report import Report, combine_reports, report_descent
+from taut.step.report import NOTHING_SOLVED, Report, combine_reports, report_descent
 from taut.step.step_result import StepResult
+from taut.system.any_assembly import AnyAssembly
+from taut.system.assembly import Assembly
 from taut.system.contact_friction import Friction
 from taut.system.state import State
 from taut.system.system import System
+from taut.system.terms import AssemblyKind
 from taut.system.workspace import Workspace, workspace_for
+from taut.watch import report_iteration
 
 MinimiserName = Literal["newton", "lbfgs"]
 MINIMISERS = get_args(MinimiserName)
+NO_FRICTION = Friction.none()
 # Number of stage lengths whose factorisations L-BFGS keeps: whole and half steps, and the last
 # step of a run.
 _MAX_FACTORS = 4
@@ -112,10 +124,12 @@ class _Memory:
 
     is_compiled: bool = False  # the Hessians have been sent to be compiled
     factors: dict[tuple[float, bytes], LinearSolver] = field(default_factory=dict)
+    # The compiled stages of small systems, None where there are none, and their assemblies.
+    stages: dict[str, tuple[AnyAssembly, CompiledStage | None]] = field(default_factory=dict)
 
     def carry_over(self) -> _Memory:
         """Return what is kept for other values of parameters: not the factors."""
-        return _Memory(self.is_compiled)
+        return _Memory(self.is_compiled, stages=dict(self.stages))
 
 
 class Implicit(LinearImplicit):
@@ -171,14 +185,18 @@ class Implicit(LinearImplicit):
         for _ in range(self.stages):
             # Predict: where the stage would end if no force acted.
             start = self.predict(loaded, state, h, solved)
-            # Minimise: inertia, energies and dissipation, from the lowest of three points.
-            minimum = self._minimise(loaded, state, start)
-            # Certify: the unbalanced force on every particle is within its tolerance or, where
-            # nothing improves it any more, within what rounding can cause.
-            report = self._report(minimum, state, h)
-            raise_unless_converged(report, state, minimum.descent.reason)
-            end = minimum.descent.point
-            solved.append(SolvedStage(start, end.y, end.gradient, report, minimum.friction))
+            # Minimise: inertia, energies and dissipation, from the lowest of three points. Most
+            # stages of small systems are done by one compiled call, with the same bits.
+            stage = self._solve_compiled(loaded, state, h, start)
+            if stage is None:
+                minimum = self._minimise(loaded, state, start)
+                # Certify: the unbalanced force on every particle is within its tolerance or, where
+                # nothing improves it any more, within what rounding can cause.
+                report = self._report(minimum, state, h)
+                raise_unless_converged(report, state, minimum.descent.reason)
+                end = minimum.descent.point
+                stage = SolvedStage(start, end.y, end.gradient, report, minimum.friction)
+            solved.append(stage)
         # Book: the new state, and the stages from which the ledger accounts for every joule.
         seconds = time.perf_counter() - started
         report = combine_reports([stage.report for stage in solved], state.t + h, h, seconds)
@@ -201,6 +219,82 @@ class Implicit(LinearImplicit):
         self, system: System, state: State, h: float, solved: Sequence[SolvedStage], report: Report
     ) -> StepResult:
         """Return the new state and what the ledger needs, from the solved stages."""
+
+    def _solve_compiled(
+        self, workspace: Workspace, state: State, h: float, start: StageStart
+    ) -> SolvedStage | None:
+        """Minimise a stage in one compiled call, and certify it; None if that cannot be done."""
+        if self.minimiser != "newton":
+            return None
+        stage = self.compile_stage(workspace, start.frozen, increments=start.increments)
+        if stage is None:
+            return None
+        found = stage.solve(start.prediction, np.array(start.frozen.q), start.old, self.tolerance)
+        if found is None:
+            return None
+        if self.max_iterations is not None and found.iterations > self.max_iterations:
+            return None
+        report_iteration(found)  # once for all of them, which take less than a millisecond
+        report = self.report_compiled(workspace, found, state.t + h, h)
+        return SolvedStage(start, found.y, found.gradient, report, NO_FRICTION)
+
+    def report_compiled(
+        self, workspace: Workspace, found: StageSolution, t: float, h: float
+    ) -> Report:
+        """Return the report on a compiled stage of a step of h [s] that ends at t [s]."""
+        solver = self.solver(workspace)
+        solved = found.linear_iterations > 0
+        return Report(
+            type(self).__name__,
+            t,
+            h,
+            "converged",
+            particle=found.particle,
+            residual=found.residual,
+            tolerance=found.tolerance,
+            decrease=found.decrease,
+            acceleration=found.acceleration,
+            velocity_error=found.velocity_error,
+            iterations=found.iterations,
+            evaluations=found.evaluations,
+            solver=solver.name if solved else "none",
+            why=solver.reason if solved else NOTHING_SOLVED,
+            linear_iterations=found.linear_iterations,
+        )
+
+    def compile_stage(
+        self, workspace: Workspace, frozen: State, *, increments: bool
+    ) -> CompiledStage | None:
+        """Return the compiled stages of a system; None if it has to be solved in general.
+
+        frozen, increments : see `StageStart`
+        """
+        system = workspace.system
+        if system.n > MAX_PARTICLES or (system._placed_damping and not increments):
+            return None
+        memory = workspace.memory(self, _Memory)
+        kind: AssemblyKind = "increments" if increments else "potential"
+        assembly = workspace.assembly(kind, frozen)
+        known = memory.stages.get(kind)
+        if known is None or known[0] is not assembly:
+            if not are_kernels_compiled():
+                return None
+            before = None if known is None else known[1]
+            memory.stages[kind] = (assembly, self._prepare_stage(workspace, assembly, before))
+        return memory.stages[kind][1]
+
+    def _prepare_stage(
+        self, workspace: Workspace, assembly: AnyAssembly, before: CompiledStage | None
+    ) -> CompiledStage | None:
+        """Return the compiled stages of an assembly; before : those of a similar one."""
+        if before is not None and before.fits(assembly):
+            return before.with_assembly(assembly)
+        solver = self.solver(workspace)
+        solver.analyse(assembly.pattern)
+        if find_obstacle(workspace.system, assembly, solver):
+            return None
+        assert isinstance(assembly, Assembly)
+        return CompiledStage(workspace.system, assembly)
 
     def _minimise(self, workspace: Workspace, state: State, start: StageStart) -> _StageMinimum:
         """Minimise the objective of a stage; it never ends above its value at the old positions."""

@@ -16,6 +16,7 @@ WORK = (
     *("iterations", "evaluations", "linear_iterations", "blocked_steps"),
     *("assembling", "solving"),
 )
+NOTHING_SOLVED = "nothing had to be solved"  # why a step had no linear solver
 StepOutcome = Literal["converged", "rounding floor", "explicit", "not converged"]
 
 
@@ -42,7 +43,7 @@ class Report:
         part that it left of one, 1 where it left all
     why : why that solver
     seconds : of wall-clock time; assembling, solving : those of them spent on forces and stiffness,
-        and in the linear solver
+        and in the linear solver; both 0 where the stages of a small system are one compiled call
     substeps : how many steps this one was made of; retries : how many attempts were given up for
         shorter ones
     error : the estimated error of the positions [m] that an error-controlled step has made; 0
@@ -120,7 +121,7 @@ def report_descent(record: Descent, solver: LinearSolver, *, why: str = "", **re
         "iterations": record.iterations,
         "evaluations": record.evaluations,
         "solver": solver.name if solved else "none",
-        "why": (why or solver.reason) if solved else "nothing had to be solved",
+        "why": (why or solver.reason) if solved else NOTHING_SOLVED,
         "linear_iterations": record.linear_iterations,
         "blocked_steps": record.blocked_steps,
         "free_part": record.free_part,
@@ -151,6 +152,8 @@ def combine_reports(reports: Sequence[Report], t: float, h: float, seconds: floa
 
     It has the work of all, and the residual of the stage that came closest to its limit.
     """
+    if len(reports) == 1:
+        return replace(reports[0], t=t, h=h, seconds=seconds)
     worst = max(reports, key=lambda r: r.residual / r.limit if r.limit else 0.0)
     floor = any(r.outcome == "rounding floor" for r in reports)
     total = add_work(without_work(worst), reports)

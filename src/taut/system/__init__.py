@@ -21,7 +21,9 @@ tearing : which elements a state breaks
 members : table of the forces and strains of members
 elements : V, f and K of single elements; the matrices M, P, S_i and E_j
 building : masses of cells, prestressed rest lengths, joined bodies
-relaxation : sums lowered particle by particle in a region; relaxation_kernels : compiled sweeps
+copies : many copies of a system in one
+relaxation : sums lowered particle by particle in a region; relaxation_kernels, relaxing :
+    compiled sweeps
 gather_kernels : compiled sums in a fixed order
 _arguments : checks what a System is built from; _notebook : a System as HTML
 """

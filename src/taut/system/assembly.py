@@ -46,17 +46,18 @@ class Assembly:
 
     def adopt(self, other: AnyAssembly) -> None:
         """Use the pattern and the lists of another assembly if its elements are the same."""
-        if not isinstance(other, Assembly):
-            return
-        same = len(self.terms) == len(other.terms) and all(
+        if isinstance(other, Assembly) and self.has_same_elements(other):
+            for name in ("pattern", "_vector_lists", "_block_lists", "_incidences"):
+                if name in other.__dict__:
+                    self.__dict__[name] = other.__dict__[name]
+
+    def has_same_elements(self, other: Assembly) -> bool:
+        """Whether another assembly adds up the same laws on the same elements."""
+        return len(self.terms) == len(other.terms) and all(
             a.compiled is b.compiled
             and (a.elements is b.elements or np.array_equal(a.elements, b.elements))
             for a, b in zip(self.terms, other.terms, strict=True)
         )
-        if same:
-            for name in ("pattern", "_vector_lists", "_block_lists", "_incidences"):
-                if name in other.__dict__:
-                    self.__dict__[name] = other.__dict__[name]
 
     def use_pattern(self, pattern: Pattern) -> None:
         """Use a given sparsity pattern from now on; blocks that are not in it are left out."""
