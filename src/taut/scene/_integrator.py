@@ -75,7 +75,9 @@ class IntegratorTable(SceneTable):
         "ImplicitEuler", description=f"name of an integrator: {', '.join(INTEGRATORS)}"
     )
     tolerance: Annotated[float, Field(ge=0.0, lt=1.0)] | None = Field(
-        None, description="residual of each particle relative to its gross force [1]; default 1e-8"
+        None,
+        description="residual of each particle relative to its mass times the accelerations at "
+        "work [1]; default 1e-6",
     )
     force: NotNegative | None = Field(
         None, description="residual [N] that is always accepted; default 0"

@@ -274,7 +274,8 @@ def _limit_iterations(integrator: Integrator) -> Iterator[None]:
     if not isinstance(integrator, Implicit):
         yield
         return
-    before, integrator.max_iterations = integrator.max_iterations, _MAX_ITERATIONS
+    before = integrator.max_iterations
+    integrator.max_iterations = min(before or _MAX_ITERATIONS, _MAX_ITERATIONS)
     try:
         yield
     finally:
