@@ -18,7 +18,8 @@ INTEGRATORS = [
 
 
 def net():
-    sheet = taut.mesh.sheet(6, 6)
+    """A net too large for the compiled stage, which reports once for all of its iterations."""
+    sheet = taut.mesh.sheet(16, 16)
     energies = [laws.spring(sheet.edges, k=60.0), laws.gravity()]
     return taut.System(sheet.points, mass=1e-2, fixed=sheet.corners("top"), energies=energies)
 
