@@ -129,7 +129,8 @@ def foresee(built: Built) -> tuple[str, ...]:
     return (
         "thin bodies will crumple or wrinkle: bending stiffness and inertia bear about "
         f"{100.0 * part:.2g}% of the compression under the loads. Such steps may need many "
-        "iterations; make the bodies thicker, add bending, support them elsewhere, or take a smaller h",
+        "iterations; make the bodies thicker, add bending, support them elsewhere, or take a "
+        "smaller h",
     )
 
 
