@@ -1,6 +1,6 @@
 """Solid elements turned inside out: those whose volume has another sign than at rest.
 
-They are the elements of laws that measure a volume with its sign (`laws._geometry.volume_ratio`).
+They are the elements of laws that name the fault "is flat or inverted" (`proper` of taut.energy).
 A law with a barrier, such as `neo_hookean_solid`, has none; `volume` and `corotated_solid` push
 them back, which may fail. Where several laws are on the same elements, the law with most counts.
 """
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from taut.arrays import Float, Int
-from taut.laws._geometry import volume_ratio
 from taut.mesh.kinds import get_kind
 from taut.mesh.measure import measures
 from taut.system.state import State
@@ -20,6 +19,7 @@ from taut.system.state import State
 if TYPE_CHECKING:
     from taut.system.system import System
 
+_FAULT = "is flat or inverted"
 _KINDS = {4: get_kind("tet"), 8: get_kind("hex")}
 
 
@@ -44,7 +44,7 @@ def collect_solid_elements(system: System) -> tuple[SolidElements, ...]:
     found = []
     for name, placed in system._placed_energies.items():
         law = placed.law
-        if volume_ratio in law.proper.values() and not law.domain:
+        if _FAULT in law.proper and not law.domain and placed.particles in _KINDS:
             volume = measures(system.rest, placed.elements, _KINDS[placed.particles])
             found.append(SolidElements(name, placed.elements, np.sign(volume)))
     return tuple(found)
