@@ -22,11 +22,15 @@ def collect_corner_tets(blocks: list[tuple[Kind, Int]]) -> tuple[Int, Int]:
     """
     tets, owners, start = [np.empty((0, 4), np.int64)], [np.empty(0, np.int64)], 0
     for kind, cells in blocks:
-        columns = [(c, before, after, third) for c, (after, before, third) in find_trihedra(kind)]
+        corners = [
+            [corner, before, after, third]
+            for corner, (after, before, third) in find_trihedra(kind)
+            if third is not None
+        ]
         if kind.name == "tet":
-            columns = [(0, 1, 2, 3)]
-        for column in columns:
-            tets.append(cells[:, list(column)])
+            corners = [[0, 1, 2, 3]]
+        for columns in corners:
+            tets.append(cells[:, columns])
             owners.append(start + np.arange(len(cells)))
         start += len(cells)
     return np.concatenate(tets), np.concatenate(owners)
