@@ -1,6 +1,7 @@
 """The table `material` of a body: moduli in; springs, hinges, damping and masses out.
 
-Hinges come with a barrier against the collapse of their triangles (`laws.area_barrier`).
+Hinges come with a barrier against the collapse of their triangles (`laws.area_barrier`), solids
+with one against their inversion (`laws.volume_barrier`).
 """
 
 from __future__ import annotations
@@ -169,6 +170,11 @@ def build_material(table: MaterialTable, mesh: Mesh, start: int, prefix: str) ->
             k = fitted.reached.young * table.keywords.get("thickness", 1.0)
             name = f"{prefix}area_barrier"
             built.append(laws.area_barrier(mesh.triangles + start, k=k, name=name))
+    if fitted.reached is not None and fitted.reached.dimension == 3:
+        # Springs alone do not resist that a cell turns inside out: its edges keep their lengths.
+        k = fitted.reached.young
+        name = f"{prefix}volume_barrier"
+        built.append(laws.volume_barrier(mesh.corner_tets + start, k=k, name=name))
     if table.damping:
         name = f"{prefix}spring_damping"
         built.append(laws.spring_damping(pairs, c=table.damping * fitted.k, name=name))
