@@ -19,18 +19,18 @@ def to_blender(q):
 
 
 def read(baked, fps):
-    """Return the folder of a bake, its run's positions (frames, n, 3), and what Blender shows."""
+    """Return the times and positions of a run, (frames, n, 3), and what Blender shows."""
     folder = baked[0] / str(fps) / "Scene"
     with taut.open_run(folder / "run") as run:
         assert run.finished
         q = np.array([frame.q for frame in run.frames])
         times = np.array([frame.t for frame in run.frames])
-    return folder, times, to_blender(q), np.load(baked[0] / f"{fps}.npz")
+    return times, to_blender(q), np.load(baked[0] / f"{fps}.npz")
 
 
 @pytest.mark.parametrize("fps", [24, 25, 30])
 def test_blender_shows_the_points_of_the_run_in_every_frame(baked, fps):
-    folder, times, q, shown = read(baked, fps)
+    times, q, shown = read(baked, fps)
     np.testing.assert_allclose(times, np.arange(FRAMES) / fps, atol=1e-12)
     ball, cape = shown["obstacle"].shape[1], shown["shown"].shape[1]
     assert q.shape == (FRAMES, ball + cape, 3)
@@ -41,7 +41,7 @@ def test_blender_shows_the_points_of_the_run_in_every_frame(baked, fps):
 
 @pytest.mark.parametrize("fps", [24, 25, 30])
 def test_pins_follow_the_armature_and_the_rest_falls(baked, fps):
-    _, _, q, shown = read(baked, fps)
+    _, q, shown = read(baked, fps)
     cape = q[:, shown["obstacle"].shape[1] :]
     height = shown["animated"][0][:, 2]
     pins = height > height.max() - 0.05
