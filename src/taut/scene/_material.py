@@ -62,7 +62,9 @@ class MaterialTable(SceneTable):
     """Springs from moduli; hinges if there is a bending rigidity, masses if there is a density."""
 
     name: Text | None = Field(
-        None, description=f"a material: {', '.join(MATERIALS)}; other keys override its values"
+        None,
+        description=f"a material: {', '.join(MATERIALS)}; other keys override its values",
+        examples=list(MATERIALS),
     )
     young: Moduli | None = Field(
         None, description="Young's modulus [Pa], one number or two (warp, weft)"
