@@ -6,6 +6,9 @@ import pytest
 import taut
 from taut import laws, scene
 from taut.mesh.inversion import find_inverted_cells
+from taut.run.open_run import open_run
+from taut.show.render._fields import make_field
+from taut.show.visual_model import model_from_run
 
 TET = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])  # of ⅙ m³
 
@@ -66,6 +69,54 @@ def soft_block(cells, *, young, law=""):
     mesh = built.bodies[0].mesh
     inverted = find_inverted_cells(mesh.points, state.q, mesh.blocks(3))
     return int(inverted.sum()), reports, mesh.with_(points=state.q).volumes.sum()
+
+
+LOOSE = """
+[time]
+h = 0.01
+duration = 0.5
+[[body]]
+name = "block"
+mesh = { shape = "block", nx = 3, ny = 3, nz = 3, cells = "tet" }
+density = 1000.0
+[[body.law]]
+law = "spring"
+on = "edges"
+k = 200.0
+[[body.hold]]
+where = "y == min"
+[[law]]
+law = "gravity"
+"""
+
+
+def test_a_run_of_springs_alone_says_how_many_cells_are_inverted_and_pictures_show_them(tmp_path):
+    loaded = scene.read_text(LOOSE)
+    result = loaded.record(tmp_path / "run")
+    mesh = taut.mesh.block(3, 3, 3, cells="tet")
+    count = int((mesh.with_(points=result.state.q).volumes < 0).sum())
+    assert count > 10
+    assert f"{count} of {len(mesh.volumes)} solid cells of block are turned inside out" in " ".join(
+        result.notes
+    )
+    with open_run(tmp_path / "run") as run:
+        model = model_from_run(run)
+        field = make_field("inversion", model)
+        (first,), (last,) = field.at_points(run.frames[0]), field.at_points(run.frames[-1])
+    assert first == pytest.approx(np.ones(mesh.n), abs=1e-9)
+    worst = (mesh.with_(points=result.state.q).volumes / mesh.volumes).min()
+    assert last.min() == pytest.approx(worst)
+
+
+def test_a_modulus_too_soft_for_the_weight_is_foreseen():
+    """ρ g L/E = 0.98 of a block of 1 m with E = 10 kPa; a tenth of that is no warning."""
+    text = LOOSE.replace("density = 1000.0", "material = { young = 1e4, density = 1000.0 }")
+    text = text.split("[[body.law]]")[0] + "[[law]]" + text.split("[[law]]")[1]
+    (warning,) = scene.foresee(scene.read_text(text).build())
+    assert "block is too soft for its size and weight: ρ g L/E = 0.981" in warning
+    assert "E = 1e+05 Pa would keep its shape" in warning
+    stiff = scene.read_text(text, overrides=[("body.0.material.young", 1e5)])
+    assert scene.foresee(stiff.build()) == ()
 
 
 SPRINGS = """density = 1000.0

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
@@ -140,6 +141,7 @@ def resume(
         result = resume_run(
             folder, built.system, built.integrator, scene=text, tell=tell, stop=stop, watch=watch
         )
+    result = replace(result, notes=(*result.notes, *built.describe_inverted(result.state)))
     _conclude(result, folder, quiet=quiet, as_json=as_json)
 
 
@@ -171,6 +173,8 @@ def _print_introduction(scene: Scene, built: Built) -> None:
     steps = f"{type(built.integrator).__name__}, h = {built.h:g} s, {built.until:g} s"
     print(f"{escape_unprintable(scene.title)}: {built.system.n:,} particles, {steps}")
     options.print_notes(built.notes)
+    for warning in built.warnings:
+        print(f"warning: {escape_unprintable(warning)}")
     sys.stdout.flush()
 
 
