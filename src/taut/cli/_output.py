@@ -29,7 +29,7 @@ def render(
         str,
         typer.Option(
             metavar="WHAT",
-            help="plain, strain, speed, stress, contact, or the name of an energy law.",
+            help="plain, strain, speed, stress, inversion, contact, or the name of an energy law.",
         ),
     ] = "plain",
     camera: Annotated[

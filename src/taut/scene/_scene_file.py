@@ -35,6 +35,7 @@ from taut.scene._law import (
 from taut.scene._limits import MAX_TABLES, SceneTable, Text
 from taut.scene._material import build_material
 from taut.scene._rest import Rest, apply_rest_values
+from taut.scene._softness import describe_inverted, find_soft_solids
 from taut.scene._source_lines import KeyPath
 from taut.step.integrator import Integrator
 from taut.system.state import State
@@ -110,6 +111,21 @@ class Built:
     every: int
     bodies: tuple[Part, ...]
     notes: tuple[str, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What will surprise, found without solving anything: solids too soft for their weight.
+
+        >>> from taut.scene import load, override
+        >>> soft = load("bunny", overrides=[override("body.bunny.material.young=500")]).build()
+        >>> soft.warnings[0].split(" with")[0]
+        'bunny is too soft for its size and weight: ρ g L/E = 3.81'
+        """
+        return find_soft_solids(self.system, self.bodies)
+
+    def describe_inverted(self, state: State) -> tuple[str, ...]:
+        """Return a note for each body of which solid cells are turned inside out in a state."""
+        return describe_inverted(self.bodies, state)
 
 
 def build(
