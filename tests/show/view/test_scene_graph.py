@@ -12,10 +12,11 @@ from taut.run.open_run import open_run
 from taut.run.record import record
 from taut.show.view import saving
 from taut.show.view._appearance import StrainColours, collect_lines, collect_springs
+from taut.show.view._inverted_cells import InvertedCells
 from taut.show.view._picking import intersect_ray, pick_particle
 from taut.show.view.saving import Recorder, save_run, write_page
 from taut.show.view.viewer import view_run, view_scene, view_system
-from taut.show.visual_model import model_from_run
+from taut.show.visual_model import VisualBody, VisualModel, model_from_run
 from tests.show.view.browser import until
 from tests.show.view.scenes import CLOTH, cloth, record_scene
 
@@ -338,3 +339,16 @@ def test_obstacles_are_neither_marked_nor_dragged_nor_released():
         assert (dict(viewer.source._commands.drags), viewer.source._commands.clicks) == ({}, {})
         viewer.pointer.drag(1, "start", "/surface 0", None, (0, 0.27, 0), (0, 1, 0))
         assert len(viewer.source._commands.drags) == 1
+
+
+def test_inverted_cells_are_drawn_and_counted(viewer):
+    """A tetrahedron pushed through its base: one cell, six edges; none the right way round."""
+    points = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    mesh = taut.mesh.Mesh(points, {"tet": [[0, 1, 2, 3]]})
+    nothing = np.zeros(0, np.int64)
+    model = VisualModel("a tet", (VisualBody("tet", mesh, 0, 4),), 4, nothing)
+    shown = InvertedCells(viewer.server.viser.scene, model)
+    shown.show(points)
+    assert (shown.count, shown._node.visible) == (0, False)
+    shown.show(points * [1.0, 1.0, -0.5])
+    assert (shown.count, shown._node.visible, shown._node.points.shape) == (1, True, (6, 2, 3))

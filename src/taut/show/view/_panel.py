@@ -136,6 +136,8 @@ class Panel:
             rows.append(f"colours: ± {100 * self.graph.strain_colours.limit:g}% strain")
         if self.graph.arrows is not None and self.graph.visible["contact forces"]:
             rows.append(f"longest arrow: {self.graph.arrows.limit:g} N")
+        if self.graph.inverted.count:
+            rows.append(f"⚠ {self.graph.inverted.count:,} cells are turned inside out (purple)")
         if viewers:
             rows.append("1 viewer" if viewers == 1 else f"{viewers} viewers")
         warning = now.error

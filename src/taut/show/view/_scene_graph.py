@@ -33,6 +33,7 @@ from taut.show.view._appearance import (
 )
 from taut.show.view._contact_arrows import ContactArrows
 from taut.show.view._ground import Ground
+from taut.show.view._inverted_cells import InvertedCells
 from taut.show.view._snapshot import Snapshot
 from taut.show.visual_model import VisualBody, VisualModel, has_no_torn_side
 
@@ -75,6 +76,8 @@ class SceneGraph:
             if _has_contact(model):
                 self.arrows = ContactArrows(self.scene, model, self.extent)
                 self.visible["contact forces"] = False
+            self.inverted = InvertedCells(self.scene, model)
+            self.inverted.show(first.q)
             self._set_camera()
             self.surfaces = [
                 self._add_surface(i, piece, first.q) for i, piece in enumerate(self.pieces)
@@ -234,6 +237,7 @@ class SceneGraph:
                 self._drags.points, self._drags.visible = _drag_segments(now), bool(now.drags)
             if self.arrows is not None:
                 self.arrows.show(now.q, visible=self.visible["contact forces"])
+            self.inverted.show(now.q)
             self.ground.show(now.q)
 
     def _remove_torn(self, now: Snapshot) -> None:

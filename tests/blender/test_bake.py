@@ -1,0 +1,52 @@
+"""A cape on an armature, with an obstacle and a vertex-group map, baked in Blender."""
+
+import numpy as np
+import pytest
+
+import taut
+
+FRAMES = 6
+
+
+@pytest.fixture(scope="module")
+def baked(blender):
+    return blender("bake_cape.py")
+
+
+def to_blender(q):
+    """Return positions of taut in the axes of Blender, z up."""
+    return np.stack([q[..., 0], -q[..., 2], q[..., 1]], axis=-1)
+
+
+def read(baked, fps):
+    """Return the times and positions of a run, (frames, n, 3), and what Blender shows."""
+    folder = baked[0] / str(fps) / "Scene"
+    with taut.open_run(folder / "run") as run:
+        assert run.finished
+        q = np.array([frame.q for frame in run.frames])
+        times = np.array([frame.t for frame in run.frames])
+    return times, to_blender(q), np.load(baked[0] / f"{fps}.npz")
+
+
+@pytest.mark.parametrize("fps", [24, 25, 30])
+def test_blender_shows_the_points_of_the_run_in_every_frame(baked, fps):
+    times, q, shown = read(baked, fps)
+    np.testing.assert_allclose(times, np.arange(FRAMES) / fps, atol=1e-12)
+    ball, cape = shown["obstacle"].shape[1], shown["shown"].shape[1]
+    assert q.shape == (FRAMES, ball + cape, 3)
+    assert abs(q[:, ball:] - shown["shown"]).max() < 1e-6
+    assert abs(q[:, :ball] - shown["obstacle"]).max() < 1e-6  # the sphere moves as it is keyframed
+    assert baked[1]["messages"][str(fps)] == f"done: {FRAMES} frames"
+
+
+@pytest.mark.parametrize("fps", [24, 25, 30])
+def test_pins_follow_the_armature_and_the_rest_falls(baked, fps):
+    _, q, shown = read(baked, fps)
+    cape = q[:, shown["obstacle"].shape[1] :]
+    height = shown["animated"][0][:, 2]
+    pins = height > height.max() - 0.05
+    assert pins.sum() == 7
+    assert abs(cape[:, pins] - shown["animated"][:, pins]).max() < 1e-6
+    assert np.linalg.norm(np.ptp(cape[:, pins], axis=0), axis=1).min() > 0.05
+    hem = ~pins
+    assert np.linalg.norm(cape[-1, hem] - shown["animated"][-1, hem], axis=1).max() > 0.02
