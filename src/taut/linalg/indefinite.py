@@ -14,6 +14,9 @@ The matrix need not be symmetric: friction makes it so, and an adjoint then need
 
 from __future__ import annotations
 
+from contextlib import suppress
+from typing import Any
+
 import numpy as np
 
 from taut.arrays import Float
@@ -37,10 +40,9 @@ class GeneralFactors:
             border = csc_array(np.column_stack([term.vector.reshape(-1) for term in terms]))
             corner = diags_array([-1.0 / term.weight for term in terms])
             blocks = block_array([[blocks, border], [border.T, corner]], format="csc")
-        try:
+        self._factors: Any = None  # SuperLU, whose stubs lack the transpose
+        with suppress(RuntimeError):  # a pivot is zero: exactly singular
             self._factors = splu(blocks)
-        except RuntimeError:  # a pivot is zero: exactly singular
-            self._factors = None
 
     def solve(self, b: Float, *, transposed: bool = False) -> Solution | None:
         """Solve A x = b or Aᵀ x = b, b (n, 3), to rounding; None if A is singular.
