@@ -18,7 +18,7 @@ import numpy as np
 
 from . import ply
 from .geometry import get_objects
-from .preferences import TautError
+from .preferences import TautError, find_program, list_fabrics
 from .sampling import plan_walk, sample_scene
 from .tables import SceneTables, list_maps, to_y_up
 from .toml import write_toml
@@ -63,7 +63,9 @@ def export_scene(context, tell=lambda part: None):
     _remove_old_files(folder)
     sampled, wind = sample_scene(context, objects, folder, tell)
     walk = plan_walk(scene)
-    tables = SceneTables(scene, walk, _write_wind(folder, wind, walk))
+    has_fabric = any(item.taut.kind == "CLOTH" and item.taut.fabric for item in objects)
+    fabrics = list_fabrics(find_program(context)) if has_fabric else {}
+    tables = SceneTables(scene, walk, _write_wind(folder, wind, walk), fabrics)
     bodies = {}
     further = []
     for number, (one, name) in enumerate(zip(sampled, name_bodies(objects), strict=True)):

@@ -44,6 +44,7 @@ class ObjectPanel(_Panel, bpy.types.Panel):
             column.prop(settings, "fabric")
         if settings.kind == "CLOTH" and settings.fabric:
             column.prop(settings, "warp")
+            column.prop(settings, "strain_limit")
         else:
             for name in _list_numbers(settings.kind):
                 column.prop(settings, name)

@@ -10,7 +10,7 @@ from pathlib import Path
 import bpy
 
 _SECONDS = 60  # to start taut for the first time
-FALLBACK_MATERIALS = ("cotton", "denim", "silk", "rubber", "steel wire", "nylon rope")
+FALLBACK_FABRICS = ("cotton", "denim")
 
 
 class TautError(Exception):
@@ -81,18 +81,26 @@ def ask(program, *words):
 
 
 @cache
-def list_materials(program):
-    """Return the names of the materials that a taut knows."""
+def list_fabrics(program):
+    """Return the names of fabrics that a taut knows, each with the key of its table in a body.
+
+    A taut with a table of fabrics has them there; other sheets are materials.
+    """
     tables = json.loads(ask(program, "schema"))["$defs"]
-    return tuple(tables["MaterialTable"]["properties"]["name"]["examples"])
+    found = {}
+    for key, table in (("material", "MaterialTable"), ("fabric", "FabricTable")):
+        if table in tables:
+            names = tables[table]["properties"]["name"].get("examples", ())
+            found |= dict.fromkeys(names, key)
+    return found
 
 
-def suggest_materials(context):
-    """Return the names of materials for the list below the field."""
+def suggest_fabrics(context):
+    """Return names for the list below the field; a few if taut cannot be asked."""
     try:
-        return list_materials(find_program(context))
+        return sorted(list_fabrics(find_program(context)))
     except TautError:
-        return FALLBACK_MATERIALS
+        return FALLBACK_FABRICS
 
 
 _CLASSES = (TautPreferences, CheckProgram)

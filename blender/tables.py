@@ -43,10 +43,11 @@ class SceneTables:
     """Collects the tables of a scene.
 
     walk : the frames; scale : metres per Blender unit; wind : table for the velocity of the air
+    fabrics : names of fabrics, each with the key of its table
     """
 
-    def __init__(self, scene, walk, wind):
-        self.scene, self.walk, self.wind = scene, walk, wind
+    def __init__(self, scene, walk, wind, fabrics):
+        self.scene, self.walk, self.wind, self.fabrics = scene, walk, wind, fabrics
         self.scale = shorten(scene.unit_settings.scale_length)
         self.bodies, self.stitches, self.attachments = [], [], []
         self.thickness, self.touching = {}, []
@@ -70,27 +71,42 @@ class SceneTables:
 
     def _add_sheet_or_rope(self, body, one):
         settings = one.item.taut
-        if settings.kind == "ROPE":
-            area = np.pi / 4 * shorten(settings.diameter) ** 2
-            material = {key: shorten(getattr(settings, key)) for key in ("young", "density")}
-            material["area"] = float(area)
-        elif settings.kind == "CLOTH" and settings.fabric:
+        if settings.kind != "ROPE" and needs_triangles(one):
+            body["mesh"]["triangulate"] = True
+        key = "material"
+        if settings.kind == "CLOTH" and settings.fabric:
+            key = self.fabrics.get(settings.fabric, key)  # an unknown name is an error of taut
+        body[key] = self._make_fabric(one) if key == "fabric" else self._make_material(one)
+        body["law"] = [*self._make_map_laws(one), *self._make_air(one, "triangles")]
+        if one.pinned.any():
+            body["hold"] = [self._make_hold(f"{PINS} > 0.5", one)]
+        self._add_seam(body["name"], one)
+
+    def _make_fabric(self, one):
+        settings = one.item.taut
+        fabric = {"name": settings.fabric}
+        if any(settings.warp) or not has_texture(one):
+            fabric["warp"] = to_y_up(choose_warp(one))
+        if settings.strain_limit:
+            fabric["strain_limit"] = shorten(settings.strain_limit)
+        return fabric
+
+    def _make_material(self, one):
+        settings = one.item.taut
+        if settings.kind == "CLOTH" and settings.fabric:
             material = {"name": settings.fabric, "warp": to_y_up(choose_warp(one))}
         else:
-            keys = ("young", "thickness", "density", "poisson")
+            keys = ("young", "density", "thickness", "poisson")
+            keys = keys[:2] if settings.kind == "ROPE" else keys
             material = {key: shorten(getattr(settings, key)) for key in keys}
+        if settings.kind == "ROPE":
+            material["area"] = float(np.pi / 4 * shorten(settings.diameter) ** 2)
         material["damping"] = shorten(settings.damping)
         if settings.breaking_strain:
             material["breaking_strain"] = shorten(settings.breaking_strain)
         if len(one.used) > _MAX_FITTED_POINTS:
             material["fit"] = False
-        if settings.kind != "ROPE" and needs_triangles(one):
-            body["mesh"]["triangulate"] = True
-        body["material"] = material
-        body["law"] = [*self._make_map_laws(one), *self._make_air(one, "triangles")]
-        if one.pinned.any():
-            body["hold"] = [self._make_hold(f"{PINS} > 0.5", one)]
-        self._add_seam(body["name"], one)
+        return material
 
     def _add_soft(self, body, one, mesh_file):
         """Add a body filled with cells; its pins are a body of their own, which holds them."""
@@ -126,7 +142,7 @@ class SceneTables:
     def _make_map_laws(self, one):
         """Return laws whose parameters vertex groups change."""
         laws = {
-            "STRETCH": {"law": "spring", "name": "stiffness map", "on": "springs"},
+            "STRETCH": {"law": "spring", "name": "stiffness map", "on": "edges"},
             "BENDING": {"law": "shell_bending", "name": "bending map", "on": "hinges"},
         }
         found = []
@@ -203,6 +219,18 @@ def make_expression(one, entry):
     name = name_maps(one.topology.groups)[entry.group]
     low, high = shorten(entry.low), shorten(entry.high)
     return f"{low!r} + {shorten(high - low)!r}*'{name}'"
+
+
+def has_texture(one):
+    """Return whether every face has an area in the UV map, and so a direction of v."""
+    texture = one.topology.texture
+    if texture is None:
+        return False
+    for uv in texture:
+        x, y = uv.astype(np.float64).T
+        if x @ np.roll(y, -1) == y @ np.roll(x, -1):
+            return False
+    return True
 
 
 def choose_warp(one):
