@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from taut.arrays import Int
 from taut.constraints.constraint import Constraint
@@ -77,6 +77,13 @@ class SceneFile(SceneTable):
     rest: Annotated[list[Rest], Field(max_length=MAX_TABLES)] = Field(
         [], description="rest values of laws, one for each element, as `taut sagfree` writes them"
     )
+
+    @model_validator(mode="after")
+    def _fill_every(self) -> SceneFile:
+        """Record each frame of a shot, and without one each step, unless told otherwise."""
+        if self.output.every is None:
+            self.output.every = self.time.substeps or 1
+        return self
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +154,9 @@ def build(
             integrator.check_contact(system)
         errors.raise_errors()
     time, every = file.time, file.output.every
+    assert every is not None, "it was filled in"
     bodies, notes = tuple(parts.values()), tuple(builder.notes)
-    return Built(system, state, integrator, time.h, time.duration, every, bodies, notes)
+    return Built(system, state, integrator, time.step, time.end, every, bodies, notes)
 
 
 @dataclass
@@ -347,7 +355,7 @@ class _SceneBuilder:
 
     def check_over_time(self, system: System) -> None:
         """Evaluate parameters that depend on time, so that a run does not fail after hours."""
-        times = np.linspace(0.0, self.file.time.duration, _TIME_SAMPLES).tolist()
+        times = np.linspace(0.0, self.file.time.end, _TIME_SAMPLES).tolist()
         for group in (system._placed_energies, system._placed_damping, system._placed_loads):
             for law in group.values():
                 path = self.laws.paths.get(id(law.bound))
