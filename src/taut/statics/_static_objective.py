@@ -159,13 +159,20 @@ class StaticObjective:
         self.internal.hessian(inputs, np.zeros(len(q)), project=project)
         return self.internal.matrix
 
-    def rounding_floors(self, point: Point) -> Float:
+    def estimate_rounding(self, point: Point) -> Float:
+        """Return the residual that rounding alone can cause on each particle [N], (n,)."""
         # Gross forces in all directions: projection rounds the constrained components too.
         gross = np.zeros(len(point.y))
         for assembly, factor in ((self.internal, 1.0), (self.load, abs(self.load_factor))):
             inputs = [Inputs(point.y, point.y, 0.0, self.t)] * len(assembly.terms)
             gross += factor * row_norms_l1(assembly.gradient(inputs)[2])
         return estimate_rounding_floors(gross + point.gross, self.stiffness(point.y), point.y)
+
+    def rounding_floors(self, point: Point) -> Float:
+        floors = self.estimate_rounding(point)
+        # Without loads a body may be at rest, with no force but rounding.
+        loaded = self.internal.constant_gradient().any() or self.load.constant_gradient().any()
+        return np.where(floors > point.at_work, np.inf, floors) if loaded else floors
 
 
 def check_static(

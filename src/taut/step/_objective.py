@@ -24,11 +24,12 @@ unbalanced force, its Hessian M/γ² + K + D/γ.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
-from taut.arrays import EPS, Float, Int
+from taut.arrays import Float, Int
 from taut.binding.compiled_law import ForceName
 from taut.errors import SingularState
 from taut.jit.compile import kernels
@@ -46,6 +47,7 @@ from taut.step._accelerations import Accelerations
 from taut.system.any_assembly import AnyAssembly
 from taut.system.contact_assembly import ContactAssembly
 from taut.system.contact_friction import Friction
+from taut.system.negative_curvature import bound_negative_curvature
 from taut.system.state import State
 from taut.system.system import System
 from taut.system.terms import Inputs
@@ -363,18 +365,36 @@ class ImplicitObjective:
             patterns.append(self.rayleigh.pattern)
         return self.workspace.union(patterns)
 
+    def definite_part(self, y: Float) -> float:
+        """Return a c ≤ 1 for which the Hessian at y is at least c M/γ²; -inf if it is not known.
+
+        With friction there is none: its normal forces follow the positions, and the derivative of
+        the unbalanced forces is not symmetric.
+        """
+        if self.system._has_friction:
+            return -np.inf
+        inputs, weights = self._inputs(self.start.positions(y)), self.accelerations.mobile_mass
+        with suppress(SingularState), np.errstate(over="ignore"):
+            bound = bound_negative_curvature(self.assembly, inputs, weights / self.h**2)
+            if self.rates is not None:
+                rates = self._rate_inputs(y)
+                bound += bound_negative_curvature(self.rates, rates, weights / self.h)
+            return 1.0 - bound
+        return -np.inf
+
     def rounding_floors(self, point: Point) -> Float:
         """Return the residual [N] that rounding can cause at each particle, (n,)."""
         q = self.start.positions(point.y)
         # Constrained directions count: projection rounds their forces too.
         gross = row_norms_l1(self.assembly.gradient(self._inputs(q))[2])
         stiffness = self._unconstrained(point.y, np.zeros_like(self.inertia), metric=False)
-        acting = gross + point.gross
         # |q̃| + |y| rather than |q|: the two may have cancelled.
-        floors = estimate_rounding_floors(acting, stiffness, np.abs(q) + np.abs(point.y))
-        own = stiffness.data[stiffness.pattern.diagonal]
-        massless = EPS * np.sqrt(np.einsum("nij,nij->n", own, own)) > self.inertia
-        return np.where(massless & (floors > acting), np.inf, floors)
+        size = np.abs(q) + np.abs(point.y)
+        floors = estimate_rounding_floors(gross + point.gross, stiffness, size)
+        if not self.accelerations.are_visible(point.y, float(size.max())):
+            return floors
+        # A residual as large as what moves the particle says nothing about how it moves.
+        return np.where(floors > self.accelerations.forces_at_work(point.y), np.inf, floors)
 
 
 def constant_stiffness(workspace: Workspace, state: State, h: float) -> BlockMatrix:

@@ -32,6 +32,7 @@ from taut.step._stage_arrays import (
     FREE_MASS,
     GAMMA,
     MAGNITUDE,
+    MIN_DEFINITE_PART,
     NOISE,
     RELATIVE,
     RELATIVE_NOISE,
@@ -49,6 +50,7 @@ from taut.step._stage_objective import (
     evaluate_terms,
     find_change,
     find_change_of_value,
+    find_definite_part,
     gather_blocks,
 )
 from taut.step._stage_relaxation import relax
@@ -322,8 +324,13 @@ def _solve_stage(tables, plan, numbers, inertia, parameters, ahead, frozen, old,
     out[3] = -find_change_of_value(tables, inertia, points[0], points[present])
     out[4], out[5] = found[present, ACCELERATION], 0.0
     if numbers[FREE_MASS] != 0.0:
-        total = dot_flat(squares, tables.inverse_mass, n)
-        out[5] = gamma * sqrt(total / numbers[FREE_MASS])
+        for k in range(3 * n):
+            q[k] = ahead[k] + points[present, k]
+        part = find_definite_part(tables, parameters, inertia, q, frozen, gamma, blocks)
+        out[5] = np.nan
+        if part >= MIN_DEFINITE_PART:
+            total = dot_flat(squares, tables.inverse_mass, n)
+            out[5] = gamma * sqrt(total / numbers[FREE_MASS]) / part
     out[6], out[7], out[8] = particle, residuals[particle], targets[particle]
     return CONVERGED
 
