@@ -105,6 +105,37 @@ def test_a_bound_that_is_stated_holds(integrator, of_stage, strain):
     assert of_stage * found <= report.velocity_error < 100.0 * found
 
 
+def test_pivots_show_more_than_elements():
+    """A sheet that swings down: its compressed springs are held by others."""
+    sheet = taut.mesh.sheet(12, 12, size=1.0, plane="xz")
+    fixed = sheet.corners("back")
+    system = taut.System(
+        sheet.points,
+        mass=taut.areal_mass(sheet, 0.2),
+        fixed=fixed,
+        energies=[
+            laws.spring(sheet.edges, k=500.0),
+            laws.spring(sheet.diagonals, k=100.0),
+            laws.gravity(),
+        ],
+    )
+    at, h = system.initial_state(), 0.02
+    found = []
+    for _ in range(10):
+        before = at
+        at, report = taut.ImplicitEuler(tolerance=LOOSE).step(system, before, h)
+        tight, _ = taut.ImplicitEuler(tolerance=TIGHT).step(system, before, h)
+        matrix, part = find_matrix(system, at, h)
+        found.append((float(np.linalg.eigvalsh(matrix)[0]), part, report.velocity_error))
+        squares = system.mass[:, None] * (at.v - tight.v) ** 2
+        error = math.sqrt(squares.sum() / np.delete(system.mass, fixed).sum())
+        if math.isfinite(report.velocity_error):
+            assert error <= report.velocity_error
+    assert sum(part < 0.0 for _, part, _ in found) >= 5  # of which elements show nothing
+    assert all(math.isfinite(bound) for lowest, _, bound in found if lowest > 0.3)
+    assert sum(part < 0.0 and math.isfinite(bound) for _, part, bound in found) >= 5
+
+
 @pytest.mark.parametrize("general", [False, True])
 def test_compressed_chain_has_no_bound(general, monkeypatch):
     """It is about to buckle: the error is larger than γ|r|/√Σm, which would have been stated."""

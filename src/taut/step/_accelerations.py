@@ -26,8 +26,11 @@ from taut.system.any_assembly import AnyAssembly
 from taut.system.projector import ConstraintProjector
 from taut.system.system import System
 
+# As in _stage_arrays. The c that a factorisation is asked to show: in 30 steps of a falling cloth
+# of 169 particles the largest possible ones are between 0.37 and 1.03.
+FACTORED_PART = 0.25
 # Least c that is used: in a smaller one there is rounding, and the bound says little.
-_MIN_DEFINITE_PART = 0.01  # as in _stage_arrays
+_MIN_DEFINITE_PART = 0.01
 
 
 class Accelerations:

@@ -41,9 +41,10 @@ from taut.linalg.blocks import (
     find_nonfinite_rows,
     row_norms_l1,
 )
+from taut.linalg.linear import LinearSolver
 from taut.optimise.descent import Point
 from taut.optimise.tolerance import estimate_rounding_floors
-from taut.step._accelerations import Accelerations
+from taut.step._accelerations import FACTORED_PART, Accelerations
 from taut.system.any_assembly import AnyAssembly
 from taut.system.contact_assembly import ContactAssembly
 from taut.system.contact_friction import Friction
@@ -365,11 +366,15 @@ class ImplicitObjective:
             patterns.append(self.rayleigh.pattern)
         return self.workspace.union(patterns)
 
-    def definite_part(self, y: Float) -> float:
+    def definite_part(self, y: Float, solver: LinearSolver | None = None) -> float:
         """Return a c ≤ 1 for which the Hessian at y is at least c M/γ²; -inf if it is not known.
 
-        With friction there is none: its normal forces follow the positions, and the derivative of
+        The parts of the elements often show that c is not small. Where they do not, the signs of
+        the pivots of the Hessian less `FACTORED_PART` M/γ² are found, if that takes little.
+        With friction there is no c: its normal forces follow the positions, and the derivative of
         the unbalanced forces is not symmetric.
+
+        solver : which may factorise it; None, or one that iterates: the elements only
         """
         if self.system._has_friction:
             return -np.inf
@@ -379,7 +384,12 @@ class ImplicitObjective:
             if self.rates is not None:
                 rates = self._rate_inputs(y)
                 bound += bound_negative_curvature(self.rates, rates, weights / self.h)
-            return 1.0 - bound
+            part = 1.0 - bound
+            if part >= FACTORED_PART or solver is None or not solver.is_direct:
+                return part
+            matrix = self._unconstrained(y, (1.0 - FACTORED_PART) * self.inertia, metric=False)
+            self.workspace.apply_constraints(matrix)
+            return FACTORED_PART if solver.factor(matrix, similar=True) else part
         return -np.inf
 
     def rounding_floors(self, point: Point) -> Float:

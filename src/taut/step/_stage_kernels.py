@@ -27,6 +27,7 @@ from taut.step._stage_arrays import (
     ELEMENTS,
     ENERGY_AT,
     EPS,
+    FACTORED_PART,
     FORCE,
     FORMULA_NOISE,
     FREE_MASS,
@@ -327,6 +328,10 @@ def _solve_stage(tables, plan, numbers, inertia, parameters, ahead, frozen, old,
         for k in range(3 * n):
             q[k] = ahead[k] + points[present, k]
         part = find_definite_part(tables, parameters, inertia, q, frozen, gamma, blocks)
+        if -np.inf < part < FACTORED_PART:
+            gather_blocks(tables, blocks, (1.0 - FACTORED_PART) * inertia, n, data)
+            if factor(plan, data, factors[0], factors[1], factors[2], filled):
+                part = FACTORED_PART
         out[5] = np.nan
         if part >= MIN_DEFINITE_PART:
             total = dot_flat(squares, tables.inverse_mass, n)

@@ -289,9 +289,11 @@ def find_change(tables, inertia, start, end, found, found_end, move, record):
 
 @compiled
 def find_definite_part(tables, parameters, inertia, q, frozen, h, blocks):
-    """A c ≤ 1 for which the Hessian is at least c M/γ²: `ImplicitObjective.definite_part`.
+    """A c ≤ 1 for which the Hessian is at least c M/γ², from the elements alone.
 
-    blocks : a buffer
+    See `ImplicitObjective.definite_part`. -inf if their Hessians are not finite.
+
+    blocks : a buffer; it has the blocks of the Hessian at the end
     """
     n = inertia.shape[0]
     last = tables.terms[tables.terms.shape[0] - COLUMNS :]

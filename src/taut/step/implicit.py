@@ -338,8 +338,10 @@ class Implicit(LinearImplicit):
         descent.assembling += assembling
         descent.solving += solving
         end = descent.point
+        # The factors of L-BFGS are kept for further steps.
+        prover = solver if self.minimiser == "newton" else None
         with descent.timed("assembling"):
-            definite_part = objective.definite_part(end.y)
+            definite_part = objective.definite_part(end.y, prover)
         return _StageMinimum(
             descent,
             solver,

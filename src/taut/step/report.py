@@ -37,9 +37,9 @@ class Report:
     acceleration : root mean square of the accelerations at work [m/s²]: those of the step and of
         constant loads. A relative tolerance is a part of it, times the particle's mass
     velocity_error : bound of the error of the velocities [m/s] that the residuals leave, root mean
-        square over the masses: γ|r|_{M⁻¹}/(c √Σm), where the parts of the elements show that the
-        Hessian of the step is at least c M/γ². nan where they do not, as in compressed bodies and
-        with friction: a small force may then cause a large motion
+        square over the masses: γ|r|_{M⁻¹}/(c √Σm), where the Hessian of the step is known to be at
+        least c M/γ², from the elements or the pivots of a factorisation. nan where that is not
+        known, as in bodies that buckle: a small force may then cause a large motion
     iterations : of the minimiser
     evaluations : of the objective or of the forces; linear_iterations : of the linear solver, named
         in `solver`

@@ -8,8 +8,8 @@ its own particles, with the Frobenius norm. Added up at the particles, these are
 and an energy of a total adds Φ'' ∇S ∇Sᵀ ≥ -|∇S|² where Φ'' is negative. Where all springs are taut,
 s is zero. No matrix is assembled or factorised, so the bound costs about as much as one assembly
 at any size; it is wider than the lowest eigenvalue where negative parts of one element lie where
-another one is stiff. The signs of the pivots of one more factorisation would tell more, but not
-where conjugate gradients solve. That these have met no negative curvature proves nothing.
+another one is stiff. The signs of pivots tell more, where a factorisation is affordable. That
+conjugate gradients have met no negative curvature proves nothing.
 """
 
 from __future__ import annotations
