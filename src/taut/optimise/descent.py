@@ -123,7 +123,7 @@ class Objective(Protocol):
     def rounding_floors(self, point: Point) -> Float:
         """Return the residual that rounding alone can cause on each particle [N], (n,).
 
-        Infinite where a floor would certify nothing: where rounding exceeds the forces at work.
+        Infinite where a floor would certify nothing (see `refuse_large_floors`).
         """
 
 
@@ -304,7 +304,7 @@ class Descent:
         if len(hidden):
             i = hidden[0]
             self.reason = (
-                f"rounding of coordinates of {self.point.size[i]:.1e} m exceeds the forces at work "
+                f"rounding of coordinates of {self.point.size[i]:.1e} m hides the forces at work "
                 f"on particle {i}, {self.point.at_work[i]:.1e} N: its stiffness is too large for "
                 "its mass, or the origin is too far away"
             )

@@ -17,7 +17,7 @@ from taut.arrays import Float, Int, describe
 from taut.errors import ModelError, SingularState
 from taut.linalg.blocks import BlockMatrix, dot, row_norms, row_norms_l1, row_norms_max
 from taut.optimise.descent import Point
-from taut.optimise.tolerance import Tolerance, estimate_rounding_floors
+from taut.optimise.tolerance import Tolerance, estimate_rounding_floors, refuse_large_floors
 from taut.system.assembly import Assembly
 from taut.system.members import resolve_state
 from taut.system.state import State
@@ -172,7 +172,9 @@ class StaticObjective:
         floors = self.estimate_rounding(point)
         # Without loads a body may be at rest, with no force but rounding.
         loaded = self.internal.constant_gradient().any() or self.load.constant_gradient().any()
-        return np.where(floors > point.at_work, np.inf, floors) if loaded else floors
+        if not loaded:
+            return floors
+        return refuse_large_floors(floors, point.residuals, point.at_work)
 
 
 def check_static(

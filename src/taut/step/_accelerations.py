@@ -20,8 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
-from taut.arrays import EPS, Float
-from taut.optimise.tolerance import ROUNDING_UNITS
+from taut.arrays import Float
 from taut.system.any_assembly import AnyAssembly
 from taut.system.projector import ConstraintProjector
 from taut.system.system import System
@@ -65,16 +64,10 @@ class Accelerations:
         """Return each particle's mass times the accelerations at work [N], (n,)."""
         return self._mass * self.at_work(y)
 
-    def are_visible(self, y: Float, size: float) -> bool:
-        """Whether the accelerations at work are more than rounding.
-
-        y : displacement from the prediction [m], (n, 3); size : the largest coordinate [m]
-
-        Constant loads are known exactly. Without them a body may be at rest, and what moves it
-        then is rounding of its coordinates, 8ε times their size.
-        """
-        moved = self._h**2 * self.at_work(y)
-        return self._load_squares > 0.0 or moved > ROUNDING_UNITS * EPS * size
+    @property
+    def has_loads(self) -> bool:
+        """Whether constant loads act, so that the accelerations at work are not all rounding."""
+        return self._load_squares > 0.0
 
     @cached_property
     def mobile_mass(self) -> Float:

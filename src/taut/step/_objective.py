@@ -29,7 +29,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from taut.arrays import Float, Int
+from taut.arrays import EPS, Float, Int
 from taut.binding.compiled_law import ForceName
 from taut.errors import SingularState
 from taut.jit.compile import kernels
@@ -43,7 +43,7 @@ from taut.linalg.blocks import (
 )
 from taut.linalg.linear import LinearSolver
 from taut.optimise.descent import Point
-from taut.optimise.tolerance import estimate_rounding_floors
+from taut.optimise.tolerance import estimate_rounding_floors, refuse_large_floors
 from taut.step._accelerations import FACTORED_PART, Accelerations
 from taut.system.any_assembly import AnyAssembly
 from taut.system.contact_assembly import ContactAssembly
@@ -400,11 +400,15 @@ class ImplicitObjective:
         stiffness = self._unconstrained(point.y, np.zeros_like(self.inertia), metric=False)
         # |q̃| + |y| rather than |q|: the two may have cancelled.
         size = np.abs(q) + np.abs(point.y)
-        floors = estimate_rounding_floors(gross + point.gross, stiffness, size)
-        if not self.accelerations.are_visible(point.y, float(size.max())):
-            return floors
-        # A residual as large as what moves the particle says nothing about how it moves.
-        return np.where(floors > self.accelerations.forces_at_work(point.y), np.inf, floors)
+        acting = gross + point.gross
+        floors = estimate_rounding_floors(acting, stiffness, size)
+        if self.accelerations.has_loads:
+            at_work = self.accelerations.forces_at_work(point.y)
+            return refuse_large_floors(floors, point.residuals, at_work)
+        # A body without loads may be at rest, or nearly so, and rounding is all that is at work.
+        own = stiffness.data[stiffness.pattern.diagonal]
+        massless = EPS * np.sqrt(np.einsum("nij,nij->n", own, own)) > self.inertia
+        return np.where(massless & (floors > acting), np.inf, floors)
 
 
 def constant_stiffness(workspace: Workspace, state: State, h: float) -> BlockMatrix:
