@@ -156,6 +156,17 @@ ENERGIES = {
             TRIANGLE,
         ),
         Specimen(laws.volume, 4, lambda r: {"k": per_element(r, 1, 3)}, _near(TET), TET),
+        # half of the tetrahedra are far below half of their volume, the others above
+        Specimen(
+            laws.volume_barrier,
+            4,
+            lambda r: {
+                "k": per_element(r, 1, 3),
+                "volume0": np.where(np.arange(COUNT) % 2, 0.01, 50.0),
+            },
+            _near(TET),
+            TET,
+        ),
         Specimen(
             laws.stvk_membrane,
             3,

@@ -24,7 +24,6 @@ from taut.inverse.result import (
     ACCURACY,
     TIGHTER,
     Gradient,
-    check_differentiable,
     compare,
     describe_notes,
     warn,
@@ -129,7 +128,6 @@ def check_static(system: System | None, by: Any, what: str) -> tuple[System, lis
     """Return the system and the names to differentiate by, or raise ModelError."""
     if system is None:
         raise ModelError(f"these {what} do not know their system; compute them with taut.{what}")
-    check_differentiable(system)
     names = check_targets(system, by)
     for name in names:
         if name in _NOT_STATIC:

@@ -24,7 +24,6 @@ from taut.inverse.result import (
     SAFETY,
     TIGHTER,
     Gradient,
-    check_differentiable,
     compare,
     describe_notes,
     warn,
@@ -68,7 +67,6 @@ def gradient_of_run(
 
 def record_simulation(simulation: Simulation, memory: float) -> Recorder:
     """Take the steps of a simulation and keep them."""
-    check_differentiable(simulation.system)
     find_kind(simulation.integrator)
     steps, state = simulation.plan
     return Recorder(simulation.system, simulation.integrator, state, steps, memory)
@@ -120,7 +118,6 @@ def gradient(
         return gradient_of_run(tape, loss, names, certify=certify, times="h" in names)
     if isinstance(subject, Run):
         tape = open_tape(subject, system, integrator, memory / 2 if certify else memory)
-        check_differentiable(tape.system)
         find_kind(tape.integrator)
         names = check_targets(tape.system, by)
         return gradient_of_run(tape, loss, names, certify=certify, times="h" in names)

@@ -5,8 +5,8 @@ Along lines      spring, zero_length_spring, cable, stiffening_spring, discrete_
 Sheets           shell_bending, bridson_bending, discrete_shell_bending, area, area_barrier,
                  discrete_shell_area, surface_tension, stvk_membrane, orthotropic_membrane,
                  neo_hookean_membrane
-Volumes          volume, pressure, membrane_pressure, gas, enclosed_volume, neo_hookean_solid,
-                 corotated_solid
+Volumes          volume, volume_barrier, pressure, membrane_pressure, gas, enclosed_volume,
+                 neo_hookean_solid, corotated_solid
 External forces  gravity, force, wind, pin; attachment joins bodies
 Form finding     force_density, tension, equal_lengths, planarity, plane_spring, sphere_spring
 Damping          spring_damping, bridson_damping, drag, rayleigh
@@ -62,6 +62,7 @@ from taut.laws.stvk_membrane import stvk_membrane
 from taut.laws.surface_tension import surface_tension
 from taut.laws.tension import tension
 from taut.laws.volume import volume
+from taut.laws.volume_barrier import volume_barrier
 from taut.laws.wind import wind
 from taut.laws.zero_length_spring import zero_length_spring
 
@@ -111,6 +112,7 @@ __all__ = [
     "surface_tension",
     "tension",
     "volume",
+    "volume_barrier",
     "wind",
     "zero_length_spring",
 ]

@@ -58,6 +58,7 @@ __all__ = [
     "surface_tension",
     "tension",
     "volume",
+    "volume_barrier",
     "wind",
     "zero_length_spring",
 ]
@@ -926,6 +927,24 @@ class _Volume(Law[Energy]):
         """
 
 volume: _Volume
+
+class _VolumeBarrier(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        volume0: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Tetrahedron that cannot turn inside out: V = -k v₀ (1 - 2v/v₀)² ln(2v/v₀) where v < v₀/2.
+
+        k : [Pa]; of the order of Young's modulus
+        volume0 : rest volume v₀ [m³] (default: measured on the rest shape)
+        """
+
+volume_barrier: _VolumeBarrier
 
 class _Wind(Law[Load]):
     def __call__(  # type: ignore[override]

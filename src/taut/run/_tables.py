@@ -32,7 +32,7 @@ from taut.run.encoding import checksum, to_sql_real
 from taut.run.ledger_entry import GROUPS, LedgerEntry
 from taut.step.report import Report
 
-FORMAT = 4  # formats 2 and 3 had other columns in their reports, 1 no masks of active elements
+FORMAT = 4  # formats 2 and 3 had other columns in reports, format 1 no masks of active elements
 APPLICATION_ID = int.from_bytes(b"taut", "big")  # SQLite's application_id
 KEPT_CHECKPOINTS = 3  # besides the first
 STATUSES = ("running", "interrupted", "not converged", "finished")

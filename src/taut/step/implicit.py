@@ -33,7 +33,7 @@ from taut.step.compiled_stage import (
     are_kernels_compiled,
     find_obstacle,
 )
-from taut.step.integrator import Integrator, break_elements, raise_unless_converged
+from taut.step.integrator import Integrator, conclude, raise_unless_converged
 from taut.step.report import NOTHING_SOLVED, Report, combine_reports, report_descent
 from taut.step.step_result import StepResult
 from taut.system.any_assembly import AnyAssembly
@@ -208,7 +208,7 @@ class Implicit(LinearImplicit):
         if system.contact is not None:
             result = book_contact(loaded, solved[-1].q, result, [own.friction for own in solved])
         # Break: elements strained beyond their breaking strain leave.
-        return break_elements(workspace, result)
+        return conclude(workspace, result)
 
     @abstractmethod
     def predict(

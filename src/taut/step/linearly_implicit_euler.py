@@ -23,7 +23,7 @@ from taut.step._accelerations import Accelerations
 from taut.step._linear_step import LinearStep, linearise
 from taut.step._objective import Prediction, extrapolate
 from taut.step.implicit import LinearImplicit
-from taut.step.integrator import Kind, break_elements, raise_unless_converged
+from taut.step.integrator import Kind, conclude, raise_unless_converged
 from taut.step.report import Report, report_worst
 from taut.step.step_result import Linearisation, Stage, StepResult
 from taut.system.state import State
@@ -109,7 +109,7 @@ class LinearlyImplicitEuler(LinearImplicit):
         result = self._book(loaded.system, state, prediction, y, step, report)
         if loads:
             result = replace(result, loads=loads)
-        return break_elements(workspace, result)
+        return conclude(workspace, result)
 
     def warn(self, result: StepResult) -> None:
         if result.report.note and not self._has_warned:

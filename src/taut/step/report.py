@@ -53,6 +53,8 @@ class Report:
     error : the estimated error of the positions [m] that an error-controlled step has made; 0
         otherwise
     torn : how many elements broke in it and left at its end
+    inverted : how many solid elements are turned inside out at its end, of laws that take them so,
+        such as `volume` and `corotated_solid`
     note : what else there is to say
     """
 
@@ -82,6 +84,7 @@ class Report:
     retries: int = 0
     error: float = 0.0
     torn: int = 0
+    inverted: int = 0
     note: str = ""
 
     def __str__(self) -> str:
@@ -100,6 +103,8 @@ class Report:
             text += f", {self.substeps} substeps, {self.retries} retries"
         if self.torn:
             text += f", {self.torn} torn"
+        if self.inverted:
+            text += f", {self.inverted} solid elements inverted"
         return f"{text}; {self.note}" if self.note else text
 
     def in_accelerations(self, force: float) -> float:
@@ -201,6 +206,7 @@ def combine_reports(reports: Sequence[Report], t: float, h: float, seconds: floa
         free_part=min(r.free_part for r in reports),
         outcome="rounding floor" if floor else worst.outcome,
         torn=sum(r.torn for r in reports),
+        inverted=reports[-1].inverted,
         # The longest: a stage may add to the common reason.
         why=max((r.why for r in reports), key=len),
     )
