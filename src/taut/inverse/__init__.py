@@ -19,7 +19,8 @@ _friction     derivatives of friction with those of its normal forces, normals a
 _sweep        the backward sweep over a tape
 _tape         the steps of a run, kept or taken again; `_run_tape`: those of a run folder;
               `_polished_tape`: solved once more
-_statics      gradients of equilibria and forms; `_frequencies`: of frequencies
+_statics      gradients of equilibria and forms, from a `_static_point`; `_frequencies`: of
+              frequencies
 """
 
 from taut.inverse._collect import PathGradient

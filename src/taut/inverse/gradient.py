@@ -86,7 +86,7 @@ def gradient(
     """Return the gradient of a loss by parameters, exact for the steps that are taken.
 
     subject : `taut.simulate(…)`, not yet begun; `taut.open_run(…)`; or the result of
-        `taut.equilibrium`, of `taut.modes`, or of `taut.form_finding` for a net
+        `taut.equilibrium`, of `taut.modes`, or of `taut.form_finding`
     loss : a function of a State, called for the first state and the one after every step, the last
         one first. It returns (value, gradient by q) or (value, gradient by q, gradient by v), with
         gradients of shape (n, 3) or None; or None for a state that does not count. The loss is the
