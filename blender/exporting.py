@@ -18,10 +18,11 @@ import numpy as np
 
 from . import ply
 from .geometry import get_objects
-from .preferences import TautError, find_program, list_fabrics
+from .preferences import TautError
 from .sampling import plan_walk, sample_scene
-from .tables import SceneTables, list_maps, to_y_up
+from .tables import SceneTables, list_maps
 from .toml import write_toml
+from .units import to_y_up
 
 SCENE, INDEX = "scene.toml", "blender.json"
 
@@ -63,9 +64,7 @@ def export_scene(context, tell=lambda part: None):
     _remove_old_files(folder)
     sampled, wind = sample_scene(context, objects, folder, tell)
     walk = plan_walk(scene)
-    has_fabric = any(item.taut.kind == "CLOTH" and item.taut.fabric for item in objects)
-    fabrics = list_fabrics(find_program(context)) if has_fabric else {}
-    tables = SceneTables(scene, walk, _write_wind(folder, wind, walk), fabrics)
+    tables = SceneTables(scene, walk, _write_wind(folder, wind, walk))
     bodies = {}
     further = []
     for number, (one, name) in enumerate(zip(sampled, name_bodies(objects), strict=True)):

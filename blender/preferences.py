@@ -10,7 +10,7 @@ from pathlib import Path
 import bpy
 
 _SECONDS = 60  # to start taut for the first time
-FALLBACK_FABRICS = ("cotton", "denim")
+FALLBACK_FABRICS = ("cotton", "denim", "silk", "wool")
 
 
 class TautError(Exception):
@@ -82,23 +82,15 @@ def ask(program, *words):
 
 @cache
 def list_fabrics(program):
-    """Return the names of fabrics that a taut knows, each with the key of its table in a body.
-
-    A taut with a table of fabrics has them there; other sheets are materials.
-    """
+    """Return the names of the fabrics that a taut knows."""
     tables = json.loads(ask(program, "schema"))["$defs"]
-    found = {}
-    for key, table in (("material", "MaterialTable"), ("fabric", "FabricTable")):
-        if table in tables:
-            names = tables[table]["properties"]["name"].get("examples", ())
-            found |= dict.fromkeys(names, key)
-    return found
+    return tuple(tables["FabricTable"]["properties"]["name"]["examples"])
 
 
 def suggest_fabrics(context):
     """Return names for the list below the field; a few if taut cannot be asked."""
     try:
-        return sorted(list_fabrics(find_program(context)))
+        return list_fabrics(find_program(context))
     except TautError:
         return FALLBACK_FABRICS
 
