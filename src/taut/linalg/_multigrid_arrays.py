@@ -137,7 +137,7 @@ def allocate_levels(h: Hierarchy) -> Levels:
 
 
 def allocate_coarsening(h: Hierarchy) -> Coarsening:
-    """The lists of a hierarchy, and room for the coarse matrices; `ap` and `fine_data` are empty."""
+    """The lists of a hierarchy, room for the coarse matrices, and none for AP and A."""
     return Coarsening(
         ap_first=h.ap_first,
         ap_start=h.ap.start,
