@@ -11,8 +11,10 @@ One file per table; each holds the schema (pydantic) and the function that build
 
 - `_scene_file`: the root table, and `build`, which goes through all tables
 - `_body`: [[body]], its mass, pose and velocity
-- `_mesh`: mesh and render; `_material`: material; `_law`: [[law]] and [[body.law]]
-- `_hold`: [[body.hold]]; `_joint`: [[stitch]] and [[attach]]; `_contact`: [contact]
+- `_mesh`: mesh and render; `_material`: material; `_fabric`: fabric
+- `_law`: [[law]] and [[body.law]]
+- `_hold`: [[body.hold]], and `_follow` its key follow
+- `_joint`: [[stitch]] and [[attach]]; `_contact`: [contact]
 - `_obstacle`: the key `obstacle` of [[body]]; `_rest`: [[rest]]
 - `_integrator`: [time], [integrator] and [output]
 
@@ -28,6 +30,7 @@ Reading and errors:
 - `_loading`: `load`, and the built-in scenes; `_any_mesh`: a scene from a mesh file
 - `_scene`: `Scene`, `read_text` and `schema`; `_estimate`: the cost of a run, and warnings;
   `_trial`: its time from trial steps
+- `_softness`: solids too soft for their weight, cells that have inverted
 - `toml`: text to tables and back, overrides; `_source_lines`: the line of each value
 - `_errors`: errors with path, line and "did you mean", raised together
 """

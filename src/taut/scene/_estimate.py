@@ -117,7 +117,8 @@ def foresee(built: Built) -> tuple[str, ...]:
 
     Thin bodies crumple where their weight and other loads compress them by more than bending
     stiffness and inertia bear (see `taut.statics.crumpling`). Nothing is stepped, but a few linear
-    systems are solved. Explicit methods have nothing to solve, and no warnings.
+    systems are solved. Solids slump whose modulus E is of the order of ρ g L. Explicit methods have
+    nothing to solve, and no warnings.
 
     >>> from taut.scene import load
     >>> foresee(load("cloth").build())
@@ -125,16 +126,21 @@ def foresee(built: Built) -> tuple[str, ...]:
     """
     if isinstance(_find_method(built), Explicit):
         return ()
+    soft = built.warnings
     if built.system.n > _MAX_FORESEEN_PARTICLES:
-        return ("whether thin bodies crumple was not examined: there are too many particles",)
+        return (
+            *soft,
+            "whether thin bodies crumple was not examined: there are too many particles",
+        )
     state = built.state
     try:
         part = find_bearable_load(built.system, state, built.h, built.until - state.t)
     except TautError:  # the energy has no value at the start: the first step will report it
-        return ()
+        return soft
     if part == 1.0:
-        return ()
+        return soft
     return (
+        *soft,
         "thin bodies will crumple or wrinkle: bending stiffness and inertia bear about "
         f"{100.0 * part:.2g}% of the compression under the loads. Such steps may need many "
         "iterations; make the bodies thicker, add bending, support them elsewhere, or take a "

@@ -5,9 +5,11 @@
 _formats.py       `export`: chooses the format by the suffix, writes atomically
 _animation.py     the frames of a run that are written, and the bodies in them
 _bodies.py        faces, normals, velocities and 32-bit positions of a body
+_growing_cache.py  PC2 files that grow while a run is recorded
 _usd.py, _glb.py, _vtkhdf.py, _sequence.py (OBJ, PLY), _point_cache.py (PC2)    the formats
 """
 
 from taut.show.export._formats import Exported, export
+from taut.show.export._growing_cache import GrowingPointCache
 
-__all__ = ["Exported", "export"]
+__all__ = ["Exported", "GrowingPointCache", "export"]

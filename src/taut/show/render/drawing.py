@@ -101,8 +101,9 @@ def render(
 
     Needs the extra `render`, but no screen. All frames of the run fit into the picture.
 
-    colour : "plain", "strain", "speed" [m/s], "stress" [N, N/m or Pa], "contact" [N], or the name
-        of an energy law [J]; its range is that of all frames of the run
+    colour : "plain", "strain", "speed" [m/s], "stress" [N, N/m or Pa], "inversion" (v/v₀ of
+        solids), "contact" [N], or the name of an energy law [J]; its range is that of
+        all frames of the run
     camera : "three-quarter", "front", "side" or "top"; default: "front" for a run that stays in a
         plane z = const., otherwise "three-quarter"
     turntable : angle by which the camera turns during the video [degrees]
