@@ -20,6 +20,7 @@ from taut.scene._body import Body, Part, StartValues, build_parts, build_start_v
 from taut.scene._contact import ContactTable, build_contact
 from taut.scene._elements import MissingElements
 from taut.scene._errors import ErrorCollector
+from taut.scene._fabric import build_fabric
 from taut.scene._files import SceneFolder
 from taut.scene._hold import build_hold, check_obstacle_hold
 from taut.scene._integrator import IntegratorTable, Output, Time, build_integrator
@@ -214,10 +215,14 @@ class _SceneBuilder:
         # Names of laws begin with that of the body where there are several.
         prefix = f"{part.name} " if len(self.file.body) > 1 else ""
         mass = self.springs[i] = None
-        if body.material is not None:
-            path: KeyPath = ("body", i, "material")
+        if body.material is not None or body.fabric is not None:
+            path: KeyPath = ("body", i, "fabric" if body.material is None else "material")
             with self.errors.collect(*path):
-                material = build_material(body.material, part.mesh, part.start, prefix)
+                if body.material is not None:
+                    material = build_material(body.material, part.mesh, part.start, prefix)
+                else:
+                    assert body.fabric is not None
+                    material = build_fabric(body.fabric, part.mesh, part.start, prefix)
                 mass, self.springs[i] = material.mass, material.springs
                 self.notes.append(f"{part.name}: {material.summary}")
                 for law in material.laws:
