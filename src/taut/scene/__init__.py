@@ -14,6 +14,7 @@ One file per table; each holds the schema (pydantic) and the function that build
 - `_mesh`: mesh and render; `_material`: material; `_law`: [[law]] and [[body.law]]
 - `_hold`: [[body.hold]], and `_follow` its key follow
 - `_joint`: [[stitch]] and [[attach]]; `_contact`: [contact]
+- `_parts`: the key `join` of [[body]]
 - `_obstacle`: the key `obstacle` of [[body]]; `_rest`: [[rest]]
 - `_integrator`: [time], [integrator] and [output]
 

@@ -31,6 +31,7 @@ from taut.scene._material import MaterialTable
 from taut.scene._mesh import AnyMeshTable, build_mesh, build_render_mesh
 from taut.scene._obstacle import AnyObstacleTable
 from taut.scene._parameter import Components, Parameter, evaluate_at_points, evaluate_vectors
+from taut.scene._parts import JoinTable
 from taut.system.building import areal_mass, line_mass, volume_mass
 from taut.system.obstacles import Obstacle
 
@@ -106,6 +107,9 @@ class Body(SceneTable):
     )
     material: MaterialTable | None = Field(
         None, description="springs, bending and mass from moduli (taut.materials)"
+    )
+    join: JoinTable | None = Field(
+        None, description="springs that keep the parts of the mesh together; default: none"
     )
     law: Annotated[list[AnyLawTable], Field(max_length=MAX_TABLES)] = Field(
         [], description="laws on the elements of this body"
