@@ -28,6 +28,7 @@ Values that several tables have:
 Reading and errors:
 
 - `_loading`: `load`, and the built-in scenes; `_any_mesh`: a scene from a mesh file
+- `_repairs`: what is done to a mesh file and said about it
 - `_scene`: `Scene`, `read_text` and `schema`; `_estimate`: the cost of a run, and warnings
 - `_softness`: solids too soft for their weight, cells that have inverted
 - `toml`: text to tables and back, overrides; `_source_lines`: the line of each value
