@@ -121,6 +121,8 @@ def test_assembly_and_evaluation_counted_by_hand():
     assert traffic.evaluation == (
         elements + 16 * 24 + 2 * vectors + vector_lists + 16 * 56 + 16 * 128
     )
+    # Metrics and Hessians of the elements, and sums at the particles.
+    assert traffic.certificate == 2 * (elements + vectors) + 6 * 72 * 58 + 16 * 32
     least = count_assembly_bytes(
         system, workspace_for(system).stiffness(system.initial_state(), project=False)
     )
@@ -137,6 +139,7 @@ def test_passes_of_a_step():
         assembly=40,
         evaluation=7,
         visits=4,
+        certificate=8,
     )
     report = Report(
         "implicit euler",
@@ -148,10 +151,10 @@ def test_passes_of_a_step():
         linear_iterations=50,
     )
     assert count_factorings(report) == 3
-    expected = (50 * 20 + 3 * (5 + 100 + 2 * 40) + 30 + 6 * (7 + 2)) / 10
+    expected = (50 * 20 + 3 * (5 + 100 + 2 * 40) + 30 + 6 * (7 + 2) + 8) / 10
     assert traffic.count_step(report) == expected
     idle = Report("implicit euler", 0.0, 0.01, "converged", evaluations=1)
-    assert traffic.count_step(idle) == pytest.approx(0.9)
+    assert traffic.count_step(idle) == pytest.approx(1.7)
 
 
 def test_row_is_the_median_of_the_steps():
@@ -167,4 +170,5 @@ def test_row_is_the_median_of_the_steps():
         "assembly",
         "evaluation",
         "visits",
+        "certificate",
     }

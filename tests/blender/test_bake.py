@@ -1,5 +1,7 @@
 """A cape on an armature, with an obstacle and a vertex-group map, baked in Blender."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -19,18 +21,18 @@ def to_blender(q):
 
 
 def read(baked, fps):
-    """Return the folder of a bake, its run's positions (frames, n, 3), and what Blender shows."""
+    """Return the times and positions of a run, (frames, n, 3), and what Blender shows."""
     folder = baked[0] / str(fps) / "Scene"
     with taut.open_run(folder / "run") as run:
         assert run.finished
         q = np.array([frame.q for frame in run.frames])
         times = np.array([frame.t for frame in run.frames])
-    return folder, times, to_blender(q), np.load(baked[0] / f"{fps}.npz")
+    return times, to_blender(q), np.load(baked[0] / f"{fps}.npz")
 
 
 @pytest.mark.parametrize("fps", [24, 25, 30])
 def test_blender_shows_the_points_of_the_run_in_every_frame(baked, fps):
-    folder, times, q, shown = read(baked, fps)
+    times, q, shown = read(baked, fps)
     np.testing.assert_allclose(times, np.arange(FRAMES) / fps, atol=1e-12)
     ball, cape = shown["obstacle"].shape[1], shown["shown"].shape[1]
     assert q.shape == (FRAMES, ball + cape, 3)
@@ -41,7 +43,7 @@ def test_blender_shows_the_points_of_the_run_in_every_frame(baked, fps):
 
 @pytest.mark.parametrize("fps", [24, 25, 30])
 def test_pins_follow_the_armature_and_the_rest_falls(baked, fps):
-    _, _, q, shown = read(baked, fps)
+    _, q, shown = read(baked, fps)
     cape = q[:, shown["obstacle"].shape[1] :]
     height = shown["animated"][0][:, 2]
     pins = height > height.max() - 0.05
@@ -50,3 +52,27 @@ def test_pins_follow_the_armature_and_the_rest_falls(baked, fps):
     assert np.linalg.norm(np.ptp(cape[:, pins], axis=0), axis=1).min() > 0.05
     hem = ~pins
     assert np.linalg.norm(cape[-1, hem] - shown["animated"][-1, hem], axis=1).max() > 0.02
+
+
+def test_a_bake_that_was_cancelled_and_resumed_has_the_bits_of_a_run_from_the_shell(
+    blender, command, tmp_path
+):
+    folder, found = blender("cancel_cape.py")
+    assert found["first"].startswith("cancelled after ")
+    assert found["first"].endswith(" of 16 frames; Resume goes on from there")
+    assert found["second"] == "done: 16 frames"
+    scene = folder / "Scene"
+    assert command("run", scene / "scene.toml", "-o", "shell", "--quiet") == (0, "", "")
+    ends = [
+        json.loads((path / "summary.json").read_text())["sha256"]
+        for path in (scene / "run", tmp_path / "shell")
+    ]
+    assert ends[0] == ends[1]
+    shown = np.load(folder / "shown.npz")
+    whole, partial = shown["whole"], shown["partial"]
+    with taut.open_run(tmp_path / "shell") as run:
+        q = to_blender(np.array([frame.q for frame in run.frames]))
+    assert abs(q[:, -whole.shape[1] :] - whole).max() < 1e-6
+    # While a bake goes on, frames that are not there yet show the last one that is.
+    np.testing.assert_array_equal(partial[:3], whole[:3])
+    assert (partial[-1] != whole[-1]).any()

@@ -412,3 +412,15 @@ def test_file_errors_name_the_file(command, monkeypatch):
 
     monkeypatch.setattr("taut.scene.names", fails)
     assert command("scenes") == (4, "", "taut: pictures: File exists\n")
+
+
+def test_run_of_a_shot(command, tmp_path):
+    code, out, err = command(
+        "run", "spring", "-o", "shot", "--fps", 24, "--frames", "101-113", "--substeps", 4
+    )
+    assert code == 0, err
+    assert "h = 0.0104167 s, 0.5 s, frames 101 to 113 at 24 fps of 4 substeps" in out
+    with taut.open_run(tmp_path / "shot") as run:
+        assert (run.steps, run.every, len(run.frames)) == (48, 4, 13)
+    code, out, err = command("run", "spring", "-o", "other", "--frames", "1-12")
+    assert (code, "frames needs fps" in err) == (2, True)

@@ -179,20 +179,22 @@ def export(
             help="File to write: .usdc, .usda, .usd, .glb, .vtkhdf, .obj, .ply or .pc2.",
         ),
     ],
-    every: Annotated[int, typer.Option(min=1, metavar="N", help="Take every N-th frame.")] = 1,
-    start: Annotated[float | None, typer.Option(help="Time of the first frame [s].")] = None,
-    stop: Annotated[float | None, typer.Option(help="Time of the last frame [s].")] = None,
-    frames: Annotated[
-        int | None,
-        typer.Option(min=1, help="Maximum number of frames, evenly spaced (.glb: 100 by default)."),
-    ] = None,
     fps: Annotated[
         float | None,
         typer.Option(
-            help="Time codes (USD) or scene frames (PC2) per second; default: one per frame."
+            help="Frames of the shot per second; default: those of the scene, or recorded frames."
         ),
     ] = None,
+    frames: options.ShotFrames = None,
+    every: Annotated[int, typer.Option(min=1, metavar="N", help="Take every N-th frame.")] = 1,
+    start: Annotated[float | None, typer.Option(help="Time of the first frame [s].")] = None,
+    stop: Annotated[float | None, typer.Option(help="Time of the last frame [s].")] = None,
+    at_most: Annotated[
+        int | None,
+        typer.Option(min=1, help="Maximum number of frames, evenly spaced (.glb: 100 by default)."),
+    ] = None,
     overwrite: Overwrite = False,
+    allow_code: options.AllowCode = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Write a run for other programs, such as Blender and ParaView.
@@ -215,9 +217,11 @@ def export(
         every=every,
         start=start,
         stop=stop,
-        frames=frames,
+        frames=options.parse_frames(frames),
+        at_most=at_most,
         fps=fps,
         overwrite=overwrite,
+        allow_code=allow_code,
         tell=None if quiet else tell,
     )
     if not quiet:
@@ -232,8 +236,11 @@ def _format_exported(exported: Exported) -> str:
     elif len(exported.files) > 2:
         files += f" to {exported.files[-1]} ({len(exported.files)} files)"
     frames = f"{exported.frames} frames"
-    if exported.frames != exported.recorded:
+    if exported.numbers is not None:
+        first_frame, last_frame = exported.numbers
+        frames += f", {first_frame} to {last_frame} at {exported.fps:g} fps"
+    elif exported.frames != exported.recorded:
         frames = f"{exported.frames} of {exported.recorded} frames"
     first, last = exported.times
-    hint = "; --frames sets the number" if exported.thinned else ""
+    hint = "; --at-most sets the number" if exported.thinned else ""
     return f"{files}: {frames}, t = {first:.6g} s to {last:.6g} s{hint}"

@@ -43,6 +43,12 @@ def run(
         bool, typer.Option("--overwrite", help="Replace the run in the folder.")
     ] = False,
     mesh_options: options.MeshOptions = None,
+    fps: options.ShotFps = None,
+    frames: options.ShotFrames = None,
+    substeps: Annotated[
+        int | None,
+        typer.Option(min=1, help="Steps from one frame of the shot to the next."),
+    ] = None,
     save_scene: Annotated[
         Path | None,
         typer.Option(help="Also write the scene with all defaults to this file; it must be new."),
@@ -63,6 +69,7 @@ def run(
         allow_outside=allow_outside,
         allow_code=allow_code,
         mesh_options=mesh_options,
+        shot=options.list_shot_overrides(fps, options.parse_frames(frames), substeps),
     )
     folder = options.find_free_folder(_RUNS_FOLDER, scene) if output is None else output
     _check_folder(folder, overwrite=overwrite)
@@ -171,6 +178,10 @@ def _check_folder(folder: Path, *, overwrite: bool) -> None:
 
 def _print_introduction(scene: Scene, built: Built) -> None:
     steps = f"{type(built.integrator).__name__}, h = {built.h:g} s, {built.until:g} s"
+    time = scene.file.time
+    if time.fps is not None and time.frames is not None:
+        first, last = time.frames
+        steps += f", frames {first} to {last} at {time.fps:g} fps of {time.substeps} substeps"
     print(f"{escape_unprintable(scene.title)}: {built.system.n:,} particles, {steps}")
     options.print_notes(built.notes)
     for warning in built.warnings:
@@ -247,7 +258,7 @@ def _format_step(step: StepProgress) -> str:
     report = step.report
     words = [f"t = {step.t:.4g} s"]
     if report.outcome != "explicit":
-        words.append(f"residual {report.residual:.1e} of {report.limit:.1e} N")
+        words.append(report.describe_residual())
     if report.retries:
         words.append(f"{report.retries} retries")
     words.append(f"saved up to step {step.durable}")

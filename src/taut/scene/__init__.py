@@ -11,7 +11,8 @@ One file per table; each holds the schema (pydantic) and the function that build
 
 - `_scene_file`: the root table, and `build`, which goes through all tables
 - `_body`: [[body]], its mass, pose and velocity
-- `_mesh`: mesh and render; `_material`: material; `_law`: [[law]] and [[body.law]]
+- `_mesh`: mesh and render; `_material`: material; `_fabric`: fabric
+- `_law`: [[law]] and [[body.law]]
 - `_hold`: [[body.hold]], and `_follow` its key follow
 - `_joint`: [[stitch]] and [[attach]]; `_contact`: [contact]
 - `_parts`: the key `join` of [[body]]

@@ -42,9 +42,11 @@ def build_join(
     """
     k = table.k
     if k is None:
-        if material is None:
-            raise SceneError(["k is required without a material"])
-        k = table.ratio * float(np.median(material.laws[0].parameters["k"]))
+        known = [] if material is None else material.laws
+        springs = [law for law in known if getattr(law, "law", None) is laws.spring]
+        if not springs:
+            raise SceneError(["k is required without a material of springs"])
+        k = table.ratio * float(np.median(springs[0].parameters["k"]))
     bridges = bridge_parts(mesh)
     if not len(bridges.pairs):
         return [], "its mesh has one part, there is nothing to join"

@@ -24,6 +24,7 @@ building : masses of cells, prestressed rest lengths, joined bodies
 copies : many copies of a system in one
 relaxation : sums lowered particle by particle in a region; relaxation_kernels, relaxing :
     compiled sweeps
+negative_curvature : a bound of it, from single elements; negative_parts : its compiled sums
 gather_kernels : compiled sums in a fixed order
 _arguments : checks what a System is built from; _notebook : a System as HTML
 """

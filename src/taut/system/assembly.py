@@ -129,39 +129,79 @@ class Assembly:
         """
         form = choose_hessian_form(project=project, metric=metric)
         low_rank: list[RankOne] = []
-        for k, (term, at) in enumerate(zip(self.terms, inputs, strict=True)):
-            kind: SourceKind = "hessian" if term.blocks else "gradient"
-            x = near_origin(term, at.x)
-            parameters = term.parameters(at.t)
-            frozen, predicted = (x if at.y is at.x else at.y), force
-            if previous is None or term.form != "energy" or term.outer is not None:
-                predicted = "true"
-            else:
-                frozen = previous
-            arguments = (x, frozen, at.h, term.elements, parameters)
-            outputs: tuple[Float, ...] = (term.energy, self._vectors_of(k))
-            if term.blocks:
-                outputs = (*outputs, self._blocks_of(k))
-            # What is projected of a total is not a share, but its product with Φ', of any sign.
-            written = "true" if project and term.outer is not None else form
-            bad = term.compiled.evaluate(
-                kind, *arguments, outputs, hessian_form=written, force=predicted
-            )
-            term.raise_if_bad(bad)
-            self._stored_with[k] = parameters if term.has_constant_gradient else None
-            if term.outer is not None:
-                low_rank.append(self._apply_outer(k, at.t, form))
-            needs_projection = not term.compiled.can_write(form)
-            if term.outer is not None:
-                needs_projection = project
-            if term.blocks and needs_projection:
-                term.raise_if_bad(project_elements(self._blocks_of(k), term.vectors))
+        for k, at in enumerate(inputs):
+            rank = self._evaluate_hessian(k, at, form, previous, force)
+            if rank is not None:
+                low_rank.append(rank)
         row, lists, slot, mirror = self._block_lists
         kernels("taut.system.gather_kernels").gather_blocks(
             row, *lists, self._blocks, shift, slot, mirror, self.matrix.data
         )
         self.matrix.low_rank = tuple(rank for rank in low_rank if rank.weight != 0.0)
         return self.matrix
+
+    def _evaluate_hessian(
+        self,
+        k: int,
+        at: Inputs,
+        form: HessianForm,
+        previous: Float | None = None,
+        force: ForceName = "true",
+    ) -> RankOne | None:
+        """Write the Hessians of the elements of term k; return the rank-one part of a total."""
+        term = self.terms[k]
+        kind: SourceKind = "hessian" if term.blocks else "gradient"
+        x = near_origin(term, at.x)
+        parameters = term.parameters(at.t)
+        frozen, predicted = (x if at.y is at.x else at.y), force
+        if previous is None or term.form != "energy" or term.outer is not None:
+            predicted = "true"
+        else:
+            frozen = previous
+        arguments = (x, frozen, at.h, term.elements, parameters)
+        outputs: tuple[Float, ...] = (term.energy, self._vectors_of(k))
+        if term.blocks:
+            outputs = (*outputs, self._blocks_of(k))
+        # What is projected of a total is not a share, but its product with Φ', of any sign.
+        written = "true" if form == "projected" and term.outer is not None else form
+        bad = term.compiled.evaluate(
+            kind, *arguments, outputs, hessian_form=written, force=predicted
+        )
+        term.raise_if_bad(bad)
+        self._stored_with[k] = parameters if term.has_constant_gradient else None
+        rank = None if term.outer is None else self._apply_outer(k, at.t, form)
+        needs_projection = not term.compiled.can_write(form)
+        if term.outer is not None:
+            needs_projection = form == "projected"
+        if term.blocks and needs_projection:
+            term.raise_if_bad(project_elements(self._blocks_of(k), term.vectors))
+        return rank
+
+    def parts(self, inputs: Sequence[Inputs]) -> list[tuple[Assembly, list[Inputs]]]:
+        """Return the sums of laws that this one adds up, with what their kernels read."""
+        return [(self, list(inputs))]
+
+    def negative_parts(self, inputs: Sequence[Inputs]) -> tuple[Float, list[RankOne]]:
+        """Return how negative the parts of the Hessian are (see `taut.system.negative_curvature`).
+
+        Returns Σ |metric - Hessian| of the elements of each particle [N/m], (n,), and the negative
+        parts of totals.
+        """
+        sums, ranks = np.zeros(self.n), []
+        for k, (term, at) in enumerate(zip(self.terms, inputs, strict=True)):
+            if not term.has_hessian:
+                continue
+            self._evaluate_hessian(k, at, "metric")
+            metric = self._blocks_of(k).copy()
+            rank = self._evaluate_hessian(k, at, "true")
+            if rank is not None and rank.weight < 0.0:
+                ranks.append(rank)
+            if term.blocks:
+                weight = 1.0 if term.pair is None else float((term.pair**2).sum())
+                kernels("taut.system.gather_kernels").gather_negative_parts(
+                    *(metric, self._blocks_of(k), term.vectors, weight, term.elements, sums)
+                )
+        return sums, ranks
 
     def _apply_outer(self, k: int, t: float, form: HessianForm) -> RankOne:
         """Turn the shares of an energy of a total, term k, into its energy, gradient and Hessian.

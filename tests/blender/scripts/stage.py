@@ -1,6 +1,6 @@
 """What the scripts share: the extension installed from its zip, and a scene with a cape.
 
-Each script runs in a Blender of its own, with the zip, the Python of taut and a folder as arguments.
+Each script runs in a Blender of its own; its arguments are the zip, the Python of taut, a folder.
 """
 
 import json

@@ -19,6 +19,9 @@ from taut.mesh.mesh import Mesh
 from taut.mesh.point_cache import PointCacheWriter
 from taut.show.export._animation import Animation
 from taut.show.export._bodies import surface_mesh, to_float32
+from taut.show.export._normals import find_obj_normals
+from taut.show.export._tearing import SplitMesh, find_torn_cells, split_cells
+from taut.show.visual_model import VisualBody
 
 _log = logging.getLogger("taut")
 
@@ -47,21 +50,32 @@ def write(animation: Animation, folder: Path, name: str) -> None:
         _log.warning("%s: a point cache assumes equal times between frames, but they differ", name)
     names = list_files(animation, name)
     gap = float(np.median(np.diff(animation.times))) if len(animation) > 1 else 1.0 / animation.rate
+    splits = [split_surface(animation, piece) for piece in animation.pieces]
+    animation.warn_of_splits(name, sum(split.count for split in splits))
     with ExitStack() as stack:
         files = [stack.enter_context(open(folder / cache, "xb")) for cache in names[::2]]
-        meshes = [drop_unused_points(surface_mesh(piece)) for piece in animation.pieces]
+        meshes = [drop_unused_points(split.mesh) for split in splits]
         caches = [
             PointCacheWriter(file, mesh.n, gap * animation.rate)
             for file, (mesh, _) in zip(files, meshes, strict=True)
         ]
         for i, frame in enumerate(animation):
-            for cache, base, piece, (mesh, used) in zip(
-                caches, names[1::2], animation.pieces, meshes, strict=True
-            ):
-                x = piece.positions(frame.q)[used]
-                cache.add(to_float32(x, f"{piece.name}, t = {frame.t:g} s"))
+            pairs = animation.model.torn_pairs(frame)
+            for body, piece in enumerate(animation.pieces):
+                torn = find_torn_cells(piece, surface_mesh(piece).cells, pairs)
+                mesh, used = meshes[body]
+                x = piece.positions(frame.q)[splits[body].follow(torn)][used]
+                caches[body].add(to_float32(x, f"{piece.name}, t = {frame.t:g} s"))
                 if i == 0:
-                    (folder / base).write_bytes(obj.write(mesh.with_(points=x)))
+                    (folder / names[2 * body + 1]).write_bytes(
+                        obj.write(mesh.with_(points=x), normals=find_obj_normals(mesh, x))
+                    )
+
+
+def split_surface(animation: Animation, piece: VisualBody) -> SplitMesh:
+    """Return the surface of a body, in which cells that tear have points of their own."""
+    mesh = surface_mesh(piece)
+    return split_cells(mesh, find_torn_cells(piece, mesh.cells, animation.torn_at_the_end))
 
 
 def drop_unused_points(mesh: Mesh) -> tuple[Mesh, Int]:

@@ -181,8 +181,8 @@ class Canvas:
             line_colours = None if lines is None else lines[i]
             for drawn in body.drawn:
                 kept = drawn.shape.triangles
-                if len(torn) and body.piece.embedding is None:
-                    kept = _drop_torn(drawn.shape, torn - body.piece.start, body.piece.mesh.n)
+                if len(torn):
+                    kept = _drop_torn(drawn.shape, torn - body.piece.start, body.piece)
                     drawn.data.faces = _vtk_faces(kept)
                 placed = _place(drawn, x, _select_colours(drawn, point_colours, line_colours))
                 triangles.append(kept + sum(map(len, vertices)))
@@ -239,9 +239,14 @@ def _place(drawn: _Drawn, x: Float, colours: Bytes) -> Float:
     return vertices
 
 
-def _drop_torn(shape: Shape, torn: Int, n: int) -> Int:
+def _drop_torn(shape: Shape, torn: Int, piece: VisualBody) -> Int:
     """Return the triangles of a shape without those that have a torn pair as edge or centre line.
 
-    torn : pairs of points of the piece, (k, 2); n : points of the piece
+    Of a finer mesh those with a point in a torn cell are left out.
+
+    torn : pairs of particles of the body, (k, 2)
     """
-    return shape.triangles[has_no_torn_side(shape.sides, torn, n)]
+    if piece.embedding is None:
+        return shape.triangles[has_no_torn_side(shape.sides, torn, piece.mesh.n)]
+    is_torn = piece.find_torn_points(torn)[shape.source]
+    return shape.triangles[~is_torn[shape.triangles].any(axis=1)]
