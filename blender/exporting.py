@@ -81,7 +81,7 @@ def export_scene(context, tell=lambda part: None):
     index = {
         "objects": bodies,
         "names": dict(zip(name_bodies(objects), (item.name for item in objects), strict=True)),
-        "count": len(finished["body"]),
+        "bodies": [body["name"] for body in finished["body"]],
         "first": walk.first,
         "frames": walk.last - walk.first + 1,
         "scale": tables.scale,

@@ -36,7 +36,7 @@ class TautPreferences(bpy.types.AddonPreferences):
 
 
 class CheckProgram(bpy.types.Operator):
-    """Start taut and show its version"""
+    """Start taut and show which one it is"""
 
     bl_idname = "taut.check_program"
     bl_label = "Check"
@@ -44,11 +44,11 @@ class CheckProgram(bpy.types.Operator):
     def execute(self, context):
         """Start taut."""
         try:
-            text = ask(find_program(context), "--version")
+            text = ask(find_program(context), "info")
         except TautError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self.report({"INFO"}, text.strip())
+        self.report({"INFO"}, text.strip().splitlines()[0])
         return {"FINISHED"}
 
 

@@ -15,6 +15,7 @@ from .preferences import TautError
 
 RUN, RAW, LOG = "run", "raw/frames.pc2", "taut.log"
 _SECONDS_TO_STOP = 60
+_MAX_PAIRS = 3  # of points that intersect, in a message
 _MAX_MESSAGE = 600  # characters that are shown; the log has all
 
 
@@ -62,17 +63,24 @@ class Process:
             return "cancelled"
         text = (self.folder / LOG).read_text(encoding="utf-8", errors="replace")
         lines = text[text.rfind("\ntaut: ") + 1 :] if "\ntaut: " in text else text
-        return explain(lines, self.index["names"])
+        return explain(lines, self.index)
 
 
-def explain(text, names):
+def explain(text, index):
     """Return an error of taut with the names of objects in place of those of bodies."""
-    found = re.sub(r"'([A-Za-z0-9_]+)'", lambda m: f"'{names.get(m[1], m[1])}'", text.strip())
-    found = re.sub(r"^taut: (\S+scene\.toml: )?", "", found)
+    names, bodies = index["names"], index["bodies"]
+
+    def name_body(found):
+        return f"'{names.get(bodies[int(found[1])], bodies[int(found[1])])}': "
+
+    found = re.sub(r"^taut: (\S*scene\.toml: \d+ errors?:\s*)?", "", text.strip())
+    found = re.sub(r"body\[(\d+)\]\.?", name_body, found)
+    found = re.sub(r"'([A-Za-z0-9_]+)'", lambda m: f"'{names.get(m[1], m[1])}'", found)
     if "must be apart" in found:
+        pairs = found[found.index("the ") :].split("; ")
         found = (
             "objects intersect at the first frame. Move them apart, lower their thickness, or "
-            f"untick Touches.\n{found}"
+            f"untick Touches: {'; '.join(pairs[:_MAX_PAIRS])}"
         )
     return found if len(found) <= _MAX_MESSAGE else f"{found[:_MAX_MESSAGE]} …"
 
@@ -80,7 +88,7 @@ def explain(text, names):
 def list_raw_caches(folder, index):
     """Return the point caches that taut writes, by the names of the objects."""
     raw = folder / RAW
-    if index["count"] == 1:
+    if len(index["bodies"]) == 1:
         return dict.fromkeys(index["objects"], raw)
     return {
         name: raw.with_name(f"{raw.stem}_{entry['body']}{raw.suffix}")

@@ -38,8 +38,9 @@ class Sampled:
     """What the walk found out about one object.
 
     used : points that are simulated, as indices of the evaluated mesh, (n,)
-    start : where they start, in the world, (n, 3)
-    pinned : which of them are held, (n,); motion : the file of their path, or None
+    start : where they start, in the world, (n, 3); scale : metres per Blender unit
+    pinned : which of them are held, (n,); held : where these start, as `find_held` has them
+    motion : the file of their path, or None
     matrices : from the object to the world, for each frame, (frames, 4, 4)
     rest : where the other points are in the object, for each frame, (frames, m, 3)
     """
@@ -49,6 +50,8 @@ class Sampled:
     used: np.ndarray
     start: np.ndarray
     pinned: np.ndarray
+    scale: float
+    held: np.ndarray = None
     motion: object = None
     matrices: list = field(default_factory=list)
     rest: list = field(default_factory=list)
@@ -121,11 +124,26 @@ def _begin(item, context, folder, number):
                 f"vertex group '{settings.pin_group}'"
             )
     pinned = pinned[used]
-    one = Sampled(item, topology, used, shape.points[used], pinned)
+    scale = context.scene.unit_settings.scale_length
+    one = Sampled(item, topology, used, shape.points[used], pinned, scale)
     if pinned.any():
         path = folder / f"motion_{number}.pc2"
         one.motion = point_cache.Writer(path, int(pinned.sum()))
+        one.held = find_held(one, shape.points)
     return one
+
+
+def find_held(one, points):
+    """Return where the held points are, as scenes have them, float32.
+
+    Scenes read motions with the units and axes of the body's mesh file. The pins of a soft body are
+    a body without a file: theirs are in metres, with y up.
+    """
+    held = points[one.used][one.pinned]
+    if one.item.taut.kind != "SOFT":
+        return held
+    scale = float(f"{one.scale:.7g}")
+    return (held[:, [0, 2, 1]] * np.array([scale, scale, -scale])).astype(np.float32)
 
 
 def _sample(one, depsgraph, *, is_frame):
@@ -138,7 +156,7 @@ def _sample(one, depsgraph, *, is_frame):
             "modifier that plays the result"
         )
     if one.motion is not None:
-        one.motion.add(shape.points[one.used][one.pinned])
+        one.motion.add(find_held(one, shape.points))
     if is_frame and one.item.taut.kind != "OBSTACLE":
         one.matrices.append(shape.matrix)
         others = np.delete(shape.points, one.used, axis=0).astype(np.float64)
@@ -149,9 +167,8 @@ def _drop_rest(one):
     """Delete the motion of what does not move."""
     if one.motion is None:
         return
-    start = one.start[one.pinned]
     for sample in range(one.motion.samples):
-        if (point_cache.read_samples(one.motion.path, sample, sample + 1)[0] != start).any():
+        if (point_cache.read_samples(one.motion.path, sample, sample + 1)[0] != one.held).any():
             return
     one.motion.path.unlink()
     one.motion = None

@@ -110,8 +110,7 @@ class SceneTables:
         if not one.pinned.any():
             return
         name = f"{body['name']}_pins"
-        held = one.start[one.pinned].astype(np.float64) * self.scale
-        points = np.column_stack([held[:, 0], held[:, 2], -held[:, 1]]).tolist()
+        points = one.held.astype(np.float64).tolist()
         hold = self._make_hold("all", one)
         self.bodies.append({"name": name, "mesh": {"points": points}, "mass": 1.0, "hold": [hold]})
         k = _ATTACHMENT * young * spacing

@@ -1,5 +1,7 @@
 """A cape on an armature, with an obstacle and a vertex-group map, baked in Blender."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -50,3 +52,27 @@ def test_pins_follow_the_armature_and_the_rest_falls(baked, fps):
     assert np.linalg.norm(np.ptp(cape[:, pins], axis=0), axis=1).min() > 0.05
     hem = ~pins
     assert np.linalg.norm(cape[-1, hem] - shown["animated"][-1, hem], axis=1).max() > 0.02
+
+
+def test_a_bake_that_was_cancelled_and_resumed_has_the_bits_of_a_run_from_the_shell(
+    blender, command, tmp_path
+):
+    folder, found = blender("cancel_cape.py")
+    assert found["first"].startswith("cancelled after ")
+    assert found["first"].endswith(" of 16 frames; Resume goes on from there")
+    assert found["second"] == "done: 16 frames"
+    scene = folder / "Scene"
+    assert command("run", scene / "scene.toml", "-o", "shell", "--quiet") == (0, "", "")
+    ends = [
+        json.loads((path / "summary.json").read_text())["sha256"]
+        for path in (scene / "run", tmp_path / "shell")
+    ]
+    assert ends[0] == ends[1]
+    shown = np.load(folder / "shown.npz")
+    whole, partial = shown["whole"], shown["partial"]
+    with taut.open_run(tmp_path / "shell") as run:
+        q = to_blender(np.array([frame.q for frame in run.frames]))
+    assert abs(q[:, -whole.shape[1] :] - whole).max() < 1e-6
+    # While a bake goes on, frames that are not there yet show the last one that is.
+    np.testing.assert_array_equal(partial[:3], whole[:3])
+    assert (partial[-1] != whole[-1]).any()

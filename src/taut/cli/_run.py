@@ -260,7 +260,7 @@ def _format_step(step: StepProgress) -> str:
     report = step.report
     words = [f"t = {step.t:.4g} s"]
     if report.outcome != "explicit":
-        words.append(f"residual {report.residual:.1e} of {report.limit:.1e} N")
+        words.append(report.describe_residual())
     if report.retries:
         words.append(f"{report.retries} retries")
     words.append(f"saved up to step {step.durable}")

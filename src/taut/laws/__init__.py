@@ -1,7 +1,7 @@
 """The catalogue: laws that store or dissipate energy or apply forces, one per file.
 
-Along lines      spring, zero_length_spring, cable, stiffening_spring, discrete_shell_edge,
-                 rod_bending, planar_rod_bending, rod_clamp, rod_hinge
+Along lines      spring, zero_length_spring, cable, stiffening_spring, strain_limit,
+                 discrete_shell_edge, rod_bending, planar_rod_bending, rod_clamp, rod_hinge
 Sheets           shell_bending, bridson_bending, discrete_shell_bending, area, area_barrier,
                  discrete_shell_area, surface_tension, stvk_membrane, orthotropic_membrane,
                  neo_hookean_membrane
@@ -59,6 +59,7 @@ from taut.laws.sphere_spring import sphere_spring
 from taut.laws.spring import spring
 from taut.laws.spring_damping import spring_damping
 from taut.laws.stiffening_spring import stiffening_spring
+from taut.laws.strain_limit import strain_limit
 from taut.laws.stvk_membrane import stvk_membrane
 from taut.laws.surface_tension import surface_tension
 from taut.laws.tension import tension
@@ -110,6 +111,7 @@ __all__ = [
     "spring",
     "spring_damping",
     "stiffening_spring",
+    "strain_limit",
     "stvk_membrane",
     "surface_tension",
     "tension",

@@ -108,8 +108,8 @@ class Summary:
         else:
             lines.append(
                 f"worst residual {self.worst.residual:.2e} N of {self.worst.limit:.2e} N allowed, "
-                f"particle {self.worst.particle} at t = {self.worst.t:g} s, velocity error at most "
-                f"{self.worst.velocity_error:.1e} m/s; "
+                f"particle {self.worst.particle} at t = {self.worst.t:g} s, "
+                f"{self.worst.describe_velocity_error()}; "
                 f"{self.floors} steps at the rounding floor"
             )
         return "\n".join(lines)

@@ -95,6 +95,9 @@ class MaterialTable(SceneTable):
     breaking_strain: FewNumbers | None = Field(
         None, description="strain [1] at which a spring breaks; default: never"
     )
+    strain_limit: Positive | None = Field(
+        None, description="strain [1] that no spring ever exceeds; default: none"
+    )
     damping: NotNegative = Field(
         0.0, description="damping of each spring's length rate [s]: c = damping × k"
     )
@@ -133,13 +136,13 @@ class BuiltMaterial:
 
     laws : energies, then damping
     mass : masses [kg], shape (n,), or None without a density
-    springs : point indices of the springs, shape (m, 2)
+    springs : point indices of the springs, shape (m, 2); None if there are none
     summary : the moduli that the springs reach, in words
     """
 
     laws: list[Any]
     mass: Float | None
-    springs: Int
+    springs: Int | None
     summary: str
 
 
@@ -156,6 +159,12 @@ def build_material(table: MaterialTable, mesh: Mesh, start: int, prefix: str) ->
             pairs, k=fitted.k, breaking_strain=table.breaking_strain, name=f"{prefix}spring"
         )
     ]
+    if table.strain_limit is not None:
+        built.append(
+            laws.strain_limit(
+                pairs, k=fitted.k, limit=table.strain_limit, name=f"{prefix}strain_limit"
+            )
+        )
     rigidity = table.rigidity
     if rigidity is None and table.name:
         rigidity = MATERIALS[table.name].rigidity
