@@ -75,8 +75,8 @@ def test_factoring_counted_by_hand():
     diagonal = 4 * (72 + 8)  # blocks on the diagonal with their places
     copies = (10 + 4 + 1) * (72 + 36)
     inverses = (4 + 2 + 1) * (36 + 8)
-    ap = (10 + 4) * 72 + (12 + 6) * 12 + (6 + 2) * 76
-    pap = (6 + 2) * 72 + (12 + 4) * 12 + (4 + 1) * 76
+    ap = (10 + 4) * 72 + (12 + 6) * 8 + (6 + 2) * 76
+    pap = (6 + 2) * 72 + (12 + 4) * 8 + (4 + 1) * 76
     dense = 8 * 3**2
     assert count_factoring(THREE_LEVELS, COARSENING) == (
         diagonal + copies + inverses + ap + pap + dense
@@ -102,7 +102,7 @@ def test_arrays_of_the_solver_have_the_sizes_of_the_model():
     assert levels.inverse.nbytes == 36 * rows
     assert levels.b.nbytes == 12 * (rows + 1)
     assert levels.p_weights.itemsize == levels.p_indices.itemsize == 4
-    assert coarsening.ap_weight.itemsize == coarsening.pap_weight.itemsize == 8
+    assert coarsening.ap_entry.itemsize == coarsening.pap_entry.itemsize == 4
     assert coarsening.ap_source.itemsize == coarsening.pap_source.itemsize == 4
 
 

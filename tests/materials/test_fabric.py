@@ -67,6 +67,9 @@ def test_warp_follows_texture_coordinates_vectors_and_maps():
     slanted = fabric("denim", turned, warp="grain").warp
     assert slanted == pytest.approx(np.tile([0.5**0.5, 0.5**0.5, 0.0], (32, 1)))
     assert fabric("denim", turned, warp=slanted).warp == pytest.approx(slanted)
+    columns = {f"grain_{axis}": turned.point_data["grain"][:, k] for k, axis in enumerate("xyz")}
+    apart = turned.with_(point_data=columns)
+    assert fabric("denim", apart, warp="grain").warp == pytest.approx(slanted)
 
 
 def test_warp_of_a_rolled_sheet_runs_with_its_texture():

@@ -234,9 +234,12 @@ def count_factoring(levels: Any, coarsening: Any) -> int:
 
 
 def _count_sums(start: Any, first: int, last: int) -> int:
-    """Return the bytes of lists (source, weight and start) and of the blocks that are written."""
+    """Return the bytes of lists (source, entry and start) and of the blocks that are written.
+
+    The weights that the entries point to are few, and taken to be in a cache.
+    """
     entries = int(start[last]) - int(start[first])
-    return (INDEX + 8) * entries + (INDEX + 72) * (last - first)
+    return 2 * INDEX * entries + (INDEX + 72) * (last - first)
 
 
 def _count_relaxation(levels: Any) -> int:

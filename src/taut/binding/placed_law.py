@@ -58,8 +58,8 @@ class _Placed:
         if elements is None:
             elements = np.arange(len(rest), dtype=np.int64)[:, None]
         reject_unknown_particles(self.name, elements, len(rest))
-        self.elements: Int = np.array(elements)
-        self.elements.setflags(write=False)
+        elements.setflags(write=False)
+        self.elements: Int = elements  # those of the bound law, which nothing writes to
         self._reject_nonpositive(self.law.proper, self.rest, "rest shape")
         self.parameters = Parameters(bound, self.elements, rest, mass, flat=flat)
 

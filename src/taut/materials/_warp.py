@@ -79,6 +79,11 @@ def _trace(matrices: Float) -> Float:
 
 
 def _mean_of_map(mesh: Mesh, name: str) -> Float:
+    parts = [f"{name}_{axis}" for axis in "xyz"]
+    if name not in mesh.point_data and all(part in mesh.point_data for part in parts):
+        # A PLY file has one number per property.
+        values = np.stack([mesh.point_data[part] for part in parts], axis=1).astype(np.float64)
+        return np.asarray(values[mesh.triangles].mean(axis=1))
     if name not in mesh.point_data:
         raise ModelError(
             f"the mesh has no map '{name}'{did_you_mean(name, mesh.point_data)}; "

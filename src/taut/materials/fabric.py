@@ -55,8 +55,9 @@ def fabric(name: str, mesh: Mesh, *, warp: ArrayLike | str | None = None) -> Fab
     name : cotton, denim, silk, wool, jersey, leather, paper, rubber or felt
     mesh : with faces, which are cut into triangles
     warp : direction of the warp, a vector (3,), one per triangle (t, 3), or the name of a vector
-        map of the points, such as one painted in Blender; its part in the plane of each triangle
-        counts (default: v of the texture coordinates). Leather, paper, rubber and felt need none
+        map of the points, or of three maps that end in _x, _y and _z; its part in the plane of each
+        triangle counts (default: v of the texture coordinates). Leather, paper, rubber and felt
+        need none
 
     >>> import taut
     >>> from taut import laws

@@ -95,5 +95,5 @@ def find_free_mass(mass: Float, projector: ConstraintProjector) -> float:
     """Return the mass that can move [kg]; with one free direction of three, a third counts."""
     shares = np.ones(len(mass))
     c = projector.constrained_particles
-    shares[c] = np.einsum("nii->n", projector.free_directions[c]) / 3.0
+    shares[c] = np.einsum("nii->n", projector.constrained_projectors) / 3.0
     return float(np.einsum("i,i->", shares, mass))

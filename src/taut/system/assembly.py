@@ -129,11 +129,12 @@ class Assembly:
         """
         form = choose_hessian_form(project=project, metric=metric)
         low_rank: list[RankOne] = []
+        # First of all, as building them needs memory that the buffers take afterwards.
+        row, lists, slot, mirror = self._block_lists
         for k, at in enumerate(inputs):
             rank = self._evaluate_hessian(k, at, form, previous, force)
             if rank is not None:
                 low_rank.append(rank)
-        row, lists, slot, mirror = self._block_lists
         kernels("taut.system.gather_kernels").gather_blocks(
             row, *lists, self._blocks, shift, slot, mirror, self.matrix.data
         )
@@ -263,22 +264,21 @@ class Assembly:
 
     def projected_gross_force(self, projector: ConstraintProjector) -> Float:
         """Return Σ |S ∂V_e/∂x|₁ [N], (n,): the gross force in the free directions."""
-        S, c, oblique = (
-            projector.free_directions,
-            projector.constrained_particles,
-            projector.oblique_particles,
-        )
+        c, oblique = projector.constrained_particles, projector.oblique_particles
         gross = self._gross[:, 0] + self._gross[:, 1] + self._gross[:, 2]
-        gross[c] = np.einsum("nii,ni->n", S[c], self._gross[c])  # exact where S is diagonal
+        gross[c] = np.einsum(
+            "nii,ni->n", projector.constrained_projectors, self._gross[c]
+        )  # exact where S is diagonal
         if len(oblique):
             # Elsewhere the force of each element is projected by itself.
+            S = projector.find_free_directions(oblique)
             start, source, code, table = self._vector_lists
             counts = np.diff(start)[oblique]
             owner = np.repeat(np.arange(len(oblique)), counts)
             first = np.repeat(start[oblique] - np.cumsum(counts) + counts, counts)
             entries = np.arange(counts.sum()) + first
             forces = table[code[entries], None] * self._vectors[source[entries]]
-            parts = np.abs(np.einsum("eij,ej->ei", S[oblique][owner], forces)).sum(axis=1)
+            parts = np.abs(np.einsum("eij,ej->ei", S[owner], forces)).sum(axis=1)
             gross[oblique] = np.bincount(owner, weights=parts, minlength=len(oblique))
         return gross
 
@@ -409,8 +409,8 @@ class Assembly:
             for p in range(s):
                 c = 1.0 if t.pair is None else t.pair[p]
                 if c:
-                    target.append(t.elements[:, p])
-                    source.append(first + (p if t.pair is None else 0))
+                    target.append(to_int32(t.elements[:, p]))
+                    source.append(to_int32(first + (p if t.pair is None else 0)))
                     coefficient.append(c)
         return group_by_target(target, source, coefficient, self.n)
 
@@ -422,9 +422,8 @@ class Assembly:
         is stored in the matrix, and where its transpose is (-1: on the diagonal).
         """
         pattern = self.pattern
-        upper_keys = (
-            pattern.rows[pattern.upper].astype(np.int64) * self.n + pattern.indices[pattern.upper]
-        )
+        upper_rows = pattern.rows[pattern.upper]
+        upper_keys = upper_rows.astype(np.int64) * self.n + pattern.indices[pattern.upper]
         target, source, coefficient = [], [], []
         for k, t in enumerate(self.terms):
             m, s = t.elements.shape
@@ -436,14 +435,16 @@ class Assembly:
                     keys = np.minimum(i, j) * self.n + np.maximum(i, j)
                     slots = np.minimum(np.searchsorted(upper_keys, keys), len(upper_keys) - 1)
                     known = upper_keys[slots] == keys
-                    target.append(slots[known])
+                    target.append(to_int32(slots[known]))
                     # the one block of a pair is symmetric
                     sources = (
                         np.where(i <= j, first + b, -1 - first - b) if t.pair is None else first
                     )
-                    source.append(sources[known])
+                    source.append(to_int32(sources[known]))
                     coefficient.append(c)
-        row = np.searchsorted(pattern.rows[pattern.upper], np.arange(self.n + 1))
-        mirror = np.where(pattern.mirror == pattern.upper, -1, pattern.mirror)
+        row = np.searchsorted(upper_rows, np.arange(self.n + 1, dtype=np.int32))
+        del upper_rows, upper_keys
         lists = group_by_target(target, source, coefficient, len(pattern.upper))
-        return to_int32(row), lists, to_int32(pattern.upper), to_int32(mirror)
+        mirror = pattern.mirror.copy()
+        mirror[mirror == pattern.upper] = -1
+        return to_int32(row), lists, pattern.upper, mirror
