@@ -51,8 +51,11 @@ class SceneTables:
         self.bodies.append(body)
         if settings.touches:
             self.touching.append(name)
-            if settings.contact_thickness:
-                self.thickness[name] = shorten(settings.contact_thickness)
+            thickness = settings.contact_thickness
+            if settings.kind == "ROPE":
+                thickness = thickness or settings.diameter
+            if thickness:
+                self.thickness[name] = shorten(thickness)
 
     def _add_sheet_or_rope(self, body, one):
         settings = one.item.taut
