@@ -20,8 +20,9 @@ from . import ply
 from .geometry import get_objects
 from .preferences import TautError
 from .sampling import plan_walk, sample_scene
-from .tables import SceneTables, list_maps, to_y_up
+from .tables import SceneTables, list_maps
 from .toml import write_toml
+from .units import to_y_up
 
 SCENE, INDEX = "scene.toml", "blender.json"
 

@@ -176,7 +176,7 @@ def test_the_scene_is_valid_before_it_is_changed():
         (
             "density = 0.2",
             "",
-            ["body[0], line 8: exactly one of density, mass, material.density is required"],
+            ["body[0], line 8: exactly one of density, mass, material.density, fabric is required"],
         ),
         (
             "density = 0.2",

@@ -23,6 +23,7 @@ it are written in one transaction.
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields
 from typing import Any
 
@@ -72,7 +73,7 @@ TABLES = {
 def _from_sql(kind: str, value: Any) -> Any:
     """Return the value of a column if it has the right type; NULL among numbers is nan."""
     if kind == "REAL" and value is None:
-        return float("nan")
+        return math.nan
     if not isinstance(value, _PYTHON_TYPES[kind]):
         raise RunError(f"a value must be {kind}, got {type(value).__name__}")
     return value

@@ -62,9 +62,7 @@ class MaterialTable(SceneTable):
     """Springs from moduli; hinges if there is a bending rigidity, masses if there is a density."""
 
     name: Text | None = Field(
-        None,
-        description=f"a material: {', '.join(MATERIALS)}; other keys override its values",
-        examples=list(MATERIALS),
+        None, description=f"a material: {', '.join(MATERIALS)}; other keys override its values"
     )
     young: Moduli | None = Field(
         None, description="Young's modulus [Pa], one number or two (warp, weft)"
@@ -94,6 +92,9 @@ class MaterialTable(SceneTable):
     )
     breaking_strain: FewNumbers | None = Field(
         None, description="strain [1] at which a spring breaks; default: never"
+    )
+    strain_limit: Positive | None = Field(
+        None, description="strain [1] that no spring ever exceeds; default: none"
     )
     damping: NotNegative = Field(
         0.0, description="damping of each spring's length rate [s]: c = damping × k"
@@ -133,13 +134,13 @@ class BuiltMaterial:
 
     laws : energies, then damping
     mass : masses [kg], shape (n,), or None without a density
-    springs : point indices of the springs, shape (m, 2)
+    springs : point indices of the springs, shape (m, 2); None if there are none
     summary : the moduli that the springs reach, in words
     """
 
     laws: list[Any]
     mass: Float | None
-    springs: Int
+    springs: Int | None
     summary: str
 
 
@@ -156,6 +157,12 @@ def build_material(table: MaterialTable, mesh: Mesh, start: int, prefix: str) ->
             pairs, k=fitted.k, breaking_strain=table.breaking_strain, name=f"{prefix}spring"
         )
     ]
+    if table.strain_limit is not None:
+        built.append(
+            laws.strain_limit(
+                pairs, k=fitted.k, limit=table.strain_limit, name=f"{prefix}strain_limit"
+            )
+        )
     rigidity = table.rigidity
     if rigidity is None and table.name:
         rigidity = MATERIALS[table.name].rigidity

@@ -20,6 +20,7 @@ from taut.scene._body import Body, Part, StartValues, build_parts, build_start_v
 from taut.scene._contact import ContactTable, build_contact
 from taut.scene._elements import MissingElements
 from taut.scene._errors import ErrorCollector
+from taut.scene._fabric import build_fabric
 from taut.scene._files import SceneFolder
 from taut.scene._hold import build_hold, check_obstacle_hold
 from taut.scene._integrator import IntegratorTable, Output, Time, build_integrator
@@ -34,6 +35,7 @@ from taut.scene._law import (
 )
 from taut.scene._limits import MAX_TABLES, SceneTable, Text
 from taut.scene._material import build_material
+from taut.scene._parts import build_join
 from taut.scene._rest import Rest, apply_rest_values
 from taut.scene._softness import describe_inverted, find_soft_solids
 from taut.scene._source_lines import KeyPath
@@ -213,15 +215,29 @@ class _SceneBuilder:
         body = self.file.body[i]
         # Names of laws begin with that of the body where there are several.
         prefix = f"{part.name} " if len(self.file.body) > 1 else ""
-        mass = self.springs[i] = None
-        if body.material is not None:
-            path: KeyPath = ("body", i, "material")
+        mass = self.springs[i] = built_material = None
+        if body.material is not None or body.fabric is not None:
+            path: KeyPath = ("body", i, "fabric" if body.material is None else "material")
             with self.errors.collect(*path):
-                material = build_material(body.material, part.mesh, part.start, prefix)
+                if body.material is not None:
+                    material = build_material(body.material, part.mesh, part.start, prefix)
+                else:
+                    assert body.fabric is not None
+                    material = build_fabric(body.fabric, part.mesh, part.start, prefix)
                 mass, self.springs[i] = material.mass, material.springs
+                built_material = material
                 self.notes.append(f"{part.name}: {material.summary}")
                 for law in material.laws:
                     self.laws.add(law, path, self.n)
+        if body.join is not None:
+            damping = 0.0 if body.material is None else body.material.damping
+            with self.errors.collect("body", i, "join"):
+                springs, note = build_join(
+                    body.join, part.mesh, built_material, damping, part.start, prefix
+                )
+                self.notes.append(f"{part.name}: {note}")
+                for law in springs:
+                    self.laws.add(law, ("body", i, "join"), self.n)
         self.start[i] = build_start_values(i, body, part.mesh, mass, self.folder, self.errors)
         for j, table in enumerate(body.law):
             path = ("body", i, "law", j)

@@ -185,6 +185,10 @@ def test_a_run_without_a_scene_shows_its_particles(tmp_path):
             ),
             "it was not shown",
         )
+        status = viewer.panel.status.content
+        assert "converged: unbalanced acceleration" in status
+        assert "13.9 m/s² at work" in status  # of the step and of gravity, √(a² + g²)
+        assert "velocity error at most" in status
 
 
 def test_an_existing_page_is_kept(tmp_path, monkeypatch):

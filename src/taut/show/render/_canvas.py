@@ -68,9 +68,17 @@ class Canvas:
     size : width and height [pixels]
     points : outermost points of all frames [m], (k, 3); they set the size of tubes and spheres, the
         height of the ground and the extent of the shadow
+    has_held_marks : whether held points are marked in red
     """
 
-    def __init__(self, model: VisualModel, size: tuple[int, int], points: Float) -> None:
+    def __init__(
+        self,
+        model: VisualModel,
+        size: tuple[int, int],
+        points: Float,
+        *,
+        has_held_marks: bool = False,
+    ) -> None:
         self._pyvista = import_extra("render", "pyvista", "pictures")
         self._plotter = open_plotter(size)
         self._plotter.set_background(BACKGROUND)
@@ -84,7 +92,7 @@ class Canvas:
         self.floor = Floor(self._plotter, model, points, self.scale)
         self._max_joint_radius = 0.0  # [m]
         self._bodies = [self._add_body(piece, k) for k, piece in enumerate(model.pieces)]
-        self._held_marks = self._add_held_marks()
+        self._held_marks = self._add_held_marks() if has_held_marks else None
 
     def _add_body(self, piece: VisualBody, k: int) -> _Body:
         front, back = BODIES[k % len(BODIES)], BACKS[k % len(BACKS)]

@@ -135,7 +135,8 @@ class Panel:
         elif report is not None:
             rows += [
                 f"{1000 * now.seconds:.1f} ms per step, {report.iterations} Newton iterations",
-                f"residual {report.residual:.1e} N, limit {report.limit:.1e} N: {report.outcome}",
+                f"{report.outcome}: {report.describe_residual()}",
+                report.describe_velocity_error(),
             ]
         if len(springs) and self.graph.visible["springs"]:
             rows.append(f"colours: ± {100 * self.graph.strain_colours.limit:.2g}% strain")
