@@ -46,7 +46,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    help="Mass-spring systems, from one formula per force to a certified step.",
+    help="Simulate cloth, ropes, shells and soft bodies, made from any mesh.",
     epilog=format_overview(),
 )
 for _command in _COMMANDS:
