@@ -32,15 +32,16 @@ rope = mesh(
 )
 mark(rope, "ROPE")
 
-# Two squares side by side, sewn together by their loose edges.
+# Two squares side by side, sewn together by their loose edges; the left one is pinned.
 squares = mesh(
     "Seam",
     [(x, y, 200) for x in (-30, -10, 10, 30) for y in (0, 20)],
     [(2, 4), (3, 5)],
     [(0, 1, 3, 2), (4, 5, 7, 6)],
 )
+add_group(squares, "Left", lambda co: 1.0 if co.x < -20 else 0.0)
 mark(squares, "CLOTH")
-squares.taut.sewing_stiffness = 500.0
+squares.taut.sewing_stiffness, squares.taut.pin_group = 500.0, "Left"
 
 # A banner in the wind, which turns; its pins are at the top.
 banner = grid("Banner", 4, 40.0, (200.0, 0.0, 100.0))
