@@ -120,7 +120,7 @@ class TautObject(bpy.types.PropertyGroup):
     )
     contact_thickness: FloatProperty(
         name="Thickness in contact",
-        description="[m]; obstacles may have one too",
+        description="[m]; of a rope 0 means its diameter",
         default=0.0,
         min=0.0,
         max=10.0,

@@ -41,6 +41,7 @@ def test_what_cannot_be_baked_is_explained(blender):
         "rope with faces": "'Flag.001' is a rope and must have edges only, but it has faces",
         "unknown fabric": "unknown fabric 'denimm'; did you mean 'denim'?",
         "intersection": "objects intersect at the first frame.",
+        "resumed after a change": "exported anew, with changes, after this bake began",
         "no program": "taut was not found at '/no/such/taut'",
     }.items():
         assert expected in found[name], name
