@@ -12,6 +12,7 @@ from .preferences import TautError
 from .units import shorten, to_y_up
 
 PINS = "taut_pins"  # the map that is 1 where a point is held
+_MAX_SOFT_PINS = 5_000  # their positions are in the scene file
 _MAX_PAIRS = 20_000  # of a seam: scene files have a limit
 _ATTACHMENT = 10.0  # stiffness of soft bodies' pins, relative to Young's modulus × cell size
 
@@ -87,6 +88,11 @@ class SceneTables:
         ]
         if not one.pinned.any():
             return
+        if one.pinned.sum() > _MAX_SOFT_PINS:
+            raise TautError(
+                f"'{one.item.name}' has {one.pinned.sum()} pins; a soft body may have "
+                f"{_MAX_SOFT_PINS}: weight fewer points of '{settings.pin_group}'"
+            )
         name = f"{body['name']}_pins"
         points = one.held.astype(np.float64).tolist()
         hold = self._make_hold("all", one)

@@ -15,6 +15,8 @@ def shown(blender):
     with taut.open_run(folder / "Scene" / "run") as run:
         assert run.h == pytest.approx(1 / (FPS * STEPS), rel=1e-12)
         assert run.frames[-1].t == pytest.approx(6 / FPS, rel=1e-9)
+        # a law that the user wrote, with an attribute of the points as its map
+        assert run.ledger["stored own"][-1] > 0.0
     return np.load(folder / "kinds.npz")
 
 

@@ -48,6 +48,12 @@ banner = grid("Banner", 4, 40.0, (200.0, 0.0, 100.0))
 add_group(banner, "Top", lambda co: 1.0 if co.y > 19 else 0.0)
 mark(banner, "SHELL")
 banner.taut.pin_group, banner.taut.thickness = "Top", 1e-4
+heat = banner.data.attributes.new("heat map", "FLOAT", "POINT")
+heat.data.foreach_set("value", [vertex.co.y for vertex in banner.data.vertices])
+banner.taut.laws = bpy.data.texts.new("laws")
+banner.taut.laws.from_string(
+    "[[body.law]]\nlaw = 'spring'\nname = 'own'\non = 'edges'\nk = 'abs(heat_map)'\n"
+)
 bpy.ops.object.effector_add(type="WIND", rotation=(math.pi / 2, 0, 0))  # along -y
 fan = bpy.context.object
 fan.field.strength = 10.0
