@@ -19,6 +19,7 @@ FLOORS = (
     (("inverse", "gradients through steps and shapes, fits"),),
     (("scene", "TOML files: one file per table"),),
     (("run", "simulate, energy ledger, run folders"),),
+    (("proof", "an exact solution next to a step: intervals, eigenvalues"),),
     (("statics", "equilibrium, stability, modes, form finding"),),
     (("step", "time: one integrator per file"),),
     (("system", "System, State, Workspace; assembly of V, f, K, D"),),

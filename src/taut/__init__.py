@@ -19,6 +19,7 @@ laws, constraints      the catalogue of forces; constraints on particles
 collision              which parts of bodies are near each other, and whether they intersect
 system                 the System, the State and their evaluation
 step, statics, run     time integration; equilibrium and modes; runs in memory or in a folder
+proof                  proofs that a step has an exact solution next to the computed one
 scene, inverse         scene files; gradients and fits
 study                  parameter studies: many runs on many processes
 bridge, show           steps within JAX and PyTorch; viewer, pictures, plots and export
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from taut.inverse.sensitivity import sensitivity as sensitivity
     from taut.laws.rayleigh import rayleigh_coefficients as rayleigh_coefficients
     from taut.optimise.tolerance import Tolerance as Tolerance
+    from taut.proof.prove import prove as prove
     from taut.run.batch import batch as batch
     from taut.run.ledger import Ledger as Ledger
     from taut.run.open_run import open_run as open_run
@@ -97,6 +99,7 @@ if TYPE_CHECKING:
     from taut.system.building import rest_length as rest_length
     from taut.system.building import volume_mass as volume_mass
     from taut.system.contact import contact as contact
+    from taut.system.gusts import Gusts as Gusts
     from taut.system.intersections import find_intersections as find_intersections
     from taut.system.state import State as State
     from taut.system.system import System as System
@@ -114,6 +117,7 @@ _HOME = {
     "energy": "binding.decorators",
     "load": "binding.decorators",
     "Ledger": "run.ledger",
+    "prove": "proof.prove",
     "batch": "run.batch",
     "open_run": "run.open_run",
     "simulate": "run.simulate",
@@ -149,6 +153,7 @@ _HOME = {
     "line_mass": "system.building",
     "volume_mass": "system.building",
     "rest_length": "system.building",
+    "Gusts": "system.gusts",
     "find_intersections": "system.intersections",
     "untangle": "system.untangling",
     "State": "system.state",

@@ -75,8 +75,8 @@ def test_factoring_counted_by_hand():
     diagonal = 4 * (72 + 8)  # blocks on the diagonal with their places
     copies = (10 + 4 + 1) * (72 + 36)
     inverses = (4 + 2 + 1) * (36 + 8)
-    ap = (10 + 4) * 72 + (12 + 6) * 12 + (6 + 2) * 76
-    pap = (6 + 2) * 72 + (12 + 4) * 12 + (4 + 1) * 76
+    ap = (10 + 4) * 72 + (12 + 6) * 8 + (6 + 2) * 76
+    pap = (6 + 2) * 72 + (12 + 4) * 8 + (4 + 1) * 76
     dense = 8 * 3**2
     assert count_factoring(THREE_LEVELS, COARSENING) == (
         diagonal + copies + inverses + ap + pap + dense
@@ -102,7 +102,7 @@ def test_arrays_of_the_solver_have_the_sizes_of_the_model():
     assert levels.inverse.nbytes == 36 * rows
     assert levels.b.nbytes == 12 * (rows + 1)
     assert levels.p_weights.itemsize == levels.p_indices.itemsize == 4
-    assert coarsening.ap_weight.itemsize == coarsening.pap_weight.itemsize == 8
+    assert coarsening.ap_entry.itemsize == coarsening.pap_entry.itemsize == 4
     assert coarsening.ap_source.itemsize == coarsening.pap_source.itemsize == 4
 
 
@@ -121,6 +121,8 @@ def test_assembly_and_evaluation_counted_by_hand():
     assert traffic.evaluation == (
         elements + 16 * 24 + 2 * vectors + vector_lists + 16 * 56 + 16 * 128
     )
+    # Metrics and Hessians of the elements, and sums at the particles.
+    assert traffic.certificate == 2 * (elements + vectors) + 6 * 72 * 58 + 16 * 32
     least = count_assembly_bytes(
         system, workspace_for(system).stiffness(system.initial_state(), project=False)
     )
@@ -137,6 +139,7 @@ def test_passes_of_a_step():
         assembly=40,
         evaluation=7,
         visits=4,
+        certificate=8,
     )
     report = Report(
         "implicit euler",
@@ -148,10 +151,10 @@ def test_passes_of_a_step():
         linear_iterations=50,
     )
     assert count_factorings(report) == 3
-    expected = (50 * 20 + 3 * (5 + 100 + 2 * 40) + 30 + 6 * (7 + 2)) / 10
+    expected = (50 * 20 + 3 * (5 + 100 + 2 * 40) + 30 + 6 * (7 + 2) + 8) / 10
     assert traffic.count_step(report) == expected
     idle = Report("implicit euler", 0.0, 0.01, "converged", evaluations=1)
-    assert traffic.count_step(idle) == pytest.approx(0.9)
+    assert traffic.count_step(idle) == pytest.approx(1.7)
 
 
 def test_row_is_the_median_of_the_steps():
@@ -167,4 +170,5 @@ def test_row_is_the_median_of_the_steps():
         "assembly",
         "evaluation",
         "visits",
+        "certificate",
     }

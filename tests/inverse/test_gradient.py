@@ -205,22 +205,6 @@ def test_contact_without_friction(name):
     assert total == pytest.approx(float(found[name]), rel=1e-8)
 
 
-def test_what_of_contact_is_not_differentiated_is_said():
-    with pytest.raises(taut.TautError, match=r"contact, contact.k and contact.range are"):
-        differentiate(two_bodies(), taut.ImplicitEuler(), Weigh(22), ["contact.thickness"])
-
-
-def test_friction_is_an_error():
-    system = taut.System(
-        [[0, 0.1, 0], [1, 0.1, 0], [0, 0.1, 1]],
-        mass=1.0,
-        energies=[laws.spring([[0, 1]], k=1.0)],
-        contact=taut.contact([[0, 1, 2]], planes=[((0, 0, 0), (0, 1, 0))], friction=0.3),
-    )
-    with pytest.raises(taut.TautError, match="contact with friction"):
-        differentiate(system, taut.ImplicitEuler(), Weigh(3), ["spring.k"])
-
-
 def test_tears_and_kinks_are_named():
     rope = taut.mesh.rope(3, end=(0, -1, 0))
     torn = taut.System(

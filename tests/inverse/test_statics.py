@@ -6,6 +6,7 @@ import pytest
 import taut
 from taut import laws
 from taut.inverse.targets import change_system, read_value
+from taut.statics import _form_search
 from tests.inverse.differences import TIGHT, slope
 
 RNG = np.random.default_rng(0)
@@ -127,12 +128,82 @@ def test_net_of_force_densities(name):
     check(form.system, name, found[name], at)
 
 
-def test_a_membrane_is_an_error():
-    disc = taut.mesh.disc(3)
+@pytest.mark.parametrize("name", ["stress", "density", "pressure", "points"])
+def test_membrane_with_a_cable(name, monkeypatch):
+    """Unequal stresses leave forces along the surface: that normals turn counts.
+
+    Where a search puts points along the surface is a choice with jumps. One that begins at the form
+    is kept from it, so that points only balance along their normals.
+    """
+    sheet, rng = taut.mesh.sheet(6, 6), np.random.default_rng(2)
+    rim = np.unique(sheet.boundary_edges)
+    points = np.array(sheet.points)
+    flat = np.ptp(points, axis=0).argmin()
+    u, v = points[:, np.arange(3) != flat].T
+    points[:, flat] = 0.3 * np.sin(3 * u) * np.cos(2 * v)
+    inner = np.setdiff1d(np.arange(len(points)), rim)
+    middle = np.flatnonzero(np.isclose(u, np.median(u)))  # from rim to rim
+    cable = sheet.edges[np.isin(sheet.edges, middle).all(axis=1)]
+    a, b = rng.normal(size=(2, len(points), 3))
+
+    def weigh(state):
+        return float(np.sum(a * state.q + 0.5 * b * state.q**2)), a + b * state.q
+
+    given = {
+        "stress": 2.0 + 0.05 * rng.normal(size=len(sheet.triangles)),
+        "pressure": 0.5,
+        "density": np.full(len(cable), 1.5),
+        "points": points,
+    }
+    fixed = {"fixed": rim, "triangles": sheet.triangles, "edges": cable, "accuracy": 1.0}
+
+    def find(**changes):
+        return taut.form_finding(**{**given, **changes}, **fixed, tolerance=TIGHT)
+
+    form = find()
+    given["points"] = form.points
+    assert form.slip > 1e-3
+    monkeypatch.setattr(_form_search.FormSearch, "_relax", lambda self, q: q)
+    monkeypatch.setattr(_form_search, "_MAX_STRETCH", np.inf)
+    target = {
+        "stress": "surface_tension.stress",
+        "density": "force_density.d",
+        "pressure": "membrane_pressure.p",
+    }.get(name, name)
+    found = taut.gradient(find(), weigh, [target])
+    direction = rng.normal(size=np.shape(given[name]))
+    if name == "points":
+        direction[inner] = 0.0  # they are a start, which does not count
+        assert np.abs(found[target][inner]).max() < 1e-15
+
+    def at(s):
+        state = form.system.initial_state().with_(
+            q=find(**{name: given[name] + s * direction}).points
+        )
+        return weigh(state)[0]
+
+    expected = slope(at, 1e-4)
+    assert np.sum(found[target] * direction) == pytest.approx(expected, rel=1e-7)
+    assert found.error[target].max() < 1e-9 * np.abs(found[target]).max()
+
+
+def test_a_bubble_depends_on_pressure_over_stress():
+    """With defaults: if both grow alike, nothing changes."""
+    disc = taut.mesh.disc(4)
     rim = np.unique(disc.boundary_edges)
-    form = taut.form_finding(disc.points, fixed=rim, triangles=disc.triangles, stress=1.0)
-    with pytest.raises(taut.TautError, match="membranes are not available"):
-        taut.gradient(form, loss, ["surface_tension.stress"])
+    form = taut.form_finding(
+        disc.points, fixed=rim, triangles=disc.triangles, stress=2.0, pressure=1.5
+    )
+    normal = np.eye(3)[np.ptp(disc.points, axis=0).argmin()]
+    slopes = np.tile(normal, (len(form.points), 1))
+    found = taut.gradient(
+        form,
+        lambda s: (float(np.sum(s.q * slopes)), slopes),
+        ["surface_tension.stress", "membrane_pressure.p"],
+    )
+    by_stress = 2.0 * float(np.sum(found["surface_tension.stress"]))
+    assert abs(by_stress) > 0.1
+    assert by_stress == pytest.approx(-1.5 * float(found["membrane_pressure.p"]), rel=1e-6)
 
 
 def test_a_mechanism_that_the_loss_sees_is_an_error():

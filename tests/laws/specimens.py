@@ -115,6 +115,18 @@ ENERGIES = {
             },
             _anywhere(2),
         ),
+        # half of them on the way to their limit, half slack
+        Specimen(
+            laws.strain_limit,
+            2,
+            lambda r: {
+                "k": per_element(r, 5, 50),
+                "limit": per_element(r, 25, 30),
+                "l0": np.where(np.arange(COUNT) % 2, 0.4, 8.0),
+                "start": per_element(r, 0.01, 0.03),
+            },
+            lambda r: 0.1 * r.normal(size=(2, 3)),
+        ),
         Specimen(
             laws.stiffening_spring,
             2,
@@ -156,6 +168,17 @@ ENERGIES = {
             TRIANGLE,
         ),
         Specimen(laws.volume, 4, lambda r: {"k": per_element(r, 1, 3)}, _near(TET), TET),
+        # half of the tetrahedra are far below half of their volume, the others above
+        Specimen(
+            laws.volume_barrier,
+            4,
+            lambda r: {
+                "k": per_element(r, 1, 3),
+                "volume0": np.where(np.arange(COUNT) % 2, 0.01, 50.0),
+            },
+            _near(TET),
+            TET,
+        ),
         Specimen(
             laws.stvk_membrane,
             3,
@@ -187,6 +210,13 @@ ENERGIES = {
         Specimen(laws.neo_hookean_solid, 4, _moduli, _near(TET), TET),
         Specimen(laws.corotated_solid, 4, _moduli, _near(TET), TET),
         Specimen(laws.attachment, 4, lambda r: {"k": per_element(r, 5, 50)}, _attached, ATTACHED),
+        Specimen(
+            laws.offset_attachment,
+            4,
+            lambda r: {"k": per_element(r, 5, 50)},
+            _near(ATTACHED),
+            ATTACHED,
+        ),
         Specimen(laws.surface_tension, 3, lambda r: {"stress": per_element(r, 1, 3)}),
         Specimen(
             laws.force_density,

@@ -265,7 +265,7 @@ FOLDER = []
         (link_for_a_log, r"run\.sqlite-wal must be a regular file, but it is a link"),
         (
             make_changed_copy("PRAGMA user_version = 1"),
-            "recorded in format 1 .*, this version reads format 3",
+            "recorded in format 1 .*, this version reads format 4",
         ),
         (make_changed_copy("DROP TABLE frames"), "'frames' is missing"),
         (

@@ -181,6 +181,20 @@ def test_stitches_in_order_need_equal_numbers_of_points():
     )
 
 
+def test_stitches_of_given_pairs_may_join_a_body_to_itself():
+    text = ROPE.format(name="a") + ROPE.format(name="b")
+    pairs = '[[stitch]]\nbodies = ["{}", "{}"]\npairs = [[4, 0], [3, 1]]\nk = 5.0\n'
+    placed = build_scene(text + pairs.format("a", "a") + pairs.format("b", "a") + 'name = "c"\n')
+    energies = placed.system._placed_energies
+    assert energies["stitch"].elements.tolist() == [[4, 0], [3, 1]]
+    assert energies["c"].elements.tolist() == [[9, 0], [8, 1]]
+    with pytest.raises(taut.errors.SceneError, match="'b' has 5 points, got point 5"):
+        build_scene(text + pairs.format("a", "b").replace("[3, 1]", "[3, 5]"))
+    both = text + pairs.format("a", "b") + 'where = ["end", "end"]\n'
+    with pytest.raises(taut.errors.SceneError, match="exactly one of where, pairs is required"):
+        build_scene(both)
+
+
 def test_materials_give_springs_hinges_masses_and_notes():
     mesh = '{ shape = "sheet", nx = 4, ny = 4, pattern = "alternating" }'
     text = f'[[body]]\nname = "a"\nmesh = {mesh}\n'

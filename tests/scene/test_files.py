@@ -1,5 +1,7 @@
 """Files of a scene: meshes, tables and laws inside its folder, and copies of them elsewhere."""
 
+import struct
+
 import numpy as np
 import pytest
 
@@ -223,3 +225,47 @@ def test_a_file_and_a_copy_of_the_same_name_have_different_copies(folder):
     assert len(inputs) == 2
     assert inputs["inputs/tet.obj"] == (folder / "inputs" / "tet.obj").read_bytes()
     assert all(f'"{name}"' in made.resolved() for name in inputs)
+
+
+@pytest.mark.parametrize("points", [[0, 3], [0, 1, 2, 3]])
+def test_held_points_follow_a_point_cache_of_themselves_or_of_all(folder, points):
+    z_up = np.array([[0, 0, 0], [1, 0, 0], [0, 0, 1], [0, -1, 0]], dtype=float) * 100
+    x = np.stack([z_up, z_up + np.array([0, 0, 7]), z_up + np.array([0, 0, 9])])[:, points].astype(
+        "<f4"
+    )
+    header = struct.pack("<12siiffi", b"POINTCACHE2\0", 1, len(points), 0.0, 0.5, 3)
+    (folder / "way.pc2").write_bytes(header + x.tobytes())
+    (folder / "turned.obj").write_text(
+        "".join(f"v {a} {b} {c}\n" for a, b, c in z_up) + "f 1 3 2\nf 1 2 4\n"
+    )
+    text = SCENE.format(file="turned.obj").replace('.obj"', '.obj", up = "z", scale = 0.01')
+    text += '[[body.hold]]\nwhere = [0, 3]\nfollow = { file = "way.pc2", rate = 5.0 }\n'
+    loaded = scene.load(write_scene(folder, text))
+    built = loaded.build()
+    anchors = [built.system._projector.anchors(t)[[0, 3]] for t in (0.0, 0.05, 0.2)]
+    start = np.array([[0, 0, 0], [0, 0, 1]])
+    for found, height in zip(anchors, (0.0, 0.035, 0.09), strict=True):
+        assert found == pytest.approx(start + np.array([0, height, 0]), abs=1e-7)
+    assert sorted(loaded.inputs()) == ["inputs/turned.obj", "inputs/way.pc2"]
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"POINTCACHE2", "file 'way.pc2': a point cache must begin with POINTCACHE2"),
+        (
+            struct.pack("<12siiffi9f", b"POINTCACHE2\0", 1, 3, 0.0, 1.0, 1, *range(9)),
+            "must have the 2 held points, or all 4 of the body, got 3",
+        ),
+        (
+            struct.pack("<12siiffi6f", b"POINTCACHE2\0", 1, 2, 0.0, 1.0, 1, 0, 0, 0, 0, 0, 5),
+            "point 3 does not start at its first position: it would jump by 4 m",
+        ),
+    ],
+)
+def test_point_caches_that_do_not_fit_are_errors(folder, data, expected):
+    (folder / "way.pc2").write_bytes(data)
+    text = SCENE.format(file="meshes/tet.obj")
+    text += '[[body.hold]]\nwhere = [0, 3]\nfollow = { file = "way.pc2" }\n'
+    with pytest.raises(taut.errors.SceneError, match=expected):
+        scene.load(write_scene(folder, text)).build()

@@ -33,6 +33,32 @@ def test_floor_above_all_forces_raises():
     assert report.residual > max(report.tolerance, report.floor)
 
 
+def hang_chain(distance):
+    """Ten particles of 10 g on springs, hanging from one that is this far from the origin [m]."""
+    points = np.zeros((10, 3))
+    points[:, 0] = distance + 0.1 * np.arange(10)
+    edges = np.stack([np.arange(9), np.arange(1, 10)], axis=1)
+    energies = [laws.spring(edges, k=1000.0), laws.gravity()]
+    return taut.System(points, mass=0.01, energies=energies, fixed=[0])
+
+
+def test_floor_above_the_forces_at_work_certifies_nothing():
+    """At 1e12 m coordinates are known to 1e-4 m, and forces to 0.1 N: the weights are 0.1 N.
+
+    At 1e9 m the floor is less than a tenth of the weights, which is something.
+    """
+    near, far = hang_chain(1e9), hang_chain(1e12)
+    _, report = taut.ImplicitEuler().step(near, near.initial_state(), 0.01)
+    assert report.outcome == "rounding floor"
+    assert report.tolerance < report.residual < report.floor < 0.1 * report.mass * 9.81
+    words = "hides the forces at work on particle .* or the origin is too far away"
+    with pytest.raises(taut.NotConverged, match=words):
+        list(taut.simulate(far, taut.ImplicitEuler(), 0.01, 0.1))
+    with pytest.raises(taut.NotConverged, match="hides the forces at work") as caught:
+        taut.equilibrium(far)
+    assert "velocity" not in str(caught.value.report)  # of which statics have none
+
+
 @pytest.mark.parametrize("number", [753, 993])
 def test_rod_at_rest_ends_at_the_rounding_floor(number):
     """Only rounding of 1e-29 N acts, below the rounding floor."""

@@ -9,6 +9,7 @@ on or right of the diagonal, with its column. A step is counted from its report,
     + assemblies × (element blocks, lists, matrix)
     + evaluations × (element vectors, lists, particles)
     + evaluations/2 × (visits of a relaxation)
+    + steps × (element blocks of metric and Hessian, for the bound of the velocity error)
 
 and the bytes of each term from the arrays that the solver and the assembly have stored for the
 cloth, as their kernels read and write them:
@@ -69,6 +70,7 @@ class Traffic:
     assembly: int
     evaluation: int
     visits: int
+    certificate: int
 
     @staticmethod
     def of(system: System) -> Traffic:
@@ -88,6 +90,7 @@ class Traffic:
             assembly=_count_assembly(assembly),
             evaluation=_count_evaluation(assembly),
             visits=_count_visits(assembly),
+            certificate=_count_certificate(assembly),
         )
 
     def count_step(self, report: Report) -> float:
@@ -98,6 +101,7 @@ class Traffic:
             + factorings * (self.solve + self.factoring + 2 * self.assembly)
             + (factorings > 0) * self.relaxation
             + report.evaluations * (self.evaluation + 0.5 * self.visits)
+            + self.certificate
         )
         return moved / self.matrix
 
@@ -105,7 +109,7 @@ class Traffic:
         """Return the passes of each part."""
         names = (
             *("iteration", "solve", "factoring", "relaxation"),
-            *("assembly", "evaluation", "visits"),
+            *("assembly", "evaluation", "visits", "certificate"),
         )
         return {name: getattr(self, name) / self.matrix for name in names}
 
@@ -230,9 +234,12 @@ def count_factoring(levels: Any, coarsening: Any) -> int:
 
 
 def _count_sums(start: Any, first: int, last: int) -> int:
-    """Return the bytes of lists (source, weight and start) and of the blocks that are written."""
+    """Return the bytes of lists (source, entry and start) and of the blocks that are written.
+
+    The weights that the entries point to are few, and taken to be in a cache.
+    """
     entries = int(start[last]) - int(start[first])
-    return (INDEX + 8) * entries + (INDEX + 72) * (last - first)
+    return 2 * INDEX * entries + (INDEX + 72) * (last - first)
 
 
 def _count_relaxation(levels: Any) -> int:
@@ -310,6 +317,16 @@ def _count_assembly(assembly: Assembly) -> int:
     stored = assembly._vectors.nbytes + 2 * assembly._blocks.nbytes
     matrix = 72 * len(assembly.pattern.indices)
     return _count_elements(assembly) + positions_and_shift + stored + read + matrix
+
+
+def _count_certificate(assembly: Assembly) -> int:
+    """Return the bytes of `Assembly.negative_parts`.
+
+    Element vectors and blocks are written twice, the first blocks are copied, and both are read.
+    """
+    positions_and_sums = (VECTOR + 8) * assembly.n
+    stored = 2 * assembly._vectors.nbytes + 6 * assembly._blocks.nbytes
+    return 2 * _count_elements(assembly) + stored + positions_and_sums
 
 
 def _count_visits(assembly: Assembly) -> int:

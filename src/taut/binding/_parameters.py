@@ -315,17 +315,25 @@ class Parameters:
 
 
 def measure_at(
-    bound: BoundLaw, what: str, measure: Callable[..., Any], elements: Int, positions: Float
+    bound: BoundLaw,
+    what: str,
+    measure: Callable[..., Any],
+    elements: Int,
+    positions: Float,
+    parameters: Parameters | None = None,
 ) -> Float:
     """Evaluate a function of x on all elements at positions (n, 3) [m]; return (m, *shape).
 
     what : its name in errors
+    parameters : of the law, which the function may have as arguments
     """
     law = bound.law
-    roots, shape = trace_measure(f"'{law.name}', '{what}'", measure, elements.shape[1])
+    shapes = None if parameters is None else parameters.shapes
+    packed = None if parameters is None else parameters.pack(0.0)
+    roots, shape = trace_measure(f"'{law.name}', '{what}'", measure, elements.shape[1], shapes)
     corners = positions[elements]
     if law.invariant is not None and len(corners) and any(find_totals(root) for root in roots):
         # Shares of a total, such as the cones of a volume, grow with the distance from the origin
         # and cancel. If no translation changes the law, measure from the middle of all elements.
         corners = corners - corners.mean(axis=(0, 1))
-    return evaluate(roots, corners).reshape(-1, *shape)
+    return evaluate(roots, corners, parameters=packed).reshape(-1, *shape)

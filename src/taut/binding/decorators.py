@@ -89,7 +89,8 @@ def energy(formula: Formula | None = None, **options: Any) -> Any:
         parameters at t = 0 (m, width), the initial positions (n, 3) [m] and a mask (n,) of the
         particles that are fixed for all time
     domain : quantities as in `proper` that must be positive wherever the energy has a value, in the
-        pose of a system too: {"is inverted": lambda x: …}
+        pose of a system too: {"is inverted": lambda x: …}; such a function may also have
+        parameters of the law as arguments, and gets their values at t = 0
     metric : a function of the arguments of the formula whose Hessian, with the parts that are
         `taut.formula.frozen` as constants, is positive semi-definite and serves Newton's method as
         the metric (default: derived from the formula, or by eigenvalues)

@@ -193,6 +193,9 @@ class Law(Generic[Bound]):
             "limits": limits,
             "proper": proper,
             "check": check,
+            "check_in_system": check_in_system,
+            "domain": domain,
+            "metric": metric,
         }
         self.vectors: dict[str, int] = {}
         self.matrices: dict[str, tuple[int, int]] = {}

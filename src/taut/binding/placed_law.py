@@ -58,8 +58,8 @@ class _Placed:
         if elements is None:
             elements = np.arange(len(rest), dtype=np.int64)[:, None]
         reject_unknown_particles(self.name, elements, len(rest))
-        self.elements: Int = np.array(elements)
-        self.elements.setflags(write=False)
+        elements.setflags(write=False)
+        self.elements: Int = elements  # those of the bound law, which nothing writes to
         self._reject_nonpositive(self.law.proper, self.rest, "rest shape")
         self.parameters = Parameters(bound, self.elements, rest, mass, flat=flat)
 
@@ -70,14 +70,18 @@ class _Placed:
 
     def reject_outside_domain(self, pose: Float) -> None:
         """Raise if the law has no energy at a pose (n, 3) [m], as where an element is inverted."""
-        self._reject_nonpositive(self.law.domain, pose, "pose")
+        self._reject_nonpositive(self.law.domain, pose, "pose", self.parameters)
 
     def _reject_nonpositive(
-        self, measures: Mapping[str, Callable[..., Any]], positions: Float, where: str
+        self,
+        measures: Mapping[str, Callable[..., Any]],
+        positions: Float,
+        where: str,
+        parameters: Parameters | None = None,
     ) -> None:
         """Raise for an element of which a measure is zero or negative; its name is the fault."""
         for fault, measure in measures.items():
-            values = measure_at(self.bound, fault, measure, self.elements, positions)
+            values = measure_at(self.bound, fault, measure, self.elements, positions, parameters)
             bad = np.flatnonzero(~(values > _DEGENERATE))
             if len(bad):
                 which = describe_element(self.elements, bad[0])

@@ -12,7 +12,7 @@ STORAGE_ERROR = 4
 INTERRUPTED = 130  # 128 + the number of SIGINT, as in shells
 MEANINGS = {
     DONE: "done",
-    CHECK_FAILED: "a check failed: of a validation case, a campaign, a balance of forces",
+    CHECK_FAILED: "a check failed: of a validation case, a campaign, a balance of forces, a proof",
     BAD_INPUT: "bad input",
     NOT_CONVERGED: "a step did not converge",
     STORAGE_ERROR: "a file cannot be written, read or trusted",
@@ -59,6 +59,7 @@ EXAMPLES = {
     ),
     "fit": ("taut fit study.toml --plot fit.svg",),
     "sagfree": ("taut sagfree cloth", "taut sagfree my.toml -o still.toml"),
+    "prove": ("taut prove pendulum --steps 5", "taut prove my.toml --set time.h=0.002 --json"),
     "validate": ("taut validate", "taut validate --filter pendulum --json"),
     "bench": ("taut bench", "taut bench implicit --json", "taut bench --reliability --quick"),
     "info": ("taut info", "taut info --clear-cache"),
@@ -79,6 +80,7 @@ CODES = {
     "export": _FILE_CODES,
     "fit": (DONE, BAD_INPUT, NOT_CONVERGED, STORAGE_ERROR, INTERRUPTED),
     "sagfree": (DONE, CHECK_FAILED, BAD_INPUT, STORAGE_ERROR, INTERRUPTED),
+    "prove": (DONE, CHECK_FAILED, BAD_INPUT, NOT_CONVERGED, STORAGE_ERROR, INTERRUPTED),
     "validate": (DONE, CHECK_FAILED, BAD_INPUT, STORAGE_ERROR, INTERRUPTED),
     "bench": (DONE, CHECK_FAILED, BAD_INPUT, STORAGE_ERROR, INTERRUPTED),
     "info": (DONE, BAD_INPUT, STORAGE_ERROR),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from pathlib import Path
@@ -43,7 +44,18 @@ RunFolder = Annotated[
         metavar="DIR", exists=True, file_okay=False, help="The folder of a run or study."
     ),
 ]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", help="Print residuals and the work of the solver at the end.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
+
+ShotFps = Annotated[
+    float | None, typer.Option("--fps", help="Frames of the shot per second, such as 24.")
+]
+ShotFrames = Annotated[
+    str | None,
+    typer.Option("--frames", metavar="A-B", help="First and last frame of the shot: 1-240."),
+]
 
 MESH_OPTIONS: dict[str, Any] = {
     "fix": Annotated[
@@ -64,6 +76,32 @@ MESH_OPTIONS: dict[str, Any] = {
     ],
     "up": Annotated[
         str | None, typer.Option(help="For a mesh file: the axis that points up: x, y or z.")
+    ],
+    "weld": Annotated[
+        float | None, typer.Option(help="For a mesh file: merge points this close together [m].")
+    ],
+    "clean": Annotated[
+        bool | None,
+        typer.Option(
+            "--clean", help="For a mesh file: weld points that coincide, drop cells without extent."
+        ),
+    ],
+    "largest": Annotated[
+        bool | None, typer.Option("--largest", help="For a mesh file: keep only its largest part.")
+    ],
+    "fill": Annotated[
+        str | None,
+        typer.Option(
+            metavar="LENGTH|auto",
+            help="For a mesh file: fill the closed surface with tetrahedra of this size [m].",
+        ),
+    ],
+    "ground": Annotated[
+        bool | None, typer.Option("--ground", help="For a mesh file: let it fall on a ground.")
+    ],
+    "loose": Annotated[
+        bool | None,
+        typer.Option("--loose", help="For a mesh file: let parts that nothing holds fall."),
     ],
 }
 MeshOptions = dict[str, Any] | None
@@ -107,6 +145,45 @@ def with_mesh_options(command: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
+def parse_frames(text: str | None) -> tuple[int, int] | None:
+    """Return the first and the last frame of a text such as 1-240; None for None.
+
+    >>> parse_frames("1-240"), parse_frames("-10-100"), parse_frames("7")
+    ((1, 240), (-10, 100), (7, 7))
+    """
+    from taut.errors import ModelError
+
+    if text is None:
+        return None
+    match = re.fullmatch(r"(-?\d{1,9})(?:-(-?\d{1,9}))?", text.strip())
+    if match is None:
+        raise ModelError(
+            f"--frames must be the first and the last frame, as in 1-240, got '{text}'"
+        )
+    first = int(match[1])
+    return first, first if match[2] is None else int(match[2])
+
+
+def list_shot_overrides(
+    fps: float | None, frames: tuple[int, int] | None, substeps: int | None
+) -> list[tuple[str, Any]]:
+    """Return the overrides that turn a scene into a shot; keys that would contradict are removed.
+
+    >>> list_shot_overrides(24.0, (1, 240), None)[:2]
+    [('output.every', None), ('time.fps', 24.0)]
+    """
+    overrides: list[tuple[str, Any]] = []
+    if fps is not None or frames is not None or substeps is not None:
+        overrides.append(("output.every", None))
+    if fps is not None:
+        overrides.append(("time.fps", fps))
+    if frames is not None:
+        overrides += [("time.duration", None), ("time.frames", list(frames))]
+    if substeps is not None:
+        overrides += [("time.h", None), ("time.substeps", substeps)]
+    return overrides
+
+
 def print_notes(notes: Iterable[str]) -> None:
     """Print notes, indented and without control characters."""
     for note in notes:
@@ -121,13 +198,14 @@ def load_scene(
     allow_outside: bool,
     allow_code: bool,
     mesh_options: Mapping[str, Any] | None = None,
+    shot: Iterable[tuple[str, Any]] = (),
 ) -> Scene:
-    """Load the scene that a command names."""
+    """Load the scene that a command names; shot : overrides that precede those of the user."""
     from taut.scene import load, override
 
     return load(
         name,
-        overrides=[override(text) for text in overrides or []],
+        overrides=[*shot, *map(override, overrides or [])],
         allow_outside=allow_outside,
         allow_code=allow_code,
         **(mesh_options or {}),

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from taut.cli import _options as options
+from taut.cli._growing_cache import Cache, add_frames, open_cache
 from taut.cli._help import INTERRUPTED
 from taut.cli._sweep import Scheduler, Workers, resume_sweep
 from taut.errors import escape_unprintable
@@ -41,12 +43,20 @@ def run(
         bool, typer.Option("--overwrite", help="Replace the run in the folder.")
     ] = False,
     mesh_options: options.MeshOptions = None,
+    fps: options.ShotFps = None,
+    frames: options.ShotFrames = None,
+    substeps: Annotated[
+        int | None,
+        typer.Option(min=1, help="Steps from one frame of the shot to the next."),
+    ] = None,
     save_scene: Annotated[
         Path | None,
         typer.Option(help="Also write the scene with all defaults to this file; it must be new."),
     ] = None,
+    cache: Cache = None,
     allow_outside: options.AllowOutside = False,
     allow_code: options.AllowCode = False,
+    verbose: options.Verbose = False,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -60,6 +70,7 @@ def run(
         allow_outside=allow_outside,
         allow_code=allow_code,
         mesh_options=mesh_options,
+        shot=options.list_shot_overrides(fps, options.parse_frames(frames), substeps),
     )
     folder = options.find_free_folder(_RUNS_FOLDER, scene) if output is None else output
     _check_folder(folder, overwrite=overwrite)
@@ -68,23 +79,32 @@ def run(
         options.write_scene(save_scene, loaded.resolved(), loaded.inputs())
     if not quiet and not as_json:
         _print_introduction(loaded, built)
-    with _run_until_signal("taut run", folder, quiet=quiet) as (tell, stop, watch):
+    with (
+        open_cache(cache, loaded, built, overwrite=overwrite) as growing,
+        _run_until_signal("taut run", folder, quiet=quiet) as (tell, stop, watch),
+    ):
+        if growing is not None:
+            growing.add(built.state.t, built.state.q)
+            tell = add_frames(growing, tell)
         result = loaded.record(
             folder, built=built, tell=tell, stop=stop, watch=watch, overwrite=overwrite
         )
-    _conclude(result, folder, quiet=quiet, as_json=as_json)
+    _conclude(result, folder, quiet=quiet, as_json=as_json, verbose=verbose)
 
 
 def resume(
     folder: options.RunFolder,
+    cache: Cache = None,
     allow_code: options.AllowCode = False,
     workers: Workers = None,
     scheduler: Scheduler = None,
+    verbose: options.Verbose = False,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Continue an interrupted run, fit or study, to the same bits."""
     from taut.cli._inverse import resume_fit
+    from taut.errors import ModelError
     from taut.inverse.journal import HEADER
     from taut.run.open_run import open_run
     from taut.run.record import resume as resume_run
@@ -92,6 +112,8 @@ def resume(
     from taut.scene import read_text
     from taut.study.study_folder import has_study
 
+    if cache is not None and ((folder / HEADER).exists() or has_study(folder)):
+        raise ModelError(f"{folder} is no run, so there is nothing for --cache")
     if (folder / HEADER).exists():
         resume_fit(folder, allow_code=allow_code, quiet=quiet, as_json=as_json)
         return
@@ -106,17 +128,30 @@ def resume(
         )
         return
     with open_run(folder) as opened:
-        if opened.finished:
+        is_finished = opened.finished
+        if is_finished and cache is None:
             _report_finished(opened, quiet=quiet, as_json=as_json)
             return
         text = opened.scene
         check_inputs_unchanged(folder, opened.inputs)  # before any of the files is read or run
-    built = read_text(text, folder=folder, path=folder / SCENE, allow_code=allow_code).build()
-    with _run_until_signal("taut resume", folder, quiet=quiet) as (tell, stop, watch):
+    scene = read_text(text, folder=folder, path=folder / SCENE, allow_code=allow_code)
+    built = scene.build()
+    with (
+        open_cache(cache, scene, built, overwrite=True) as growing,
+        _run_until_signal("taut resume", folder, quiet=quiet) as (tell, stop, watch),
+    ):
+        if growing is not None:
+            growing.add_recorded(folder)
+            tell = add_frames(growing, tell)
+        if is_finished:
+            with open_run(folder) as opened:
+                _report_finished(opened, quiet=quiet, as_json=as_json)
+            return
         result = resume_run(
             folder, built.system, built.integrator, scene=text, tell=tell, stop=stop, watch=watch
         )
-    _conclude(result, folder, quiet=quiet, as_json=as_json)
+    result = replace(result, notes=(*result.notes, *built.describe_inverted(result.state)))
+    _conclude(result, folder, quiet=quiet, as_json=as_json, verbose=verbose)
 
 
 def _check_folder(folder: Path, *, overwrite: bool) -> None:
@@ -145,8 +180,14 @@ def _check_folder(folder: Path, *, overwrite: bool) -> None:
 
 def _print_introduction(scene: Scene, built: Built) -> None:
     steps = f"{type(built.integrator).__name__}, h = {built.h:g} s, {built.until:g} s"
+    time = scene.file.time
+    if time.fps is not None and time.frames is not None:
+        first, last = time.frames
+        steps += f", frames {first} to {last} at {time.fps:g} fps of {time.substeps} substeps"
     print(f"{escape_unprintable(scene.title)}: {built.system.n:,} particles, {steps}")
     options.print_notes(built.notes)
+    for warning in built.warnings:
+        print(f"warning: {escape_unprintable(warning)}")
     sys.stdout.flush()
 
 
@@ -219,7 +260,7 @@ def _format_step(step: StepProgress) -> str:
     report = step.report
     words = [f"t = {step.t:.4g} s"]
     if report.outcome != "explicit":
-        words.append(f"residual {report.residual:.1e} of {report.limit:.1e} N")
+        words.append(report.describe_residual())
     if report.retries:
         words.append(f"{report.retries} retries")
     words.append(f"saved up to step {step.durable}")
@@ -233,19 +274,25 @@ def _report_finished(run: Run, *, quiet: bool, as_json: bool) -> None:
         print(f"{run.folder}: the run is finished")
 
 
-def _conclude(result: RunResult, folder: Path, *, quiet: bool, as_json: bool) -> None:
+def _conclude(
+    result: RunResult, folder: Path, *, quiet: bool, as_json: bool, verbose: bool
+) -> None:
     """Print the result; after an interrupt, exit with `INTERRUPTED`."""
     t = result.state.t
     if as_json:
         _print_json(folder, result.outcome, result.step, result.steps, t)
     elif not quiet:
-        print(result.summary)
         for note in result.notes:
             print(note)
-        print(f"{folder}: {result.outcome} at step {result.step} of {result.steps}, t = {t:.6g} s")
+        if result.outcome == "finished":
+            print(f"Done: {t:.6g} s of motion, in {folder}")
+            print(f"Look at it: taut view {folder}")
+            print(f"            taut render {folder} -o {folder.name or 'run'}.mp4")
+        else:
+            print(f"Stopped at step {result.step} of {result.steps}, t = {t:.6g} s, in {folder}")
+            print(f"Go on:      taut resume {folder} continues from there")
+        print(result.summary if verbose else result.summary.describe_briefly())
     if result.outcome == "interrupted":
-        if not quiet and not as_json:
-            print(f"taut resume {folder} continues from there")
         raise typer.Exit(INTERRUPTED)
 
 

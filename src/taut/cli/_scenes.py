@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -55,13 +55,17 @@ def check(
     mesh_options: options.MeshOptions = None,
     allow_outside: options.AllowOutside = False,
     allow_code: options.AllowCode = False,
+    trial_seconds: Annotated[
+        float, typer.Option("--trial", min=0.0, help="Seconds spent on trial steps; 0: none.")
+    ] = 2.0,
     as_json: options.AsJson = False,
 ) -> None:
-    """Report all errors of a scene, or the cost of a run. Nothing is simulated.
+    """Report all errors of a scene, or the cost of a run.
 
-    Warns of thin bodies that will crumple under their loads, whose steps take long.
+    Some steps are taken, but not kept, to see how long they take on this machine. Warns of thin
+    bodies that will crumple under their loads, and of contact, whose steps take longer later on.
     """
-    from taut.scene import estimate, foresee
+    from taut.scene import estimate, foresee, try_steps
 
     loaded = options.load_scene(
         scene,
@@ -71,19 +75,32 @@ def check(
         mesh_options=mesh_options,
     )
     built = loaded.build()
-    cost, warnings = estimate(built), foresee(built)
+    cost, warnings = estimate(built), list(foresee(built))
+    trial = try_steps(built, trial_seconds)
+    if trial.steps:
+        cost = replace(cost, seconds=trial.seconds)
+    if trial.fault:
+        warnings.append(f"in a trial, {trial.fault}")
+    if trial.steps and built.system.contact is not None:
+        warnings.append(
+            "the trial steps are those before most contacts: steps may take several times as long "
+            "once bodies touch"
+        )
     if as_json:
         report = {
             "title": loaded.title,
             **asdict(cost),
             "notes": list(built.notes),
-            "warnings": list(warnings),
+            "trial_steps": trial.steps,
+            "warnings": warnings,
         }
         print(json.dumps(report, indent=1, ensure_ascii=False))
         return
     print(f"{escape_unprintable(loaded.title) or scene}: no errors")
     options.print_notes(built.notes)
     print(cost)
+    if trial.steps:
+        print(f"the time is that of {trial.steps:,} trial steps, extrapolated")
     for warning in warnings:
         print(f"warning: {warning}")
 

@@ -13,6 +13,7 @@ from taut.cli._help import BAD_INPUT, NOT_CONVERGED, STORAGE_ERROR, format_epilo
 from taut.cli._info import info
 from taut.cli._inverse import fit, sagfree
 from taut.cli._output import export, plot, render
+from taut.cli._prove import prove
 from taut.cli._run import resume, run
 from taut.cli._scenes import check, new, scenes, schema
 from taut.cli._sweep import sweep
@@ -34,6 +35,7 @@ _COMMANDS = (
     export,
     fit,
     sagfree,
+    prove,
     validate,
     bench,
     info,

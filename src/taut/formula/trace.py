@@ -84,11 +84,17 @@ def trace_load(
 
 
 def trace_measure(
-    name: str, formula: Callable[..., Any], particles: int
+    name: str, formula: Callable[..., Any], particles: int, shapes: Shapes | None = None
 ) -> tuple[list[Expr], tuple[int, ...]]:
-    """Return the components of a rest value, a function of x alone, row by row, and its shape."""
+    """Return the components of a rest value, a function of x, row by row, and its shape.
+
+    shapes : of the parameters of the law, if the function may have some of them as arguments
+    """
     graph = Graph()
-    result = _run(name, formula, graph, particles, {})
+    own = inspect.signature(formula).parameters
+    symbols = _parameter_symbols(graph, shapes or {})
+    arguments = {parameter: symbols[parameter] for parameter in symbols if parameter in own}
+    result = _run(name, formula, graph, particles, arguments)
     place = _locate(name, formula)
     if any(n.op == "rate" for n in graph.nodes):
         raise LawError(f"{place} uses rate(…); a rest value is measured where nothing moves")

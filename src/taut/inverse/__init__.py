@@ -15,10 +15,12 @@ _stages       the derivative of a step backward; `_tangents`: forward, along the
 _moment       one step with its constraints, matrices and linear solves
 _forces       products of the derivatives of all forces with vectors; `_part`: of one law;
               `_kinks`: where there is none
+_friction     derivatives of friction with those of its normal forces, normals and weights
 _sweep        the backward sweep over a tape
 _tape         the steps of a run, kept or taken again; `_run_tape`: those of a run folder;
               `_polished_tape`: solved once more
-_statics      gradients of equilibria and forms; `_frequencies`: of frequencies
+_statics      gradients of equilibria and forms, from a `_static_point`; `_frequencies`: of
+              frequencies
 """
 
 from taut.inverse._collect import PathGradient

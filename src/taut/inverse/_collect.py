@@ -13,6 +13,7 @@ from taut.inverse._moment import PathSums
 from taut.inverse._part import Sums
 from taut.inverse.targets import (
     OF_CONTACT,
+    find_contact_columns,
     find_held_at_start,
     laws_by_name,
     list_measures,
@@ -66,7 +67,7 @@ def _collect_one(system: System, name: str, found: SweepResult) -> Any:
     if name == "mass":
         return _by_mass(system, sums)
     if name in OF_CONTACT:
-        return np.asarray(sums.contact[OF_CONTACT.index(name)])
+        return np.asarray(sums.contact[find_contact_columns(name)])
     if name == "rayleigh.alpha":
         return np.asarray(sums.alpha)
     if name == "rayleigh.beta":

@@ -11,11 +11,13 @@ import numpy as np
 from taut.arrays import Float
 from taut.formula.products import Program, make_push
 from taut.inverse._moment import Moment, PathSums
+from taut.inverse._part import count_contact_columns
 from taut.inverse._stage_points import Vectors
 from taut.inverse._tangents import Direction
 from taut.inverse.tableaux import HISTORY, LinearSolution, Tableau
 from taut.inverse.targets import (
     OF_CONTACT,
+    find_contact_columns,
     find_held_at_start,
     laws_by_name,
     list_measures,
@@ -35,7 +37,7 @@ def make_direction(system: System, name: str, unit: Float) -> tuple[Direction, V
         for group in system._groups()
         for law, placed in group.items()
     }
-    packed[CONTACT_NAME] = np.zeros(2)
+    packed[CONTACT_NAME] = np.zeros(count_contact_columns(system))
     mass, alpha, beta, held = np.zeros(system.n), 0.0, 0.0, np.zeros((system.n, 3))
     first: Vectors = {"q": np.zeros((system.n, 3)), "v": np.zeros((system.n, 3))}
     if name == "mass":
@@ -59,7 +61,7 @@ def make_direction(system: System, name: str, unit: Float) -> tuple[Direction, V
     elif name == "points":
         pass  # see below
     elif name in OF_CONTACT:
-        packed[CONTACT_NAME][OF_CONTACT.index(name)] = float(unit)
+        packed[CONTACT_NAME][find_contact_columns(name)] = unit
     elif name == "rayleigh.alpha":
         alpha = float(unit)
     elif name == "rayleigh.beta":

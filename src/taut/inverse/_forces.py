@@ -18,6 +18,7 @@ import numpy as np
 from taut.arrays import Float, Mask
 from taut.binding.compiled_law import FormName
 from taut.binding.placed_law import PlacedLaw
+from taut.inverse._friction import Sliding, list_sliding
 from taut.inverse._part import (
     Part,
     Sums,
@@ -26,6 +27,7 @@ from taut.inverse._part import (
     push_gradient,
     push_stiffness,
 )
+from taut.system.contact_terms import ContactTerm
 from taut.system.system import System
 from taut.system.workspace import workspace_for
 
@@ -58,15 +60,25 @@ class Forces:
 
     def energies_at(self, q: Float) -> list[Part]:
         """Return the energies, with the contacts at positions q [m], (n, 3)."""
+        return [*self._energies, *(part for _, part in self._contacts_at(q))]
+
+    def _contacts_at(self, q: Float) -> list[tuple[ContactTerm, Part]]:
         if self.system.contact is None:
-            return self._energies
+            return []
         search = workspace_for(self.system).contact_search
-        terms = [term for term in search.find_terms(np.array(q)) if len(term.elements)]
         contacts = []
-        for term in terms:
+        for term in search.find_terms(np.array(q)):
             law = (term.name, term.compiled, term.elements)
-            contacts.append(Part(*law, None, None, term.parameters(0.0), term.by_range))
-        return [*self._energies, *contacts]
+            part = Part(*law, None, None, term.parameters(0.0), term.by_range)
+            contacts.append((term, part))
+        return contacts
+
+    def sliding_at(self, q: Float, form: FormName) -> list[Sliding]:
+        """Return the friction of the contacts at positions q [m], (n, 3)."""
+        contact = self.system.contact
+        if contact is None or not contact.has_friction:
+            return []
+        return list_sliding(contact, self._contacts_at(q), q, form)
 
     @property
     def parts_of_energy(self) -> list[Part]:

@@ -20,7 +20,8 @@ from taut.errors import ModelError
 from taut.inverse._collect import SweepResult
 from taut.inverse._moment import PathSums
 from taut.inverse._part import Sums
-from taut.inverse._statics import StaticPoint, certify_point, check_static, empty
+from taut.inverse._static_point import StaticPoint
+from taut.inverse._statics import certify_point, check_static, empty
 from taut.inverse.result import ACCURACY, Gradient
 from taut.statics.modes import Modes, modes
 

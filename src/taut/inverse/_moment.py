@@ -11,13 +11,16 @@ from taut.arrays import Float
 from taut.binding.placed_law import PlacedLoad
 from taut.errors import NotConverged
 from taut.inverse._forces import Forces
+from taut.inverse._friction import Sliding
 from taut.inverse._part import differentiate_in_time
 from taut.inverse._sums import Clock
 from taut.linalg.blocks import BlockMatrix, row_norms
-from taut.linalg.indefinite import solve_indefinite
+from taut.linalg.indefinite import GeneralFactors
 from taut.linalg.linear import LinearSolver
 from taut.step.implicit import LinearImplicit
 from taut.step.integrator import Integrator
+from taut.system.any_assembly import AnyAssembly
+from taut.system.contact_assembly import ContactAssembly
 from taut.system.state import State
 from taut.system.system import System
 from taut.system.terms import Inputs
@@ -135,7 +138,10 @@ class Moment:
     # Matrices
 
     def stage_matrix(self, stage: StagePoint) -> BlockMatrix:
-        """Return M/γ² + K + D/γ at a solved stage, constraints applied; a matrix of its own."""
+        """Return ∂R/∂y at a solved stage, constraints applied; a matrix of its own.
+
+        M/γ² + K + D/γ, and how friction changes with its normal forces, which is not symmetric.
+        """
         workspace, gamma = self.workspace, stage.gamma
         frozen = self.state.with_(t=stage.frozen_time, q=stage.frozen)
         assembly = workspace.assembly("increments" if stage.increments else "potential", frozen)
@@ -143,10 +149,12 @@ class Moment:
             Inputs(stage.q, stage.frozen if term.form == "increment" else stage.q, gamma, stage.t)
             for term in assembly.terms
         ]
+        self._hold_friction(assembly, stage.q)
         parts = [assembly.hessian(inputs, self.system.mass / gamma**2).copy()]
         factors = [1.0]
-        if self.system._placed_damping and not stage.increments:
+        if self._has_rates and not stage.increments:
             rates = workspace.assembly("damping", frozen)
+            self._hold_friction(rates, stage.q)
             at = [Inputs(stage.v, stage.frozen, 0.0, stage.t)] * len(rates.terms)
             parts.append(rates.hessian(at, np.zeros(self.system.n)).copy())
             factors.append(1.0 / gamma)
@@ -156,6 +164,9 @@ class Moment:
         total = parts[0]
         if len(parts) > 1:
             total = workspace.union([part.pattern for part in parts]).sum(parts, factors)
+        for group in self.sliding(stage):
+            x, span = (stage.q, gamma) if stage.increments else (stage.v, 0.0)
+            group.add_coupling(total, x, stage.frozen, span)
         workspace.apply_constraints(total)
         return total
 
@@ -168,14 +179,30 @@ class Moment:
             Inputs(stage.q, stage.frozen if term.form == "increment" else stage.q, gamma, stage.t)
             for term in assembly.terms
         ]
+        self._hold_friction(assembly, stage.q)
         total = self.mass * y / gamma**2 + assembly.gradient(inputs)[1] - self.load
-        if self.system._placed_damping and not stage.increments:
+        if self._has_rates and not stage.increments:
             rates = workspace.assembly("damping", frozen)
+            self._hold_friction(rates, stage.q)
             at = [Inputs(stage.v, stage.frozen, 0.0, stage.t)] * len(rates.terms)
             total += rates.gradient(at)[1]
         if self.system._rayleigh is not None:
             total += workspace.rayleigh_matrix(frozen).multiply(stage.v)
         return self.project(total)
+
+    @property
+    def _has_rates(self) -> bool:
+        return bool(self.system._placed_damping) or self.system._has_friction
+
+    def _hold_friction(self, assembly: AnyAssembly, q: Float) -> None:
+        """Give an assembly the friction of the contacts at positions q [m], (n, 3)."""
+        if self.system._has_friction:
+            assert isinstance(assembly, ContactAssembly)
+            assembly.friction = assembly.find_friction(q)
+
+    def sliding(self, stage: StagePoint) -> list[Sliding]:
+        """Return the friction of a solved stage."""
+        return self.forces.sliding_at(stage.q, "increment" if stage.increments else "rate")
 
     def rayleigh_stiffness(self, q: Float, t: float) -> BlockMatrix | None:
         """Return K⁺ of Rayleigh damping at positions and a time, or None if there is none."""
@@ -205,29 +232,38 @@ class Moment:
 
     # Solves
 
-    def prepare(self, matrix: BlockMatrix) -> Callable[[Float], Float]:
+    def prepare(
+        self, matrix: BlockMatrix, *, transposed: bool = False, accuracy: float | None = None
+    ) -> Callable[[Float], Float]:
         """Factorise a matrix; return a function that solves with it for vectors (n, 3).
+
+        transposed : whether it solves with the transpose, which differs where there is friction
+        accuracy : of these solves (default: that of the moment)
 
         The solver refers to the matrix: do not write to it until the last solve.
         """
         solver: LinearSolver | None = None
-        if isinstance(self.integrator, LinearImplicit):
+        general: GeneralFactors | None = None
+        if isinstance(self.integrator, LinearImplicit) and not self.system._has_friction:
             solver = self.integrator.solver(self.workspace)
             solver.analyse(matrix.pattern)
             if not solver.factor(matrix):
                 solver = None
 
         def solve(right: Float) -> Float:
+            nonlocal general
             b = self.project(right)
             size = float(row_norms(b).max(initial=0.0))
             if size == 0.0:
                 return np.zeros_like(b)
-            target = self.accuracy * size
+            target = (self.accuracy if accuracy is None else accuracy) * size
             found = None
             if solver is not None:
                 found = solver.solve(b, np.full(len(b), target))
             if found is None or not found.definite or (found.residuals > target).any():
-                exact = solve_indefinite(matrix, b)
+                if general is None:
+                    general = GeneralFactors(matrix)
+                exact = general.solve(b, transposed=transposed)
                 if exact is not None:
                     found = exact
             if found is None or not np.isfinite(found.x).all():

@@ -11,7 +11,7 @@ parameters.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -36,7 +36,8 @@ class Sums:
     packed : by the packed parameters of each law, (m, width), by its name
     mass : by the masses in inertia and Rayleigh damping, (n,)
     alpha, beta : by the coefficients of Rayleigh damping
-    contact : by stiffness and range of contact, (2,)
+    contact : by stiffness, range, friction and slip speed of contact, and by the friction of each
+        pair of groups, (4 + pairs,)
     times : whether functions of time are differentiated too
     """
 
@@ -45,7 +46,7 @@ class Sums:
     alpha: float = 0.0
     beta: float = 0.0
     times: bool = False
-    contact: Float = field(default_factory=lambda: np.zeros(2))
+    contact: Float = field(default_factory=lambda: np.zeros(4))
 
     @staticmethod
     def of(system: System, *, times: bool) -> Sums:
@@ -54,7 +55,13 @@ class Sums:
         for group in system._groups():
             for name, placed in group.items():
                 packed[name] = np.zeros_like(placed.parameters.pack(0.0))
-        return Sums(packed, np.zeros(system.n), times=times)
+        contact = np.zeros(count_contact_columns(system))
+        return Sums(packed, np.zeros(system.n), times=times, contact=contact)
+
+
+def count_contact_columns(system: System) -> int:
+    """Return how many numbers the gradient by contact has (see `Sums`)."""
+    return 4 + (0 if system.contact is None else len(system.contact.friction_pairs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +78,13 @@ class Part:
     placed: PlacedLaw | None
     fixed: Float | None = None
     by_range: Float | None = None
+
+    def of(self, rows: Int) -> Part:
+        """Return a law of contact on some of its pairs."""
+        assert self.fixed is not None
+        assert self.by_range is not None
+        fixed, by_range = self.fixed[rows], self.by_range[rows]
+        return replace(self, elements=self.elements[rows], fixed=fixed, by_range=by_range)
 
     @property
     def products(self) -> LawProducts:
@@ -131,7 +145,7 @@ class Part:
         """
         if self.placed is None:
             assert self.by_range is not None
-            stiffness, reach = moves[CONTACT_NAME]
+            stiffness, reach = moves[CONTACT_NAME][:2]
             change = reach * self.by_range
             change[:, 0] += stiffness
             return change

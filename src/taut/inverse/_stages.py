@@ -5,9 +5,9 @@ An implicit stage solves, for y in the free directions (S y = y),
     R = M y/γ² + ∂V/∂q(q') + dissipation(q', v', q̂) + D(q̂) v' - f = 0,
     q' = q̃ + y,   v' = ṽ + y/γ,   q̃ = S(q̄ + γ v̄) + (I - S) b(t'),   ṽ = S v̄ + prescribed.
 
-Backward, with the gradients q'_, v'_ of what follows: A μ = S(q'_ + v'_/γ), A = ∂R/∂y, which is
-symmetric; then every other quantity u that R depends on has the gradient -μ·∂R/∂u. Forward:
-A dy = -∂R/∂u du.
+Backward, with the gradients q'_, v'_ of what follows: Aᵀ μ = S(q'_ + v'_/γ), A = ∂R/∂y, which is
+symmetric but for friction; then every other quantity u that R depends on has the gradient
+-μ·∂R/∂u. Forward: A dy = -∂R/∂u du.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from taut.arrays import Float
+from taut.inverse._friction import pull_friction
 from taut.inverse._moment import Moment, PathSums
 from taut.inverse._part import Sums
 from taut.inverse._stage_points import LinearPoint, Vectors, predict, solution_point
@@ -98,6 +99,8 @@ def _pull_evaluation(
     by_q, by_time = forces.pull_energies(q, t, z, sums)
     by_v, more, later = forces.pull_rates(v, q, t, z, sums)
     by_q, by_time = by_q + more, by_time + later
+    drag, _, _, more = pull_friction(forces.sliding_at(q, "rate"), (v, q, 0.0), z, sums)
+    by_v, by_q = by_v + drag, by_q + more
     stiffness = moment.rayleigh_stiffness(q, t)
     if stiffness is not None:
         by_v = by_v + moment.multiply_rayleigh(stiffness, z)
@@ -123,7 +126,8 @@ def _pull_solution(
     gamma, t, sums, forces = point.gamma, point.t, into.sums, moment.forces
     y = gamma * moment.project(point.v - predicted_v)
     bar_q, bar_v = bars.get(f"q {stage.name}"), bars.get(f"v {stage.name}")
-    z = -moment.prepare(moment.stage_matrix(point))(bar_q + bar_v / gamma)
+    matrix = moment.stage_matrix(point)
+    z = -moment.prepare(matrix, transposed=True)(bar_q + bar_v / gamma)
     by_gamma = -2.0 * dot(z, moment.mass * y) / gamma**3
     sums.mass += np.einsum("ni,ni->n", z, y) / gamma**2
     by_q, by_time = forces.pull_energies(point.q, t, z, sums)
@@ -134,9 +138,16 @@ def _pull_solution(
         )
         bar_q = bar_q + by_q
         by_gamma += by_h
+        sliding = moment.sliding(point)
+        at = (point.q, point.frozen, gamma)
+        by_q, more, by_h, by_place = pull_friction(sliding, at, z, sums)
+        bar_q, by_frozen = bar_q + by_q + by_place, by_frozen + more
+        by_gamma += by_h
     else:
         by_v, by_frozen, later = forces.pull_rates(point.v, point.frozen, t, z, sums)
-        bar_v = bar_v + by_v
+        sliding = moment.sliding(point)
+        drag, _, _, by_place = pull_friction(sliding, (point.v, point.frozen, 0.0), z, sums)
+        bar_v, bar_q = bar_v + by_v + drag, bar_q + by_place
     by_time += later
     stiffness = moment.rayleigh_stiffness(point.frozen, point.frozen_time)
     if stiffness is not None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from taut.arrays import Float
+from taut.inverse._friction import push_friction
 from taut.inverse._moment import Moment
 from taut.inverse._stage_points import LinearPoint, Vectors, predict, solution_point
 from taut.inverse._sums import Sum, Weight
@@ -184,6 +185,10 @@ def _push_evaluation(move: Move, stage: Evaluation, load: Float) -> None:
     dv = moment.project(move.change(stage.v)) + move.change_path_velocities(stage.path)
     total = forces.push_energies(q, t, dq, dt, direction.packed)
     total += forces.push_rates(v, q, t, (dv, dq, dt), direction.packed)
+    zero = np.zeros_like(dq)
+    total += push_friction(
+        forces.sliding_at(q, "rate"), (v, q, 0.0), (dv, zero, 0.0, dq), direction.packed
+    )
     total += _push_rayleigh(move, q, t, v, (dq, dv, dt))
     da = moment.project(load - total) / moment.mass - direction.mass[:, None] * a / moment.mass
     move.dot.update({f"q {name}": dq, f"v {name}": dv, f"a {name}": da})
@@ -202,6 +207,7 @@ def _push_solution(
     y = gamma * moment.project(point.v - predicted_v)
     gained = stage.v.evaluate(vectors)
     solve = moment.prepare(moment.stage_matrix(point))
+    sliding = moment.sliding(point)
     for move, load in zip(moves, loads, strict=True):
         direction, shift = move.direction, move.shift
         dt, d_gamma = shift.t + shift.change(stage.t), shift.change(stage.gamma)
@@ -222,9 +228,13 @@ def _push_solution(
             total += forces.push_increments(
                 point.q, point.frozen, gamma, t, changes, direction.packed
             )
+            at, moved = (point.q, point.frozen, gamma), (dq, frozen, d_gamma, dq)
+            total += push_friction(sliding, at, moved, direction.packed)
         else:
             changes_of_rates = (dv, frozen, dt)
             total += forces.push_rates(point.v, point.frozen, t, changes_of_rates, direction.packed)
+            at, moved = (point.v, point.frozen, 0.0), (dv, frozen, 0.0, dq)
+            total += push_friction(sliding, at, moved, direction.packed)
         total += _push_rayleigh(
             move, point.frozen, point.frozen_time, point.v, (frozen, dv, frozen_dt)
         )

@@ -24,7 +24,6 @@ from taut.inverse.result import (
     SAFETY,
     TIGHTER,
     Gradient,
-    check_differentiable,
     compare,
     describe_notes,
     warn,
@@ -68,7 +67,6 @@ def gradient_of_run(
 
 def record_simulation(simulation: Simulation, memory: float) -> Recorder:
     """Take the steps of a simulation and keep them."""
-    check_differentiable(simulation.system)
     find_kind(simulation.integrator)
     steps, state = simulation.plan
     return Recorder(simulation.system, simulation.integrator, state, steps, memory)
@@ -88,7 +86,7 @@ def gradient(
     """Return the gradient of a loss by parameters, exact for the steps that are taken.
 
     subject : `taut.simulate(…)`, not yet begun; `taut.open_run(…)`; or the result of
-        `taut.equilibrium`, of `taut.modes`, or of `taut.form_finding` for a net
+        `taut.equilibrium`, of `taut.modes`, or of `taut.form_finding`
     loss : a function of a State, called for the first state and the one after every step, the last
         one first. It returns (value, gradient by q) or (value, gradient by q, gradient by v), with
         gradients of shape (n, 3) or None; or None for a state that does not count. The loss is the
@@ -120,7 +118,6 @@ def gradient(
         return gradient_of_run(tape, loss, names, certify=certify, times="h" in names)
     if isinstance(subject, Run):
         tape = open_tape(subject, system, integrator, memory / 2 if certify else memory)
-        check_differentiable(tape.system)
         find_kind(tape.integrator)
         names = check_targets(tape.system, by)
         return gradient_of_run(tape, loss, names, certify=certify, times="h" in names)

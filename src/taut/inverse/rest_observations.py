@@ -14,7 +14,7 @@ from taut.errors import ModelError, did_you_mean
 from taut.inverse._directions import make_direction
 from taut.inverse._frequencies import gradient_of_modes
 from taut.inverse._part import push_gradient
-from taut.inverse._statics import StaticPoint
+from taut.inverse._static_point import StaticPoint
 from taut.inverse._tangents import Direction
 from taut.inverse.observations import find_particles, read_data, to_columns
 from taut.inverse.result import ACCURACY

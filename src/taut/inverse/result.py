@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 
 from taut.arrays import Float
-from taut.errors import ModelError
 from taut.inverse._collect import PathGradient
-from taut.system.system import System
 
 log = logging.getLogger("taut")
 # Of adjoint solves, relative to the right-hand side; those of the second gradient, from which the
@@ -119,12 +117,3 @@ def describe_notes(
             more = f" and {len(each) - _MAX_NOTES} more" if len(each) > _MAX_NOTES else ""
             notes.append(f"{', '.join(each[:_MAX_NOTES])}{more} {what}: {rest}")
     return tuple(notes)
-
-
-def check_differentiable(system: System) -> None:
-    """Raise ModelError for what has no derivative here."""
-    if system._has_friction:
-        raise ModelError(
-            "gradients of contact with friction are not available: the normal forces that friction "
-            "holds depend on the step's own end; use taut.contact(friction=0)"
-        )

@@ -24,7 +24,7 @@ from taut.inverse._moment import Moment, PathSums
 from taut.inverse._stage_points import Vectors, evaluate_point
 from taut.inverse._tangents import Direction, Shift, push_step
 from taut.inverse._tape import Record, record_step
-from taut.inverse.result import ACCURACY, Gradient, check_differentiable
+from taut.inverse.result import ACCURACY, Gradient
 from taut.inverse.tableaux import HISTORY, Evaluation, find_kind
 from taut.inverse.targets import change_system, check_targets, read_value
 from taut.run.simulate import Simulation
@@ -155,7 +155,6 @@ def sensitivity(subject: Simulation, by: Sequence[str]) -> Sensitivity:
     if not isinstance(subject, Simulation):
         raise ModelError(f"sensitivity needs a taut.simulate(…), got {describe(subject)}")
     system, integrator = subject.system, subject.integrator
-    check_differentiable(system)
     find_kind(integrator)
     names = check_targets(system, by)
     times, state = subject.plan

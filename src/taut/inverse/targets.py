@@ -4,8 +4,11 @@ law.parameter      a parameter of a law, by the name of the law in the system, i
                    which it was given: one number, or one for each element. Rest values that are
                    measured are per element
 rayleigh.alpha, rayleigh.beta
-contact.k, contact.range
-                   stiffness and range of contact; chosen ones count as given
+contact.k, contact.range, contact.friction, contact.slip_speed
+                   of contact; chosen ones count as given
+contact.friction_pairs
+                   the coefficients of pairs with friction of their own, (pairs,), in the order of
+                   the contact, those of obstacles last
 mass               masses of the particles, (n,); laws that take them, such as gravity, included
 pose, velocity     initial positions and velocities, (n, 3); fixed points included
 points             rest positions, (n, 3), through the rest values that are measured on them
@@ -25,10 +28,18 @@ from taut.arrays import Float, Mask
 from taut.errors import ModelError, did_you_mean
 from taut.formula.expression import Expr
 from taut.formula.trace import trace_measure
+from taut.system.contact import Contact
 from taut.system.system import System
 
 OF_THE_SYSTEM = ("mass", "pose", "velocity", "points", "paths", "h")
-OF_CONTACT = ("contact.k", "contact.range")
+# In the order of `Sums.contact`; the last one has a number for each pair.
+OF_CONTACT = (
+    "contact.k",
+    "contact.range",
+    "contact.friction",
+    "contact.slip_speed",
+    "contact.friction_pairs",
+)
 RAYLEIGH = ("rayleigh.alpha", "rayleigh.beta")
 
 
@@ -51,8 +62,24 @@ def list_targets(system: System) -> list[str]:
     """Return the names of all parameters of laws that do not depend on time, and of the system."""
     names = [f"{law}.{parameter}" for law, placed in laws_by_name(system).items()
              for parameter in placed.parameters.constant]  # fmt: skip
-    names += OF_CONTACT if system.contact is not None else ()
+    names += _list_contact_targets(system)
     return [*names, *(RAYLEIGH if system._rayleigh is not None else ()), *OF_THE_SYSTEM]
+
+
+def _list_contact_targets(system: System) -> list[str]:
+    if system.contact is None:
+        return []
+    names = list(OF_CONTACT[:2])
+    if system.contact.has_friction:
+        names += OF_CONTACT[2:4]
+        names += OF_CONTACT[4:] if system.contact.friction_pairs else ()
+    return names
+
+
+def find_contact_columns(name: str) -> int | slice:
+    """Return which columns of `Sums.contact` are the gradient by a name."""
+    index = OF_CONTACT.index(name)
+    return slice(index, None) if name == OF_CONTACT[-1] else index
 
 
 def laws_by_name(system: System) -> dict[str, Any]:
@@ -80,8 +107,11 @@ def _check_parameter(system: System, name: Any) -> None:
     if str(name).startswith("contact.") and system.contact is not None:
         if name not in OF_CONTACT:
             raise ModelError(
-                f"'{name}' is not differentiated by; of contact, {' and '.join(OF_CONTACT)} are"
+                f"'{name}' is not differentiated by; of contact, {', '.join(OF_CONTACT)} are"
             )
+        if name not in _list_contact_targets(system):
+            what = "pairs with friction of their own" if name == OF_CONTACT[-1] else "friction"
+            raise ModelError(f"'{name}': the contact has no {what}")
         return
     law, parameter = split_name(system, name)
     parameters = laws_by_name(system)[law].parameters
@@ -102,6 +132,8 @@ def read_value(system: System, name: str) -> Float:
     if name in RAYLEIGH:
         assert system._rayleigh is not None
         return np.asarray(getattr(system._rayleigh, name.rpartition(".")[2]))
+    if name == OF_CONTACT[-1] and system.contact is not None:
+        return np.array([pair.coefficient for pair in system.contact.friction_pairs])
     if name in OF_CONTACT and system.contact is not None:
         return np.asarray(getattr(system.contact, name.rpartition(".")[2]), dtype=np.float64)
     if name in OF_THE_SYSTEM:
@@ -128,7 +160,7 @@ def change_system(system: System, values: Mapping[str, Any]) -> System:
             of_laws.setdefault("rayleigh", {})[name.rpartition(".")[2]] = float(value)
         elif name in OF_CONTACT and system.contact is not None:
             contact = changes.get("contact", system.contact)
-            changes["contact"] = replace(contact, **{name.rpartition(".")[2]: float(value)})
+            changes["contact"] = _change_contact(contact, name.rpartition(".")[2], value)
         elif name in OF_THE_SYSTEM:
             raise ModelError(f"'{name}' cannot be changed by value")
         else:
@@ -147,6 +179,15 @@ def change_system(system: System, values: Mapping[str, Any]) -> System:
         if any(a is not b for a, b in zip(entries, getattr(system, argument), strict=True)):
             changes[argument] = entries
     return system.with_(**changes) if changes else system
+
+
+def _change_contact(contact: Contact, name: str, value: Any) -> Contact:
+    if name != "friction_pairs":
+        changes: dict[str, Any] = {name: float(value)}
+        return replace(contact, **changes)
+    coefficients = np.broadcast_to(np.asarray(value, dtype=np.float64), len(contact.friction_pairs))
+    pairs = zip(contact.friction_pairs, coefficients.tolist(), strict=True)
+    return replace(contact, friction_pairs=tuple(replace(p, coefficient=c) for p, c in pairs))
 
 
 def _change_rayleigh(system: System, entry: Any, values: Mapping[str, float] | None) -> Any:

@@ -1,13 +1,13 @@
 """The catalogue: laws that store or dissipate energy or apply forces, one per file.
 
-Along lines      spring, zero_length_spring, cable, stiffening_spring, discrete_shell_edge,
-                 rod_bending, planar_rod_bending, rod_clamp, rod_hinge
+Along lines      spring, zero_length_spring, cable, stiffening_spring, strain_limit,
+                 discrete_shell_edge, rod_bending, planar_rod_bending, rod_clamp, rod_hinge
 Sheets           shell_bending, bridson_bending, discrete_shell_bending, area, area_barrier,
                  discrete_shell_area, surface_tension, stvk_membrane, orthotropic_membrane,
                  neo_hookean_membrane
-Volumes          volume, pressure, membrane_pressure, gas, enclosed_volume, neo_hookean_solid,
-                 corotated_solid
-External forces  gravity, force, wind, pin; attachment joins bodies
+Volumes          volume, volume_barrier, pressure, membrane_pressure, gas, enclosed_volume,
+                 neo_hookean_solid, corotated_solid
+External forces  gravity, force, wind, pin; attachment and offset_attachment join bodies
 Form finding     force_density, tension, equal_lengths, planarity, plane_spring, sphere_spring
 Damping          spring_damping, bridson_damping, drag, rayleigh
 Contact          point_point_contact, point_edge_contact, point_triangle_contact,
@@ -39,6 +39,7 @@ from taut.laws.gravity import gravity
 from taut.laws.membrane_pressure import membrane_pressure
 from taut.laws.neo_hookean_membrane import neo_hookean_membrane
 from taut.laws.neo_hookean_solid import neo_hookean_solid
+from taut.laws.offset_attachment import offset_attachment
 from taut.laws.orthotropic_membrane import orthotropic_membrane
 from taut.laws.pin import pin
 from taut.laws.planar_rod_bending import planar_rod_bending
@@ -58,10 +59,12 @@ from taut.laws.sphere_spring import sphere_spring
 from taut.laws.spring import spring
 from taut.laws.spring_damping import spring_damping
 from taut.laws.stiffening_spring import stiffening_spring
+from taut.laws.strain_limit import strain_limit
 from taut.laws.stvk_membrane import stvk_membrane
 from taut.laws.surface_tension import surface_tension
 from taut.laws.tension import tension
 from taut.laws.volume import volume
+from taut.laws.volume_barrier import volume_barrier
 from taut.laws.wind import wind
 from taut.laws.zero_length_spring import zero_length_spring
 
@@ -88,6 +91,7 @@ __all__ = [
     "membrane_pressure",
     "neo_hookean_membrane",
     "neo_hookean_solid",
+    "offset_attachment",
     "orthotropic_membrane",
     "pin",
     "planar_rod_bending",
@@ -107,10 +111,12 @@ __all__ = [
     "spring",
     "spring_damping",
     "stiffening_spring",
+    "strain_limit",
     "stvk_membrane",
     "surface_tension",
     "tension",
     "volume",
+    "volume_barrier",
     "wind",
     "zero_length_spring",
 ]

@@ -35,6 +35,7 @@ __all__ = [
     "membrane_pressure",
     "neo_hookean_membrane",
     "neo_hookean_solid",
+    "offset_attachment",
     "orthotropic_membrane",
     "pin",
     "planar_rod_bending",
@@ -54,10 +55,12 @@ __all__ = [
     "spring",
     "spring_damping",
     "stiffening_spring",
+    "strain_limit",
     "stvk_membrane",
     "surface_tension",
     "tension",
     "volume",
+    "volume_barrier",
     "wind",
     "zero_length_spring",
 ]
@@ -482,6 +485,27 @@ class _NeoHookeanSolid(Law[Energy]):
 
 neo_hookean_solid: _NeoHookeanSolid
 
+class _OffsetAttachment(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        weights: _Parameter | None = None,
+        offset: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Spring of length zero to a point above a triangle: V = ½ k |x₀ - Σ wᵢ xᵢ/Σ wᵢ - d n|².
+
+        k : stiffness [N/m]
+        weights : wᵢ of the corners [1], shape (m, 3), divided by their sum (default: barycentric
+            coordinates of the particle's position at rest, projected onto the triangle)
+        offset : d, the height above the triangle [m] (default: measured on the rest shape)
+        """
+
+offset_attachment: _OffsetAttachment
+
 class _OrthotropicMembrane(Law[Energy]):
     def __call__(  # type: ignore[override]
         self,
@@ -854,6 +878,29 @@ class _StiffeningSpring(Law[Energy]):
 
 stiffening_spring: _StiffeningSpring
 
+class _StrainLimit(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        limit: _Parameter,
+        l0: _Parameter | None = None,
+        start: _Parameter = 0.5,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Strain that never reaches a limit: V = -k d² (1 - p)² ln p where ε > ε₀ = start·s, else 0.
+
+        k : [N/m]; of the order of the stiffness of the spring beside it. The strain stays below
+            the limit for every k; with a larger one it stays farther below
+        limit : largest strain s = l/l0 - 1 [1]
+        l0 : rest length [m] (default: measured on the rest shape)
+        start : part of the limit at which the force begins [1], from 0 to below 1
+        """
+
+strain_limit: _StrainLimit
+
 class _StvkMembrane(Law[Energy]):
     def __call__(  # type: ignore[override]
         self,
@@ -926,6 +973,24 @@ class _Volume(Law[Energy]):
         """
 
 volume: _Volume
+
+class _VolumeBarrier(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        volume0: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Tetrahedron that cannot turn inside out: V = -k v₀ (1 - 2v/v₀)² ln(2v/v₀) where v < v₀/2.
+
+        k : [Pa]; of the order of Young's modulus
+        volume0 : rest volume v₀ [m³] (default: measured on the rest shape)
+        """
+
+volume_barrier: _VolumeBarrier
 
 class _Wind(Law[Load]):
     def __call__(  # type: ignore[override]

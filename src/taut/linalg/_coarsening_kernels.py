@@ -27,10 +27,12 @@ COARSENING = array_types(
     ap_first=int64,
     ap_start=int32,
     ap_source=int32,
-    ap_weight=float64,
+    ap_entry=int32,
+    p_weights=float64,
     pap_start=int32,
     pap_source=int32,
-    pap_weight=float64,
+    pap_entry=int32,
+    r_weights=float64,
     ap=float64,
     coarse_data=float64,
     fine_data=float64,
@@ -97,7 +99,8 @@ def _ap_blocks(first, last, coarsening, level, values, offset):
     for e in range(first, last):
         s = c.ap_first[level] + e
         begin, end = c.ap_start[s], c.ap_start[s + 1]
-        sum_blocks(values, offset, c.ap_source, c.ap_weight, begin, end, c.ap, 9 * e)
+        lists = (c.ap_source, c.ap_entry, c.p_weights)
+        sum_blocks(values, offset, *lists, begin, end, c.ap, 9 * e)
 
 
 @compiled
@@ -106,7 +109,8 @@ def _pap_blocks(first, last, coarsening, before):
     c = coarsening
     for s in range(before + first, before + last):
         begin, end = c.pap_start[s], c.pap_start[s + 1]
-        sum_blocks(c.ap, 0, c.pap_source, c.pap_weight, begin, end, c.coarse_data, 9 * s)
+        lists = (c.pap_source, c.pap_entry, c.r_weights)
+        sum_blocks(c.ap, 0, *lists, begin, end, c.coarse_data, 9 * s)
 
 
 @compiled

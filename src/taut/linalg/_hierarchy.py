@@ -54,26 +54,34 @@ class Sparse:
 
 @dataclass(frozen=True, eq=False)
 class BlockSums:
-    """Sums of blocks: out[s] = Σ weight[e]·block[source[e]] for start[s] ≤ e < start[s + 1]."""
+    """Sums of blocks: out[s] = Σ weight[entry[e]]·block[source[e]], start[s] ≤ e < start[s + 1].
+
+    The weights are those of P or Pᵀ: to list the numbers themselves lost, at twice the memory.
+    """
 
     start: Short
     source: Short
-    weight: Float
+    entry: Short
 
     @staticmethod
-    def concatenate(parts: Sequence[BlockSums]) -> BlockSums:
-        """The sums of several levels in one; sources stay numbered from the first of their own."""
+    def concatenate(parts: list[BlockSums], entries_before: Int) -> BlockSums:
+        """The sums of several levels in one; sources stay numbered from the first of their own.
+
+        entries_before : weights of the levels before each; parts : empty afterwards, as each is
+            forgotten when it is copied
+        """
         total = _check_countable(sum(len(part.source) for part in parts))
         start = np.zeros(1 + sum(len(part.start) - 1 for part in parts), dtype=np.int32)
-        source, weight = np.empty(total, dtype=np.int32), np.empty(total)
-        block = entry = 0
-        for part in parts:
-            blocks, entries = len(part.start) - 1, len(part.source)
-            start[block + 1 : block + 1 + blocks] = part.start[1:] + entry
-            source[entry : entry + entries] = part.source
-            weight[entry : entry + entries] = part.weight
-            block, entry = block + blocks, entry + entries
-        return BlockSums(start, source, weight)
+        source, entry = np.empty(total, dtype=np.int32), np.empty(total, dtype=np.int32)
+        block = first = 0
+        for before in entries_before:
+            part = parts.pop(0)
+            blocks, end = len(part.start) - 1, first + len(part.source)
+            start[block + 1 : block + 1 + blocks] = part.start[1:] + np.int32(first)
+            source[first:end] = part.source
+            np.add(part.entry, np.int32(before), out=entry[first:end])
+            block, first = block + blocks, end
+        return BlockSums(start, source, entry)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,13 +194,13 @@ def _list_products(a: Pattern, p: Sparse) -> tuple[Pattern, BlockSums, BlockSums
     loops = kernels("taut.linalg._hierarchy_kernels")
     total = _check_countable(loops.count_products(a.indptr, a.indices, p.indptr))
     indptr, indices, start, block, entry = _multiply_patterns(a, p, p.columns, total)
-    ap = BlockSums(start, block, p.weights[entry])
+    ap = BlockSums(start, block, entry)
     transposed = p.transpose()
     total = _check_countable(loops.count_products(transposed.indptr, transposed.indices, indptr))
     rows, columns, start, entry, source = _multiply_patterns(
         transposed, Pattern(indptr, indices), p.columns, total
     )
-    return Pattern(rows, columns), ap, BlockSums(start, source, transposed.weights[entry])
+    return Pattern(rows, columns), ap, BlockSums(start, source, entry)
 
 
 def _check_countable(total: int) -> int:
@@ -210,36 +218,37 @@ def _number_consecutively(
 ) -> Hierarchy:
     rows = np.concatenate([[0], np.cumsum([p.n for p in patterns])])
     blocks = np.concatenate([[0], np.cumsum([len(p.indices) for p in patterns])])
-    before = list(zip(patterns, rows[:-1], blocks[:-1], strict=True))
-    indptr = np.concatenate([[0], *(p.indptr[1:] + block for p, _, block in before)])
-    indices = np.concatenate([p.indices + row for p, row, _ in before])
-    diagonal = np.concatenate([p.diagonal + block for p, _, block in before])
+    before = zip(patterns, blocks[:-1], strict=True)
+    indptr, indices = _stack(patterns, rows[:-1], 0)
+    diagonal = np.concatenate([p.diagonal + block for p, block in before])
     transposed = [p.transpose() for p in interpolations]
+    entries_before = np.cumsum([0, *(len(p.indices) for p in interpolations)])[:-1]
     return Hierarchy(
         rows=rows,
         blocks=blocks,
-        indptr=indptr.astype(np.int32),
-        indices=indices.astype(np.int32),
+        indptr=indptr,
+        indices=indices,
         diagonal=diagonal,
-        interpolation=_stack(interpolations, rows[1:-1], 0),
-        restriction=_stack(transposed, rows[:-2], int(rows[1])),
-        ap=BlockSums.concatenate(ap),
-        pap=BlockSums.concatenate(pap),
+        interpolation=_stack_weights(interpolations, rows[1:-1], 0),
+        restriction=_stack_weights(transposed, rows[:-2], int(rows[1])),
         ap_first=np.cumsum([0, *(len(sums.start) - 1 for sums in ap)]),
+        ap=BlockSums.concatenate(ap, entries_before),
+        pap=BlockSums.concatenate(pap, entries_before),
     )
 
 
-def _stack(parts: list[Sparse], shifts: Int, before: int) -> Sparse:
-    """Stack matrices after `before` empty rows, the columns of each moved by its shift."""
+def _stack(parts: Sequence[Pattern | Sparse], shifts: Int, before: int) -> tuple[Short, Short]:
+    """Stack patterns after `before` empty rows, the columns of each moved by its shift."""
     ends = np.concatenate([[0], np.cumsum([len(p.indices) for p in parts])])
-    indptr = [np.zeros(before + 1, dtype=np.int64)]
-    indptr += [p.indptr[1:] + end for p, end in zip(parts, ends[:-1], strict=True)]
-    indices = [np.empty(0, dtype=np.int64)]
-    indices += [p.indices + shift for p, shift in zip(parts, shifts, strict=True)]
-    weights = [np.empty(0), *(p.weights for p in parts)]
-    return Sparse(
-        np.concatenate(indptr).astype(np.int32),
-        np.concatenate(indices).astype(np.int32),
-        np.concatenate(weights),
-        0,
-    )
+    _check_countable(int(ends[-1]))
+    indptr = [np.zeros(before + 1, dtype=np.int32)]
+    indptr += [p.indptr[1:] + np.int32(end) for p, end in zip(parts, ends[:-1], strict=True)]
+    indices = [np.empty(0, dtype=np.int32)]
+    indices += [p.indices + np.int32(shift) for p, shift in zip(parts, shifts, strict=True)]
+    return np.concatenate(indptr), np.concatenate(indices)
+
+
+def _stack_weights(parts: Sequence[Sparse], shifts: Int, before: int) -> Sparse:
+    """Stack matrices in the same way."""
+    weights = np.concatenate([np.empty(0), *(p.weights for p in parts)])
+    return Sparse(*_stack(parts, shifts, before), weights, 0)

@@ -50,17 +50,19 @@ class Levels(NamedTuple):
 class Coarsening(NamedTuple):
     """How coarse matrices are computed: AP from A, then PᵀAP from AP, all in double precision.
 
-    Block s of a product is Σ weight[e]·block source[e] for start[s] ≤ e < start[s + 1]; sources are
-    numbered from the first block of the level's A or AP.
+    Block s of a product is Σ weight[entry[e]]·block source[e] for start[s] ≤ e < start[s + 1];
+    sources are numbered from the first block of the level's A or AP.
     """
 
     ap_first: Any  # i8, first block of each level's AP in ap_start
     ap_start: Any  # i4
     ap_source: Any  # i4
-    ap_weight: Any  # f8
+    ap_entry: Any  # i4, into p_weights
+    p_weights: Any  # f8, P
     pap_start: Any  # i4, for all blocks of all coarse levels
     pap_source: Any  # i4
-    pap_weight: Any  # f8
+    pap_entry: Any  # i4, into r_weights
+    r_weights: Any  # f8, Pᵀ
     ap: Any  # f8, AP of the level at hand
     coarse_data: Any  # f8, the blocks of A of all coarse levels
     fine_data: Any  # f8, the blocks of the A that is factored
@@ -135,17 +137,18 @@ def allocate_levels(h: Hierarchy) -> Levels:
 
 
 def allocate_coarsening(h: Hierarchy) -> Coarsening:
-    """The lists of a hierarchy, and room for the products."""
-    largest = int(np.diff(h.ap_first).max(initial=0))
+    """The lists of a hierarchy, room for the coarse matrices, and none for AP and A."""
     return Coarsening(
         ap_first=h.ap_first,
         ap_start=h.ap.start,
         ap_source=h.ap.source,
-        ap_weight=h.ap.weight,
+        ap_entry=h.ap.entry,
+        p_weights=h.interpolation.weights,
         pap_start=h.pap.start,
         pap_source=h.pap.source,
-        pap_weight=h.pap.weight,
-        ap=np.zeros(9 * largest),
+        pap_entry=h.pap.entry,
+        r_weights=h.restriction.weights,
+        ap=np.empty(0),
         coarse_data=np.zeros(9 * int(h.blocks[-1] - h.blocks[1])),
         fine_data=np.empty(0),
     )

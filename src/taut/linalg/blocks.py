@@ -29,9 +29,9 @@ class Pattern:
         """The number of rows."""
         return len(self.indptr) - 1
 
-    @cached_property
+    @property
     def rows(self) -> Short:
-        """The row of each block."""
+        """The row of each block, a new array."""
         return np.repeat(np.arange(self.n, dtype=np.int32), np.diff(self.indptr))
 
     @cached_property
@@ -40,16 +40,16 @@ class Pattern:
         return np.flatnonzero(self.rows == self.indices)
 
     @cached_property
-    def upper(self) -> Int:
+    def upper(self) -> Short:
         """The positions of the blocks on and right of the diagonal, row by row."""
-        return np.flatnonzero(self.rows <= self.indices)
+        return np.flatnonzero(self.rows <= self.indices).astype(np.int32)
 
     @cached_property
-    def mirror(self) -> Int:
+    def mirror(self) -> Short:
         """The position of the transpose of each block in `upper`."""
-        position = np.empty(len(self.indices), dtype=np.int64)
-        by_column = np.lexsort((self.rows, self.indices))  # the transposed pattern in row order
-        position[by_column] = np.arange(len(by_column))
+        position = np.empty(len(self.indices), dtype=np.int32)
+        by_column = np.argsort(self.indices, kind="stable")  # the transposed pattern in row order
+        position[by_column] = np.arange(len(by_column), dtype=np.int32)
         return position[self.upper]
 
     def has_same_blocks(self, other: Pattern) -> bool:

@@ -76,7 +76,7 @@ class LinearSolver(Protocol):
         """Return the model ½x·H x - b·x, in the metric of the matrix that was factored.
 
         H may be indefinite. The model is minimised until each row's |b - H x| is at most its
-        target, (n,). The next model of this solver overwrites it.
+        target, (n,). The next model of this solver, or matrix factored by it, overwrites it.
         """
 
     def fall_back(self) -> bool:

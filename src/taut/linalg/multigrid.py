@@ -8,7 +8,6 @@ depend on that.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from taut.arrays import EPS, Float
 from taut.jit.background_compile import compile_in_background
@@ -44,7 +43,6 @@ class Multigrid:
         self._pattern: Pattern | None = None
         self._matrix: BlockMatrix | None = None
         self._power = 1.0  # of two, that A was multiplied by
-        self._basis: NDArray[np.float32] = np.empty(0, dtype=np.float32)
         self._has_relaxation = False  # whether the smoother's ω are those of a similar matrix
 
     def __reduce__(self) -> tuple[type[Multigrid], tuple[int | None]]:
@@ -60,8 +58,11 @@ class Multigrid:
             compile_in_background([kernel_source(f"taut.linalg.{module}")])
         hierarchy = Hierarchy.from_pattern(pattern)
         levels, coarsening = allocate_levels(hierarchy), allocate_coarsening(hierarchy)
-        self._hierarchy, self._levels, self._coarsening = hierarchy, levels, coarsening
+        self._levels, self._coarsening = levels, coarsening
         self._sums = np.zeros(_count_sums(hierarchy))
+        # AP is needed while factoring, and the basis of a model after it: one array has room for
+        # either. Its pages take memory when they are first written.
+        self._shared = np.empty(9 * int(np.diff(hierarchy.ap_first).max(initial=0)))
         self._direction, self._product = np.zeros(3 * (pattern.n + 1)), np.zeros(3 * pattern.n)
         self._pattern, self._matrix, self._has_relaxation = pattern, None, False
 
@@ -74,7 +75,8 @@ class Multigrid:
         from taut.linalg._worksharing import Pool
 
         pool = Pool.create(self._sums)
-        coarsening = self._coarsening._replace(fine_data=matrix.data.reshape(-1))
+        fine_data = matrix.data.reshape(-1)
+        coarsening = self._coarsening._replace(fine_data=fine_data, ap=self._shared)
         kernels("taut.linalg._coarsening_kernels").factor(
             self._count_threads(), pool, self._levels, coarsening, keep_relaxation
         )
@@ -94,8 +96,8 @@ class Multigrid:
         capacity: int = 0,
     ) -> Iteration:
         """Return the arrays of an iteration from x; capacity : preconditioned residuals to keep."""
-        if capacity and self._basis.size < capacity * b.size:
-            self._basis = np.empty(capacity * b.size, dtype=np.float32)
+        if 2 * self._shared.size < capacity * b.size:
+            self._shared = np.empty((capacity * b.size + 1) // 2)
         return Iteration(
             constraints=len(matrix.constrained.rows),
             data=matrix.data.reshape(-1),
@@ -108,7 +110,7 @@ class Multigrid:
             constrained=matrix.constrained.rows,
             projectors=matrix.constrained.projectors.reshape(-1),
             capacity=capacity,
-            basis=self._basis,
+            basis=self._shared.view(np.float32),
             coefficients=np.zeros(3 * capacity),
             progress=np.zeros(Progress.SIZE),
         )

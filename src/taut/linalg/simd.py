@@ -163,17 +163,17 @@ def sum_rows(typing_context, weight, indices, x, first, last):
 
 
 @intrinsic
-def sum_blocks(typing_context, blocks, offset, source, weight, first, last, out, at):
-    """Write the block Σ weight[e]·block source[e] for first ≤ e < last to out[at:at + 9].
+def sum_blocks(typing_context, blocks, offset, source, entry, weight, first, last, out, at):
+    """Write the block Σ weight[entry[e]]·block source[e] for first ≤ e < last to out[at:at + 9].
 
     blocks : numbers of double precision; block 0 begins at blocks[offset]
     """
 
     def emit(context, builder, signature, args):
-        some = (0, 2, 3, 6)
+        some = (0, 2, 3, 4, 7)
         kinds, arrays = [signature.args[k] for k in some], [args[k] for k in some]
-        values, sources, weights, target = _addresses(context, builder, kinds, arrays)
-        offset, first, last, at = (args[k] for k in (1, 4, 5, 7))
+        values, sources, entries, weights, target = _addresses(context, builder, kinds, arrays)
+        offset, first, last, at = (args[k] for k in (1, 5, 6, 8))
         sums = [
             (*accumulators(builder, 2, vector_type()), *accumulators(builder, 1, DOUBLE))
             for _ in range(2)
@@ -181,7 +181,7 @@ def sum_blocks(typing_context, blocks, offset, source, weight, first, last, out,
 
         def add_block(e, parity):
             start = builder.add(offset, builder.mul(_column(builder, sources, e), I64(9)))
-            factor = builder.load(builder.gep(weights, [e]))
+            factor = builder.load(builder.gep(weights, [_column(builder, entries, e)]))
             factors = broadcast(builder, factor)
             for half in range(2):
                 part = load4(builder, values, builder.add(start, I64(4 * half)))
@@ -200,7 +200,7 @@ def sum_blocks(typing_context, blocks, offset, source, weight, first, last, out,
         return context.get_dummy_value()
 
     i8 = types.int64
-    return types.void(blocks, i8, source, weight, i8, i8, out, i8), emit
+    return types.void(blocks, i8, source, entry, weight, i8, i8, out, i8), emit
 
 
 @njit(error_model="numpy", nogil=True)

@@ -18,7 +18,7 @@ import numpy as np
 from taut.arrays import Float, Int
 from taut.errors import MeshError, ModelError
 from taut.materials._tensors import matmul, transpose_product
-from taut.mesh.kinds import Kind
+from taut.mesh.kinds import Kind, find_trihedra
 from taut.mesh.measure import DEGENERATE_TOLERANCE, unit_normals, vector_areas
 from taut.mesh.mesh import Mesh
 
@@ -102,7 +102,7 @@ def _reject_concave_corners(x: Float, kind: Kind, cells: Int) -> None:
 
     Tested at each corner where three faces meet, and at those of a quad.
     """
-    for corner, (after, before, third) in _find_trihedra(kind):
+    for corner, (after, before, third) in find_trihedra(kind):
         a, b = (x[cells[:, i]] - x[cells[:, corner]] for i in (after, before))
         if third is None:
             outwards = vector_areas(x, cells)
@@ -115,24 +115,6 @@ def _reject_concave_corners(x: Float, kind: Kind, cells: Int) -> None:
                 f"it must be convex, but corner {corner} (point {cells[i, corner]}) is concave",
                 element=f"{kind.name} {i}",
             )
-
-
-def _find_trihedra(kind: Kind) -> list[tuple[int, tuple[int, int, int | None]]]:
-    """Return corners, each with its next and previous corner in a face, and its third neighbour.
-
-    The face looks outwards; the corners of a quad have no third neighbour.
-    """
-    if kind.dimension == 2:
-        return [(i, ((i + 1) % kind.size, (i - 1) % kind.size, None)) for i in range(kind.size)]
-    trihedra: list[tuple[int, tuple[int, int, int | None]]] = []
-    for corner in range(kind.size):
-        face = next(f for f in kind.faces if corner in f)
-        at = face.index(corner)
-        after, before = face[(at + 1) % len(face)], face[at - 1]
-        others = {i for e in kind.edges if corner in e for i in e} - {corner, after, before}
-        if len(others) == 1:
-            trihedra.append((corner, (after, before, others.pop())))
-    return trihedra
 
 
 class CornerVectors(NamedTuple):

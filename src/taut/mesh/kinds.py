@@ -118,3 +118,25 @@ def face_name(size: int) -> str:
 def sort_key(name: str) -> tuple[int, int]:
     """Sort key of kinds: lines, faces, solids, each by size."""
     return get_kind(name).dimension, get_kind(name).size
+
+
+def find_trihedra(kind: Kind) -> list[tuple[int, tuple[int, int, int | None]]]:
+    """Return corners, each with its next and previous corner in a face, and its third neighbour.
+
+    The face looks outwards; the corners of a face have no third neighbour, and those of a solid
+    where more than three edges meet, such as the apex of a pyramid, are left out.
+
+    >>> find_trihedra(get_kind("tet"))[0]
+    (0, (2, 1, 3))
+    """
+    if kind.dimension == 2:
+        return [(i, ((i + 1) % kind.size, (i - 1) % kind.size, None)) for i in range(kind.size)]
+    trihedra: list[tuple[int, tuple[int, int, int | None]]] = []
+    for corner in range(kind.size):
+        face = next(f for f in kind.faces if corner in f)
+        at = face.index(corner)
+        after, before = face[(at + 1) % len(face)], face[at - 1]
+        others = {i for e in kind.edges if corner in e for i in e} - {corner, after, before}
+        if len(others) == 1:
+            trihedra.append((corner, (after, before, others.pop())))
+    return trihedra

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from taut.arrays import Float, Int
 from taut.errors import MeshError
 from taut.mesh import topology
+from taut.mesh.inversion import collect_corner_tets
 from taut.mesh.kinds import Kind, get_kind
 from taut.mesh.measure import enclosed_volume, measures
 from taut.mesh.parts import (
@@ -211,6 +212,15 @@ class Mesh:
         stacked = {name: np.concatenate(blocks) for name, blocks in faces.items() if blocks}
         found = dict(zip(stacked, topology.boundary_faces(list(stacked.values())), strict=True))
         return {name: freeze(block) for name, block in found.items() if len(block)}
+
+    @cached_property
+    def corner_tets(self) -> Int:
+        """The tetrahedra that the edges at the corners of solids span, shape (k, 4).
+
+        A tetrahedron is its own, a hexahedron has eight. Their volumes are positive in a convex
+        solid.
+        """
+        return freeze(collect_corner_tets(self.blocks(3))[0])
 
     @cached_property
     def boundary(self) -> Int:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from taut.arrays import Float
 from taut.errors import MeshError
 from taut.mesh.files import FORMATS, SIGNATURES, load_format
 from taut.mesh.mesh import Mesh
@@ -115,11 +116,19 @@ def _transform(mesh: Mesh, scale: float, up: str, file: Path) -> Mesh:
         if maps:
             message = "%s: turned up %s; maps with three columns are left as they are: %s"
             _log.info(message, file, up, ", ".join(maps))
-    with np.errstate(over="ignore"):
-        points = mesh.points * float(scale)
-    if up != "y":
-        points = points @ _ROTATIONS[up].T
+    points = to_metres(mesh.points, scale, up)
     try:
         return mesh.with_(points=points)
     except MeshError as error:
         raise error.with_path(file) from None
+
+
+def to_metres(points: Float, scale: float, up: str) -> Float:
+    """Return points of a file, (…, 3), in metres and with y up; scale and up as for `read`.
+
+    >>> to_metres(np.array([[0.0, 0.0, 500.0]]), 0.001, "z").tolist()
+    [[0.0, 0.5, 0.0]]
+    """
+    with np.errstate(over="ignore"):
+        points = points * float(scale)
+    return points if up == "y" else points @ _ROTATIONS[up].T

@@ -123,8 +123,7 @@ class Objective(Protocol):
     def rounding_floors(self, point: Point) -> Float:
         """Return the residual that rounding alone can cause on each particle [N], (n,).
 
-        Infinite where the estimate means nothing: where rounding exceeds everything that acts on
-        the particle, and hides its mass in A = M/h² + K.
+        Infinite where a floor would certify nothing (see `refuse_large_floors`).
         """
 
 
@@ -303,8 +302,11 @@ class Descent:
         self.reason = reason
         hidden = np.flatnonzero(meaningless & (residuals > self.targets) & np.isfinite(residuals))
         if len(hidden):
+            i = hidden[0]
             self.reason = (
-                f"at particle {hidden[0]} stiffness is so large that rounding hides forces and mass"
+                f"rounding of coordinates of {self.point.size[i]:.1e} m hides the forces at work "
+                f"on particle {i}, {self.point.at_work[i]:.1e} N: its stiffness is too large for "
+                "its mass, or the origin is too far away"
             )
         return self
 

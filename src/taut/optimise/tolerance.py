@@ -35,6 +35,7 @@ from taut.linalg.blocks import BlockMatrix, row_norms, row_norms_max
 # Part of a particle's gross force that is never asked to be balanced, unless `relative` is smaller.
 _RELATIVE_ROUNDING = 1e-12
 _TINY_FORCE = 1e-150  # [N]; the squares of smaller ones, and the energies they change, underflow
+_LARGEST_FLOOR = 0.1  # part of the forces at work that may be left to rounding
 ROUNDING_UNITS = 8.0  # units of ε lost in the few operations between a coordinate and a force
 
 
@@ -98,6 +99,23 @@ def estimate_rounding_floors(gross: Float, stiffness: BlockMatrix, x: Float) -> 
         slopes = row_norms(term.vector)
         sums += abs(term.weight) * slopes * float(np.einsum("i,i->", slopes, size))
     return ROUNDING_UNITS * EPS * sums
+
+
+def refuse_large_floors(floors: Float, residuals: Float, at_work: Float) -> Float:
+    """Return floors of at most a tenth of the forces at work; infinite where residuals are larger.
+
+    An estimate above the forces at work certifies nothing. It is a bound, though, and a residual
+    far below it may be small.
+
+    floors, residuals, at_work : of each particle [N], (n,)
+
+    >>> floors, residuals = np.array([0.01, 5.0, 5.0]), np.array([1e-3, 1e-3, 0.5])
+    >>> refuse_large_floors(floors, residuals, np.ones(3)).tolist()
+    [0.01, 0.1, inf]
+    """
+    limits = _LARGEST_FLOOR * at_work
+    allowed = np.where(residuals > limits, np.inf, limits)
+    return np.where(floors > limits, allowed, floors)
 
 
 def all_within(residuals: Float, limits: Float) -> bool:

@@ -1,4 +1,4 @@
-"""The tables of run.sqlite, format 2, and reports and ledger entries as their rows.
+"""The tables of run.sqlite, format 4, and reports and ledger entries as their rows.
 
     meta(key, value, checksum)
         what the run is, written once (see `taut.run.metadata`)
@@ -23,6 +23,7 @@ it are written in one transaction.
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields
 from typing import Any
 
@@ -31,7 +32,7 @@ from taut.run.encoding import checksum, to_sql_real
 from taut.run.ledger_entry import GROUPS, LedgerEntry
 from taut.step.report import Report
 
-FORMAT = 3  # format 2 had other columns in its reports, format 1 no masks of active elements
+FORMAT = 4  # formats 2 and 3 had other columns in reports, format 1 no masks of active elements
 APPLICATION_ID = int.from_bytes(b"taut", "big")  # SQLite's application_id
 KEPT_CHECKPOINTS = 3  # besides the first
 STATUSES = ("running", "interrupted", "not converged", "finished")
@@ -72,7 +73,7 @@ TABLES = {
 def _from_sql(kind: str, value: Any) -> Any:
     """Return the value of a column if it has the right type; NULL among numbers is nan."""
     if kind == "REAL" and value is None:
-        return float("nan")
+        return math.nan
     if not isinstance(value, _PYTHON_TYPES[kind]):
         raise RunError(f"a value must be {kind}, got {type(value).__name__}")
     return value

@@ -31,6 +31,7 @@ class Summary:
     substeps, retries : of adaptive steps
     iterations, evaluations, linear_iterations : as in `taut.Report`
     torn : elements that broke
+    inverted : the most solid elements that were turned inside out at the end of a step
     floors : steps that ended at the rounding floor
     worst : the report of the step whose residual came closest to its limit; None before the first
         step and for explicit methods
@@ -45,6 +46,7 @@ class Summary:
     evaluations: int = 0
     linear_iterations: int = 0
     torn: int = 0
+    inverted: int = 0
     floors: int = 0
     worst: Report | None = None
     seconds: float = 0.0
@@ -62,11 +64,29 @@ class Summary:
         self.steps += 1
         for name in _SUMMED_FIELDS:
             setattr(self, name, getattr(self, name) + getattr(report, name))
+        self.inverted = max(self.inverted, report.inverted)
         self.floors += report.outcome == "rounding floor"
         if report.outcome == "explicit":
             return
         if self.worst is None or _used_fraction(report) > _used_fraction(self.worst):
             self.worst = report
+
+    def describe_briefly(self) -> str:
+        """Return one plain line: how long it took, and what broke.
+
+        >>> Summary(steps=300, iterations=673, seconds=12.34, torn=2).describe_briefly()
+        '300 steps in 12.3 s, 673 iterations, 2 elements torn'
+        """
+        words = [f"{self.steps} steps in {self.seconds:.3g} s"]
+        if self.iterations:
+            words.append(f"{self.iterations} iterations")
+        if self.retries:
+            words.append(f"{self.retries} retries with shorter steps")
+        if self.torn:
+            words.append(f"{self.torn} elements torn")
+        if self.inverted:
+            words.append(f"up to {self.inverted} solid elements inverted in a step")
+        return ", ".join(words)
 
     def __str__(self) -> str:
         lines = [
@@ -81,13 +101,15 @@ class Summary:
         )
         if self.torn:
             lines.append(f"{self.torn} elements torn")
+        if self.inverted:
+            lines.append(f"up to {self.inverted} solid elements were inverted in a step")
         if self.worst is None:
             lines.append("explicit: no equations were solved")
         else:
             lines.append(
                 f"worst residual {self.worst.residual:.2e} N of {self.worst.limit:.2e} N allowed, "
-                f"particle {self.worst.particle} at t = {self.worst.t:g} s, velocity error at most "
-                f"{self.worst.velocity_error:.1e} m/s; "
+                f"particle {self.worst.particle} at t = {self.worst.t:g} s, "
+                f"{self.worst.describe_velocity_error()}; "
                 f"{self.floors} steps at the rounding floor"
             )
         return "\n".join(lines)

@@ -11,8 +11,11 @@ One file per table; each holds the schema (pydantic) and the function that build
 
 - `_scene_file`: the root table, and `build`, which goes through all tables
 - `_body`: [[body]], its mass, pose and velocity
-- `_mesh`: mesh and render; `_material`: material; `_law`: [[law]] and [[body.law]]
-- `_hold`: [[body.hold]]; `_joint`: [[stitch]] and [[attach]]; `_contact`: [contact]
+- `_mesh`: mesh and render; `_material`: material; `_fabric`: fabric
+- `_law`: [[law]] and [[body.law]]
+- `_hold`: [[body.hold]], and `_follow` its key follow
+- `_joint`: [[stitch]] and [[attach]]; `_contact`: [contact]
+- `_parts`: the key `join` of [[body]]
 - `_obstacle`: the key `obstacle` of [[body]]; `_rest`: [[rest]]
 - `_integrator`: [time], [integrator] and [output]
 
@@ -26,7 +29,10 @@ Values that several tables have:
 Reading and errors:
 
 - `_loading`: `load`, and the built-in scenes; `_any_mesh`: a scene from a mesh file
-- `_scene`: `Scene`, `read_text` and `schema`; `_estimate`: the cost of a run, and warnings
+- `_repairs`: what is done to a mesh file and said about it
+- `_scene`: `Scene`, `read_text` and `schema`; `_estimate`: the cost of a run, and warnings;
+  `_trial`: its time from trial steps
+- `_softness`: solids too soft for their weight, cells that have inverted
 - `toml`: text to tables and back, overrides; `_source_lines`: the line of each value
 - `_errors`: errors with path, line and "did you mean", raised together
 """
@@ -39,6 +45,7 @@ from taut.scene._loading import load, names, new, why
 from taut.scene._rest import write_rest_values
 from taut.scene._scene import Scene, read_text, schema
 from taut.scene._scene_file import Built
+from taut.scene._trial import Trial, try_steps
 from taut.scene.toml import override
 
 __all__ = [
@@ -47,6 +54,7 @@ __all__ = [
     "Estimate",
     "Part",
     "Scene",
+    "Trial",
     "bundle",
     "estimate",
     "foresee",
@@ -57,6 +65,7 @@ __all__ = [
     "override",
     "read_text",
     "schema",
+    "try_steps",
     "why",
     "write_rest_values",
 ]

@@ -14,6 +14,7 @@ from taut.constraints.prescribed import rodrigues
 from taut.errors import SceneError
 from taut.mesh.mesh import Mesh
 from taut.scene._errors import ErrorCollector
+from taut.scene._fabric import FabricTable
 from taut.scene._files import SceneFolder
 from taut.scene._hold import Hold
 from taut.scene._law import AnyLawTable
@@ -31,6 +32,7 @@ from taut.scene._material import MaterialTable
 from taut.scene._mesh import AnyMeshTable, build_mesh, build_render_mesh
 from taut.scene._obstacle import AnyObstacleTable
 from taut.scene._parameter import Components, Parameter, evaluate_at_points, evaluate_vectors
+from taut.scene._parts import JoinTable
 from taut.system.building import areal_mass, line_mass, volume_mass
 from taut.system.obstacles import Obstacle
 
@@ -107,6 +109,12 @@ class Body(SceneTable):
     material: MaterialTable | None = Field(
         None, description="springs, bending and mass from moduli (taut.materials)"
     )
+    join: JoinTable | None = Field(
+        None, description="springs that keep the parts of the mesh together; default: none"
+    )
+    fabric: FabricTable | None = Field(
+        None, description="a fabric by its name: membrane, bending and mass (taut.materials)"
+    )
     law: Annotated[list[AnyLawTable], Field(max_length=MAX_TABLES)] = Field(
         [], description="laws on the elements of this body"
     )
@@ -126,9 +134,16 @@ class Body(SceneTable):
                 raise ValueError(f"an obstacle has a name and holds only, got {extra[0]}")
             return self
         has_material_density = self.material is not None and self.material.has_density
-        given = [self.density is not None, self.mass is not None, has_material_density]
+        if self.fabric is not None and self.material is not None:
+            raise ValueError("material and fabric exclude each other")
+        given = [
+            self.density is not None,
+            self.mass is not None,
+            has_material_density,
+            self.fabric is not None,
+        ]
         if sum(given) != 1:
-            raise ValueError("exactly one of density, mass, material.density is required")
+            raise ValueError("exactly one of density, mass, material.density, fabric is required")
         return self
 
 

@@ -24,6 +24,7 @@ _MESH_ATTRIBUTES = (
     "hinges",
     "rod_hinges",
     "boundary_edges",
+    "corner_tets",
 )
 
 

@@ -2,9 +2,12 @@
 
 Seconds are those of one core of a recent laptop, from the number of matrix blocks b and elements m:
 an implicit step takes about `_NEWTON_ITERATIONS` × (`_ASSEMBLE_SECONDS` m + `_SOLVE_SECONDS` b), an
-explicit one `_EVALUATE_SECONDS` m for each evaluation of the forces. For the built-in scenes this
-is right within a factor of about four. Stiff scenes may take longer, and the first use of a law
-adds its compilation. `foresee` warns of thin bodies that crumple, whose steps take far longer.
+explicit one `_EVALUATE_SECONDS` m for each evaluation of the forces. They say no more than an order
+of magnitude; trial steps (`_trial`) say what this machine and this scene take. `foresee` warns of
+thin bodies that crumple, whose steps take far longer.
+
+Memory is a sum over the arrays of a step: those of each element by its law, those of each matrix
+block with its share of the multigrid, and the vectors of each particle.
 """
 
 from __future__ import annotations
@@ -29,9 +32,14 @@ _NEWTON_ITERATIONS = 4.0
 _ASSEMBLE_SECONDS = 4e-7  # [s] per iteration and element of two particles
 _SOLVE_SECONDS = 1.2e-6  # [s] per iteration and matrix block
 _EVALUATE_SECONDS = 1e-7  # [s] per force evaluation and element of two particles
-_BLOCK_BYTES = 400.0  # matrix, multigrid levels or factors, and copies
-_PARTICLE_BYTES = 1000.0
-_BASE_BYTES = 2.5e8  # Python, numpy, numba and compiled laws
+# A block of the matrix in double precision, and of the levels in single; its place in the pattern
+# and in the lists by which coarse matrices and the matrix itself are summed; its share of AP.
+_BLOCK_BYTES = 72.0 + 45.0 + 60.0
+# Positions, velocities, forces and scales of the points that a step compares; the smoother; the
+# vectors of conjugate gradients, and the basis of a quadratic model, half filled.
+_PARTICLE_BYTES = 720.0 + 80.0 + 120.0 + 400.0
+_EXPLICIT_PARTICLE_BYTES = 400.0
+_BASE_BYTES = 2.1e8  # Python, numpy, numba and compiled laws
 _MAX_FORESEEN_PARTICLES = 200_000  # beyond, the linear systems take minutes, and gigabytes
 _FRAME_BYTES = 48.0  # of a particle: position and velocity
 
@@ -60,7 +68,7 @@ class Estimate:
             f"{self.particles:,} particles, {self.elements:,} elements ({self.springs:,} springs)\n"
             f"{self.steps:,} steps, {self.frames:,} frames\n"
             f"memory about {_format_size(self.memory)}, on disk about {_format_size(self.disk)}, "
-            f"time about {_format_time(self.seconds)}"
+            f"time about {format_time(self.seconds)}"
         )
 
 
@@ -91,14 +99,14 @@ def estimate(scene: Scene | Built) -> Estimate:
         stages = 2 if isinstance(method, TRBDF2) else 1
         per_iteration = _ASSEMBLE_SECONDS * work + _SOLVE_SECONDS * blocks
         per_step = stages * (_STEP_SECONDS + _NEWTON_ITERATIONS * per_iteration)
-    element_bytes = 8.0 * 9 * 4 * work  # a 3×3 block of doubles for each pair of particles
     return Estimate(
         particles=system.n,
         elements=sum(m for m, _ in shapes),
         springs=springs,
         steps=steps,
         frames=frames,
-        memory=_BASE_BYTES + _BLOCK_BYTES * blocks + _PARTICLE_BYTES * system.n + element_bytes,
+        memory=_BASE_BYTES
+        + _count_bytes(system, blocks, implicit=not isinstance(method, Explicit)),
         disk=_FRAME_BYTES * system.n * frames,
         seconds=steps * per_step,
     )
@@ -109,7 +117,8 @@ def foresee(built: Built) -> tuple[str, ...]:
 
     Thin bodies crumple where their weight and other loads compress them by more than bending
     stiffness and inertia bear (see `taut.statics.crumpling`). Nothing is stepped, but a few linear
-    systems are solved. Explicit methods have nothing to solve, and no warnings.
+    systems are solved. Solids slump whose modulus E is of the order of ρ g L. Explicit methods have
+    nothing to solve, and no warnings.
 
     >>> from taut.scene import load
     >>> foresee(load("cloth").build())
@@ -117,16 +126,21 @@ def foresee(built: Built) -> tuple[str, ...]:
     """
     if isinstance(_find_method(built), Explicit):
         return ()
+    soft = built.warnings
     if built.system.n > _MAX_FORESEEN_PARTICLES:
-        return ("whether thin bodies crumple was not examined: there are too many particles",)
+        return (
+            *soft,
+            "whether thin bodies crumple was not examined: there are too many particles",
+        )
     state = built.state
     try:
         part = find_bearable_load(built.system, state, built.h, built.until - state.t)
     except TautError:  # the energy has no value at the start: the first step will report it
-        return ()
+        return soft
     if part == 1.0:
-        return ()
+        return soft
     return (
+        *soft,
         "thin bodies will crumple or wrinkle: bending stiffness and inertia bear about "
         f"{100.0 * part:.2g}% of the compression under the loads. Such steps may need many "
         "iterations; make the bodies thicker, add bending, support them elsewhere, or take a "
@@ -153,6 +167,28 @@ def _count_pairs(system: System) -> int:
     return len(np.unique(np.concatenate(keys))) if keys else 0
 
 
+def _count_bytes(system: System, blocks: int, *, implicit: bool) -> float:
+    """Return the memory of a system and of its steps [bytes]; blocks : of the matrix."""
+    total = 0.0
+    for group in (system._placed_energies, system._placed_damping):
+        for placed in group.values():
+            m, s = placed.elements.shape
+            form = placed.forms.get("increment", placed.forms[placed.form])
+            # Particles; parameters, given and packed; energies, now and of a few earlier points;
+            # vectors; the lists of the elements of each particle.
+            each = 8 * s + 16 * form.width + 40 + (24 + 6) * form.vectors + 6 * s
+            if implicit:
+                each += (72 + 6) * form.blocks + 8 * s
+            total += m * each
+    total += sum(
+        8.0 * placed.elements.size + 16.0 * placed.parameters.pack(0.0).size
+        for placed in system._placed_loads.values()
+    )
+    if implicit:
+        return total + _BLOCK_BYTES * blocks + _PARTICLE_BYTES * system.n
+    return total + _EXPLICIT_PARTICLE_BYTES * system.n
+
+
 def _format_size(count: float) -> str:
     for unit in ("B", "kB", "MB", "GB"):
         if count < 1000:
@@ -161,7 +197,12 @@ def _format_size(count: float) -> str:
     return f"{count:.3g} TB"
 
 
-def _format_time(seconds: float) -> str:
+def format_time(seconds: float) -> str:
+    """Return a time in words.
+
+    >>> format_time(600.0)
+    '10 min'
+    """
     if seconds < 90:
         return f"{seconds:.2g} s"
     if seconds < 5400:

@@ -14,12 +14,18 @@ from taut.constraints.constraint import Constraint
 from taut.constraints.prescribed import fixed, handle, scripted
 from taut.constraints.sliding import on_line, on_plane
 from taut.errors import SceneError
-from taut.mesh import read
 from taut.mesh.mesh import Mesh
 from taut.scene._elements import Selection, select_points
-from taut.scene._files import SceneFolder, read_table, split_timeline
-from taut.scene._limits import MAX_ENTRIES, Number, Positive, SceneTable, Text, Vector
-from taut.scene._mesh import FileMesh, MeshTable, transform_points
+from taut.scene._files import SceneFolder
+from taut.scene._follow import Follow, read_path
+from taut.scene._limits import (
+    MAX_ENTRIES,
+    Number,
+    Positive,
+    SceneTable,
+    Vector,
+)
+from taut.scene._mesh import MeshTable
 
 _SAME_POSITION = 1e-6  # distance, relative to the size of the body, that is not a jump
 
@@ -52,27 +58,6 @@ class Rotate(SceneTable):
             raise ValueError("exactly one of rate, angles is required")
         if not any(self.axis):
             raise ValueError("axis must not be zero")
-        return self
-
-
-class Follow(SceneTable):
-    """A motion from files: a table, or an animated mesh with one file per frame."""
-
-    file: Text | None = Field(
-        None,
-        description="a table: t [s], then x, y, z [m]: one displacement, which starts with zero, "
-        "or the position of each held point",
-    )
-    frames: Annotated[list[Text], Field(min_length=1, max_length=10_000)] | None = Field(
-        None,
-        description="mesh files, one per frame; held points follow the points of the same indices",
-    )
-    rate: Positive = Field(24.0, description="frames per second [1/s]")
-
-    @model_validator(mode="after")
-    def _check(self) -> Follow:
-        if (self.file is None) == (self.frames is None):
-            raise ValueError("exactly one of file, frames is required")
         return self
 
 
@@ -137,7 +122,7 @@ def build_hold(
     if hold.on_plane is not None:
         return _build_sliding(on_plane, hold.on_plane, hold, points, particles, positions)
     if hold.follow is not None and table is not None:
-        times, path = _read_path(hold.follow, points, positions, table, folder)
+        times, path = read_path(hold.follow, points, positions, table, folder)
         jump = path[0] - positions[points]
         _reject_jump(points, jump, positions, "does not start at its first position")
         return scripted(particles, (times, path), until=hold.until)
@@ -202,44 +187,3 @@ def _build_rotation(rotate: Rotate) -> Any:
     assert rotate.angles is not None
     times = [row[0] for row in rotate.angles]
     return times, [(axis * row[1]).tolist() for row in rotate.angles]
-
-
-def _read_path(
-    follow: Follow, points: Int, positions: Float, table: MeshTable, folder: SceneFolder
-) -> tuple[Float, Float]:
-    """Return times [s], shape (T,), and positions of the held points [m], shape (T, k, 3)."""
-    if follow.frames is not None:
-        frames = [_read_frame(name, points, table, folder) for name in follow.frames]
-        return np.arange(len(frames)) / follow.rate, np.stack(frames)
-    assert follow.file is not None
-    times, values = split_timeline(read_table(folder, follow.file), follow.file)
-    columns = values.shape[1]
-    if columns == 3:
-        if values[0].any():
-            raise SceneError(
-                [
-                    f"file '{follow.file}': the first displacement must be 0 0 0, "
-                    f"got {values[0].tolist()}"
-                ]
-            )
-        return times, positions[points][None] + values[:, None, :]
-    if columns != 3 * len(points):
-        raise SceneError(
-            [
-                f"file '{follow.file}' must have 3 or {3 * len(points)} columns after t, "
-                f"got {columns}"
-            ]
-        )
-    return times, values.reshape(len(times), -1, 3)
-
-
-def _read_frame(name: str, points: Int, table: MeshTable, folder: SceneFolder) -> Float:
-    """Return the positions of points [m] in one file, read and transformed as the body's mesh."""
-    path = folder.find(name)
-    scale, up = 1.0, "y"
-    if isinstance(table, FileMesh):
-        scale, up = table.scale, table.up
-    mesh = read(path, scale=scale, up=up)
-    if mesh.n <= points.max(initial=0):
-        raise SceneError([f"file '{name}' has {mesh.n} points; point {points.max()} follows it"])
-    return transform_points(table, mesh.positions)[points]

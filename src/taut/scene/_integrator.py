@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from typing import Annotated, Any
 
 from pydantic import Field, field_validator, model_validator
@@ -38,22 +39,102 @@ INTEGRATORS: dict[str, type[Integrator]] = {
 }
 """Integrators by the names that scenes use."""
 
+MAX_FPS = 100_000.0  # more is a mistake: high-speed cameras take fewer pictures per second
+_ROUNDING = 1e-9  # relative difference between times that are the same
+FrameNumber = Annotated[int, Field(ge=-MAX_STEPS, le=MAX_STEPS)]
+"""Of a shot; the frames before its first one may be used to run in."""
+
 # Keys of the table that are arguments of the integrator, with the same values.
 _PLAIN_OPTIONS = ("solver", "minimiser", "project")
 
 
 class Time(SceneTable):
-    """The steps."""
+    """The steps, in seconds, or in frames of a shot.
 
-    h: Positive = Field(description="step size [s]")
-    duration: Positive = Field(description="end time [s]; the last step may be shorter")
+    A shot has `fps` frames per second; its first frame is the start, and its last one the end. In a
+    table that was checked a shot has `fps`, `frames` and `substeps`, other scenes `h` and
+    `duration`.
+
+    >>> shot = Time.model_validate({"fps": 24, "frames": [1, 49], "h": 0.02})
+    >>> shot.substeps, round(1 / shot.step), shot.end
+    (3, 72, 2.0)
+    """
+
+    h: Positive | None = Field(
+        None,
+        description="step size [s]; in a shot without substeps the largest one",
+    )
+    duration: Positive | None = Field(
+        None,
+        description="end time [s]; the last step may be shorter; in a shot without frames it is "
+        "rounded up to whole frames",
+    )
+    fps: Annotated[float, Field(gt=0.0, le=MAX_FPS)] | None = Field(
+        None, description="a shot with so many frames per second"
+    )
+    frames: Annotated[list[FrameNumber], Field(min_length=2, max_length=2)] | None = Field(
+        None, description="first and last frame of a shot; the first one is at 0 s; default: from 1"
+    )
+    substeps: Annotated[int, Field(ge=1, le=MAX_STEPS)] | None = Field(
+        None, description="steps from one frame of a shot to the next; default: as h requires"
+    )
 
     @model_validator(mode="after")
-    def _limit_steps(self) -> Time:
-        steps = self.duration / self.h
+    def _fill_times(self) -> Time:
+        """Express a shot in frames, and limit the number of steps."""
+        if self.fps is None:
+            for key in ("frames", "substeps"):
+                if getattr(self, key) is not None:
+                    raise ValueError(f"{key} needs fps, the number of frames per second")
+            for key in ("h", "duration"):
+                if getattr(self, key) is None:
+                    raise ValueError(f"{key} is missing (or fps, frames and substeps of a shot)")
+        else:
+            self._fill_frames(self.fps)
+            self._fill_substeps(self.fps)
+        steps = self.end / self.step
         if steps > MAX_STEPS:
             raise ValueError(f"duration / h must be at most {MAX_STEPS:,} steps, got {steps:.3g}")
         return self
+
+    def _fill_frames(self, fps: float) -> None:
+        """Replace the duration of a shot by its first and last frame."""
+        if self.frames is None:
+            if self.duration is None:
+                raise ValueError("a shot needs frames, such as [1, 240], or a duration")
+            self.frames = [1, 1 + max(1, math.ceil(self.duration * fps * (1.0 - _ROUNDING)))]
+            self.duration = None
+        if self.duration is not None:
+            raise ValueError("frames and duration exclude each other, got both")
+        first, last = self.frames
+        if last <= first:
+            raise ValueError(f"frames must end after they begin, got {first} to {last}")
+
+    def _fill_substeps(self, fps: float) -> None:
+        """Replace the step of a shot by a number of substeps."""
+        if self.substeps is None:
+            if self.h is None:
+                raise ValueError("a shot needs substeps, or h, the largest step")
+            self.substeps = max(1, math.ceil((1.0 - _ROUNDING) / (fps * self.h)))
+            self.h = None
+        if self.h is not None:
+            raise ValueError("substeps and h exclude each other, got both")
+
+    @property
+    def step(self) -> float:
+        """Step size [s]."""
+        if self.fps is not None and self.substeps is not None:
+            return 1.0 / (self.fps * self.substeps)
+        assert self.h is not None, "a table without it is invalid"
+        return self.h
+
+    @property
+    def end(self) -> float:
+        """End time [s]."""
+        if self.fps is not None and self.frames is not None:
+            return (self.frames[1] - self.frames[0]) / self.fps
+        assert self.duration is not None, "a table without it is invalid"
+        return self.duration
 
 
 class Adapt(SceneTable):
@@ -125,8 +206,9 @@ class IntegratorTable(SceneTable):
 class Output(SceneTable):
     """What is recorded."""
 
-    every: Annotated[int, Field(ge=1, le=MAX_STEPS)] = Field(
-        1, description="steps from one frame to the next"
+    every: Annotated[int, Field(ge=1, le=MAX_STEPS)] | None = Field(
+        None,
+        description="steps from one recorded frame to the next; default: 1, in a shot its substeps",
     )
 
 

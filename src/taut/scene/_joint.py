@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from taut import laws
 from taut.arrays import Float
@@ -16,8 +16,12 @@ from taut.mesh import embed
 from taut.scene._body import Part
 from taut.scene._elements import Selection, select_points
 from taut.scene._errors import ErrorCollector
-from taut.scene._limits import Name, Positive, SceneTable
+from taut.scene._limits import MAX_ENTRIES, Name, Positive, SceneTable
 from taut.scene._mesh import MIN_EMBEDDING_WEIGHT
+
+_Pair = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=2)]
+
+_NO_OFFSET = 1e-9  # relative to the size of the carrier: a smaller height is rounding
 
 
 class Joint(SceneTable):
@@ -33,17 +37,28 @@ class Joint(SceneTable):
 class Stitch(Joint):
     """Points of one body sewn to points of another by springs of zero rest length."""
 
-    where: Annotated[list[Selection], Field(min_length=2, max_length=2)] = Field(
-        description="points of the first body, and of the second"
+    where: Annotated[list[Selection], Field(min_length=2, max_length=2)] | None = Field(
+        None, description="points of the first body, and of the second"
     )
     pair: Literal["order", "nearest"] = Field(
         "order",
         description="pair points in order, or each point of the first body with the nearest one",
     )
+    pairs: Annotated[list[_Pair], Field(min_length=1, max_length=MAX_ENTRIES)] | None = Field(
+        None,
+        description="instead of where: [[i, j], …], a point of the first body and one of the "
+        "second; both may be the same body",
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Stitch:
+        if (self.where is None) == (self.pairs is None):
+            raise ValueError("exactly one of where, pairs is required")
+        return self
 
 
 class Attach(Joint):
-    """Points of one body attached to their positions in the cells of another."""
+    """Points of one body attached to their places in or above the cells of another."""
 
     where: Selection = Field(description="points of the first body; the second one carries them")
 
@@ -88,6 +103,16 @@ def build_joints(
 
 def _build_stitch(table: Stitch, first: JoinedBody, second: JoinedBody) -> Any:
     """Build springs of zero rest length between pairs of points, ½ k |x_j - x_i|²."""
+    name = table.name or "stitch"
+    if table.where is None:
+        pairs = np.array(table.pairs, dtype=np.int64)
+        for column, body in zip(pairs.T, (first, second), strict=True):
+            if column.max() >= body.part.mesh.n:
+                raise SceneError(
+                    [f"'{body.part.name}' has {body.part.mesh.n} points, got point {column.max()}"]
+                )
+        starts = np.array([first.part.start, second.part.start])
+        return laws.zero_length_spring(pairs + starts, k=table.k, name=name)
     a = select_points(first.part.mesh, table.where[0])
     b = select_points(second.part.mesh, table.where[1])
     if table.pair == "nearest":
@@ -102,11 +127,14 @@ def _build_stitch(table: Stitch, first: JoinedBody, second: JoinedBody) -> Any:
             ]
         )
     pairs = np.column_stack([a + first.part.start, b + second.part.start])
-    return laws.zero_length_spring(pairs, k=table.k, name=table.name or "stitch")
+    return laws.zero_length_spring(pairs, k=table.k, name=name)
 
 
 def _build_attachment(table: Attach, first: JoinedBody, second: JoinedBody) -> Any:
-    """Build springs from points to their positions in cells of the other, ½ k |x - Σ wᵢ xᵢ|²."""
+    """Build springs from points to their places in cells of the other, ½ k |x - Σ wᵢ xᵢ - d n|².
+
+    On faces they keep their height d above the nearest triangle.
+    """
     if first.part is second.part:
         raise SceneError(["a body cannot be attached to itself"])
     points = select_points(first.part.mesh, table.where)
@@ -121,4 +149,10 @@ def _build_attachment(table: Attach, first: JoinedBody, second: JoinedBody) -> A
             ]
         )
     rows = np.column_stack([points + first.part.start, embedding.indices + second.part.start])
-    return laws.attachment(rows, k=table.k, weights=embedding.weights, name=table.name or "attach")
+    name, weights = table.name or "attach", embedding.weights
+    size = float(np.linalg.norm(np.ptp(carrier.positions, axis=0)))
+    if (np.abs(embedding.offsets) <= _NO_OFFSET * size).all():
+        return laws.attachment(rows, k=table.k, weights=weights, name=name)
+    return laws.offset_attachment(
+        rows, k=table.k, weights=weights, offset=embedding.offsets, name=name
+    )

@@ -34,8 +34,8 @@ class LawTable(SceneTable):
     on: Elements | None = Field(
         None,
         description="elements: points, edges, diagonals, body_diagonals, skips, triangles, hinges, "
-        "rod_hinges, boundary_edges, boundary_triangles, springs (of the material), a kind of "
-        "cells, or lists of point indices; default: every particle",
+        "rod_hinges, boundary_edges, boundary_triangles, corner_tets, springs (of the material), a "
+        "kind of cells, or lists of point indices; default: every particle",
     )
     where: Selection | None = Field(
         None, description="only elements that have all of their points in this selection"

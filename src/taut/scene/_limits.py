@@ -15,6 +15,7 @@ from taut.errors import MeshError
 
 MAX_FILE_BYTES = 500_000  # of a scene file
 MAX_TABLE_FILE_BYTES = 64_000_000  # of a file with a table of numbers
+MAX_POINT_CACHE_BYTES = 2_000_000_000  # of the motion of one body
 MAX_NESTING = 12  # tables and lists inside one another
 MAX_DOTTED_NAMES = 16  # names in one dotted key
 MAX_PARTICLES = 5_000_000

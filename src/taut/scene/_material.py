@@ -1,6 +1,7 @@
 """The table `material` of a body: moduli in; springs, hinges, damping and masses out.
 
-Hinges come with a barrier against the collapse of their triangles (`laws.area_barrier`).
+Hinges come with a barrier against the collapse of their triangles (`laws.area_barrier`), solids
+with one against their inversion (`laws.volume_barrier`).
 """
 
 from __future__ import annotations
@@ -92,6 +93,9 @@ class MaterialTable(SceneTable):
     breaking_strain: FewNumbers | None = Field(
         None, description="strain [1] at which a spring breaks; default: never"
     )
+    strain_limit: Positive | None = Field(
+        None, description="strain [1] that no spring ever exceeds; default: none"
+    )
     damping: NotNegative = Field(
         0.0, description="damping of each spring's length rate [s]: c = damping × k"
     )
@@ -130,13 +134,13 @@ class BuiltMaterial:
 
     laws : energies, then damping
     mass : masses [kg], shape (n,), or None without a density
-    springs : point indices of the springs, shape (m, 2)
+    springs : point indices of the springs, shape (m, 2); None if there are none
     summary : the moduli that the springs reach, in words
     """
 
     laws: list[Any]
     mass: Float | None
-    springs: Int
+    springs: Int | None
     summary: str
 
 
@@ -153,6 +157,12 @@ def build_material(table: MaterialTable, mesh: Mesh, start: int, prefix: str) ->
             pairs, k=fitted.k, breaking_strain=table.breaking_strain, name=f"{prefix}spring"
         )
     ]
+    if table.strain_limit is not None:
+        built.append(
+            laws.strain_limit(
+                pairs, k=fitted.k, limit=table.strain_limit, name=f"{prefix}strain_limit"
+            )
+        )
     rigidity = table.rigidity
     if rigidity is None and table.name:
         rigidity = MATERIALS[table.name].rigidity
@@ -167,6 +177,11 @@ def build_material(table: MaterialTable, mesh: Mesh, start: int, prefix: str) ->
             k = fitted.reached.young * table.keywords.get("thickness", 1.0)
             name = f"{prefix}area_barrier"
             built.append(laws.area_barrier(mesh.triangles + start, k=k, name=name))
+    if fitted.reached is not None and fitted.reached.dimension == 3:
+        # Springs alone do not resist that a cell turns inside out: its edges keep their lengths.
+        k = fitted.reached.young
+        name = f"{prefix}volume_barrier"
+        built.append(laws.volume_barrier(mesh.corner_tets + start, k=k, name=name))
     if table.damping:
         name = f"{prefix}spring_damping"
         built.append(laws.spring_damping(pairs, c=table.damping * fitted.k, name=name))

@@ -7,6 +7,8 @@
     p = { times = [0.0, 1.0], values = [0.0, 500.0] }   linear between times, constant beyond them
     k = { file = "k.csv", per = "elements" }            a column of a file: per "elements",
                                                         "points" or "time" (first column t)
+    velocity = { mean = [4, 0, 0], rms = 1.0, sizes = [0.2, 5.0], seed = 0 }
+                                                        turbulent wind (`taut.Gusts`)
 
 An expression is evaluated at the points of the mesh; an element takes the mean over its points.
 `evaluate` is the function in which a key of the file becomes a number.
@@ -23,11 +25,12 @@ from pydantic import PlainValidator, WithJsonSchema
 
 from taut.arrays import Float, Int
 from taut.constraints.constraint import to_path
-from taut.errors import SceneError, did_you_mean
+from taut.errors import ModelError, SceneError, did_you_mean
 from taut.mesh.mesh import Mesh
 from taut.scene._files import SceneFolder, read_table, split_timeline
 from taut.scene._limits import MAX_ENTRIES, MAX_MAGNITUDE, MAX_ROW, MAX_TEXT, is_number, show_value
 from taut.scene.expression import Expression, check_expression
+from taut.system.gusts import Gusts
 
 _PER = ("elements", "points", "time")
 
@@ -43,6 +46,9 @@ def check_parameter(value: Any) -> Any:
     if isinstance(value, str):
         return check_expression(value)
     if isinstance(value, dict):
+        if "mean" in value:
+            _build_gusts(value)
+            return value
         return _check_file(value) if "file" in value else _check_timeline(value)
     if isinstance(value, list):
         _check_list(value)
@@ -80,13 +86,25 @@ def _check_list(values: list[Any]) -> None:
             _check_number(entry)
 
 
-def _check_keys(table: dict[str, Any], known: tuple[str, str]) -> None:
+def _check_keys(table: dict[str, Any], known: tuple[str, ...]) -> None:
     for key in table:
         if key not in known:
             raise ValueError(
                 f"unknown key '{key}'{did_you_mean(key, known)}; "
-                f"this table has the keys {known[0]} and {known[1]}"
+                f"this table has the keys {', '.join(known[:-1])} and {known[-1]}"
             )
+
+
+def _build_gusts(table: dict[str, Any]) -> Gusts:
+    """Return the wind of a table; raise ValueError if there is none."""
+    _check_keys(table, ("mean", "rms", "sizes", "seed"))
+    missing = [key for key in ("rms", "sizes") if key not in table]
+    if missing:
+        raise ValueError(f"a wind with a mean also needs {' and '.join(missing)}")
+    try:
+        return Gusts(**table)
+    except ModelError as error:
+        raise ValueError(str(error)) from None
 
 
 def _check_file(table: dict[str, Any]) -> dict[str, Any]:
@@ -162,7 +180,22 @@ _FILE = {
     "required": ["file"],
     "additionalProperties": False,
 }
-_PARAMETER = {"anyOf": [_NUMBER, _STRING, {"type": "array", "items": _ENTRY}, _TIMELINE, _FILE]}
+_GUSTS = {
+    "type": "object",
+    "properties": {
+        "mean": {"type": "array", "items": _NUMBER, "minItems": 3, "maxItems": 3},
+        "rms": {"type": "number", "minimum": 0},
+        "sizes": {"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
+        "seed": {"type": "integer", "minimum": 0},
+    },
+    "required": ["mean", "rms", "sizes"],
+    "additionalProperties": False,
+}
+_PARAMETER = {
+    "anyOf": [
+        _NUMBER, _STRING, {"type": "array", "items": _ENTRY}, _TIMELINE, _FILE, _GUSTS,
+    ]
+}  # fmt: skip
 _COMPONENTS = {
     "type": "array",
     "items": {"anyOf": [_NUMBER, _STRING]},
@@ -187,6 +220,10 @@ def evaluate(value: Any, mesh: Mesh, elements: Int, folder: SceneFolder, *, vect
     if isinstance(value, str):
         return _evaluate_expression(Expression(value, mesh), elements)
     if isinstance(value, dict):
+        if "mean" in value:
+            if not vector:
+                raise SceneError(["a wind of mean and rms is a velocity; this parameter is none"])
+            return _build_gusts(value)
         if "times" in value:
             return to_path((value["times"], value["values"]), "a table over time", "values")
         return _evaluate_file(value["file"], value["per"], elements, folder, mesh)

@@ -111,7 +111,7 @@ class Scene:
         from taut.run.record import record
 
         built = self.build() if built is None else built
-        return record(
+        result = record(
             folder,
             built.system,
             built.integrator,
@@ -126,6 +126,7 @@ class Scene:
             watch=watch,
             overwrite=overwrite,
         )
+        return replace(result, notes=(*result.notes, *built.describe_inverted(result.state)))
 
     def _collect_errors(self, errors: ErrorCollector) -> None:
         """Build the scene to collect its errors. Laws in Python files are not run."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from taut.arrays import Int
 from taut.constraints.constraint import Constraint
@@ -20,6 +20,7 @@ from taut.scene._body import Body, Part, StartValues, build_parts, build_start_v
 from taut.scene._contact import ContactTable, build_contact
 from taut.scene._elements import MissingElements
 from taut.scene._errors import ErrorCollector
+from taut.scene._fabric import build_fabric
 from taut.scene._files import SceneFolder
 from taut.scene._hold import build_hold, check_obstacle_hold
 from taut.scene._integrator import IntegratorTable, Output, Time, build_integrator
@@ -34,7 +35,9 @@ from taut.scene._law import (
 )
 from taut.scene._limits import MAX_TABLES, SceneTable, Text
 from taut.scene._material import build_material
+from taut.scene._parts import build_join
 from taut.scene._rest import Rest, apply_rest_values
+from taut.scene._softness import describe_inverted, find_soft_solids
 from taut.scene._source_lines import KeyPath
 from taut.step.integrator import Integrator
 from taut.system.state import State
@@ -77,6 +80,13 @@ class SceneFile(SceneTable):
         [], description="rest values of laws, one for each element, as `taut sagfree` writes them"
     )
 
+    @model_validator(mode="after")
+    def _fill_every(self) -> SceneFile:
+        """Record each frame of a shot, and without one each step, unless told otherwise."""
+        if self.output.every is None:
+            self.output.every = self.time.substeps or 1
+        return self
+
 
 @dataclass(frozen=True, eq=False)
 class Built:
@@ -103,6 +113,21 @@ class Built:
     every: int
     bodies: tuple[Part, ...]
     notes: tuple[str, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What will surprise, found without solving anything: solids too soft for their weight.
+
+        >>> from taut.scene import load, override
+        >>> soft = load("bunny", overrides=[override("body.bunny.material.young=500")]).build()
+        >>> soft.warnings[0].split(" with")[0]
+        'bunny is too soft for its size and weight: ρ g L/E = 3.81'
+        """
+        return find_soft_solids(self.system, self.bodies)
+
+    def describe_inverted(self, state: State) -> tuple[str, ...]:
+        """Return a note for each body of which solid cells are turned inside out in a state."""
+        return describe_inverted(self.bodies, state)
 
 
 def build(
@@ -131,8 +156,9 @@ def build(
             integrator.check_contact(system)
         errors.raise_errors()
     time, every = file.time, file.output.every
+    assert every is not None, "it was filled in"
     bodies, notes = tuple(parts.values()), tuple(builder.notes)
-    return Built(system, state, integrator, time.h, time.duration, every, bodies, notes)
+    return Built(system, state, integrator, time.step, time.end, every, bodies, notes)
 
 
 @dataclass
@@ -189,15 +215,29 @@ class _SceneBuilder:
         body = self.file.body[i]
         # Names of laws begin with that of the body where there are several.
         prefix = f"{part.name} " if len(self.file.body) > 1 else ""
-        mass = self.springs[i] = None
-        if body.material is not None:
-            path: KeyPath = ("body", i, "material")
+        mass = self.springs[i] = built_material = None
+        if body.material is not None or body.fabric is not None:
+            path: KeyPath = ("body", i, "fabric" if body.material is None else "material")
             with self.errors.collect(*path):
-                material = build_material(body.material, part.mesh, part.start, prefix)
+                if body.material is not None:
+                    material = build_material(body.material, part.mesh, part.start, prefix)
+                else:
+                    assert body.fabric is not None
+                    material = build_fabric(body.fabric, part.mesh, part.start, prefix)
                 mass, self.springs[i] = material.mass, material.springs
+                built_material = material
                 self.notes.append(f"{part.name}: {material.summary}")
                 for law in material.laws:
                     self.laws.add(law, path, self.n)
+        if body.join is not None:
+            damping = 0.0 if body.material is None else body.material.damping
+            with self.errors.collect("body", i, "join"):
+                springs, note = build_join(
+                    body.join, part.mesh, built_material, damping, part.start, prefix
+                )
+                self.notes.append(f"{part.name}: {note}")
+                for law in springs:
+                    self.laws.add(law, ("body", i, "join"), self.n)
         self.start[i] = build_start_values(i, body, part.mesh, mass, self.folder, self.errors)
         for j, table in enumerate(body.law):
             path = ("body", i, "law", j)
@@ -331,7 +371,7 @@ class _SceneBuilder:
 
     def check_over_time(self, system: System) -> None:
         """Evaluate parameters that depend on time, so that a run does not fail after hours."""
-        times = np.linspace(0.0, self.file.time.duration, _TIME_SAMPLES).tolist()
+        times = np.linspace(0.0, self.file.time.end, _TIME_SAMPLES).tolist()
         for group in (system._placed_energies, system._placed_damping, system._placed_loads):
             for law in group.values():
                 path = self.laws.paths.get(id(law.bound))

@@ -127,7 +127,8 @@ def override(text: str) -> tuple[str, Any]:
 def apply_overrides(tables: dict[str, Any], overrides: Iterable[tuple[str, Any]]) -> list[KeyPath]:
     """Change values of tables in place, and return the paths of the changed values.
 
-    An entry of a list is addressed by its index or its name; a name with a dot is quoted.
+    An entry of a list is addressed by its index or its name; a name with a dot is quoted. The value
+    None, which TOML does not have, removes a key.
 
     >>> tables = {"body": [{"name": "cloth", "density": 1.0}]}
     >>> apply_overrides(tables, [("body.cloth.density", 2.0)]), tables
@@ -161,6 +162,9 @@ def _set_value(tables: dict[str, Any], dotted: str, value: Any) -> KeyPath:
         else:
             raise SceneError([f"'{'.'.join(names[:i])}' is not a table or list"])
         if i == len(names) - 1:
+            if value is None:
+                container.pop(key)
+                return (*path, key)
             container[key] = value
         container = container[key]
         path = (*path, key)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
@@ -57,6 +58,17 @@ class VisualBody:
         """Where the points of `mesh` are [m], (m, 3), when all particles are at q [m], (n, 3)."""
         own = q[self.start : self.stop]
         return own if self.embedding is None else self.embedding(own)
+
+    def find_torn_points(self, torn: Int) -> Mask:
+        """Return which points of `mesh` are embedded in a cell that is torn, (m,).
+
+        torn : pairs of particles of the body with a torn element between them, from 0, (k, 2)
+        """
+        if self.embedding is None:
+            return np.zeros(self.mesh.n, dtype=bool)
+        corners = self.embedding.indices
+        pairs = np.array(list(combinations(range(corners.shape[1]), 2)))
+        return ~has_no_torn_side(corners[:, pairs], torn, self.simulated.n)
 
     @cached_property
     def faces(self) -> Cells:

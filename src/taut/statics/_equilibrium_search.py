@@ -171,7 +171,7 @@ class EquilibriumSearch:
         here = self.objective.evaluate(self.q)
         # One direction without symmetry: a symmetric one may miss the way out.
         probe = self._system._projector.project(np.cos(1.0 + np.arange(self.q.size)).reshape(-1, 3))
-        floors = self.objective.rounding_floors(here)
+        floors = self.objective.estimate_rounding(here)
         noise = float(np.einsum("i,i->", floors, row_norms(probe)))
         curvature = abs(dot(probe, self.objective.stiffness(self.q).multiply(probe)))
         jumps: list[float] = []

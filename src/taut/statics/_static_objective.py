@@ -17,7 +17,7 @@ from taut.arrays import Float, Int, describe
 from taut.errors import ModelError, SingularState
 from taut.linalg.blocks import BlockMatrix, dot, row_norms, row_norms_l1, row_norms_max
 from taut.optimise.descent import Point
-from taut.optimise.tolerance import Tolerance, estimate_rounding_floors
+from taut.optimise.tolerance import Tolerance, estimate_rounding_floors, refuse_large_floors
 from taut.system.assembly import Assembly
 from taut.system.members import resolve_state
 from taut.system.state import State
@@ -159,13 +159,22 @@ class StaticObjective:
         self.internal.hessian(inputs, np.zeros(len(q)), project=project)
         return self.internal.matrix
 
-    def rounding_floors(self, point: Point) -> Float:
+    def estimate_rounding(self, point: Point) -> Float:
+        """Return the residual that rounding alone can cause on each particle [N], (n,)."""
         # Gross forces in all directions: projection rounds the constrained components too.
         gross = np.zeros(len(point.y))
         for assembly, factor in ((self.internal, 1.0), (self.load, abs(self.load_factor))):
             inputs = [Inputs(point.y, point.y, 0.0, self.t)] * len(assembly.terms)
             gross += factor * row_norms_l1(assembly.gradient(inputs)[2])
         return estimate_rounding_floors(gross + point.gross, self.stiffness(point.y), point.y)
+
+    def rounding_floors(self, point: Point) -> Float:
+        floors = self.estimate_rounding(point)
+        # Without loads a body may be at rest, with no force but rounding.
+        loaded = self.internal.constant_gradient().any() or self.load.constant_gradient().any()
+        if not loaded:
+            return floors
+        return refuse_large_floors(floors, point.residuals, point.at_work)
 
 
 def check_static(

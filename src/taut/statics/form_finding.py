@@ -54,6 +54,7 @@ class Form(StaticCertificate):
     points : positions [m], (n, 3)
     edges, forces : (m, 2) and their tensions [N], (m,)
     triangles : (k, 3)
+    sliding : points that belong to triangles only and balance across the surface, (s,)
     reactions : force of the fixed points on the net or membrane [N], (n, 3), zero elsewhere
     slip : largest force along the surface on a point that belongs to triangles only [N]. It is not
         balanced; it falls with h², the square of the size of the triangles
@@ -81,6 +82,7 @@ class Form(StaticCertificate):
     edges: Int
     forces: Float
     triangles: Int
+    sliding: Int
     reactions: Float
     slip: float
     solver_error: float
@@ -240,6 +242,7 @@ def _make_form(
         edges=search.edges,
         forces=search.density * lengths,
         triangles=search.triangles,
+        sliding=search.sliding,
         reactions=reactions[:n],
         slip=float(np.linalg.norm(slip, axis=1).max(initial=0.0)),
         solver_error=errors[0],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from taut.linalg.blocks import BlockMatrix, row_norms, row_norms_l1
 from taut.linalg.linear import Solution
 from taut.step._accelerations import Accelerations
 from taut.step._objective import Prediction
+from taut.system.negative_curvature import bound_negative_curvature
 from taut.system.state import State
 from taut.system.terms import Inputs
 from taut.system.workspace import Workspace
@@ -27,6 +28,7 @@ class LinearStep:
     matrix : A = M/h² + D/h + K [N/m]; right : b [N], (n, 3)
     gross : Σ of magnitudes of the forces in b [N], (n,), in the free directions; all_gross : in all
     project : whether K is projected
+    definite_part : a c ≤ 1 for which A is at least c M/h²
     is_indefinite : whether A proved to be indefinite and was solved nevertheless
     """
 
@@ -35,11 +37,12 @@ class LinearStep:
     gross: Float
     all_gross: Float
     project: bool
+    accelerations: Accelerations
+    definite_part: float
     solution: Solution | None = None
     is_indefinite: bool = False
     assembling: float = 0.0  # wall-clock time [s]
     solving: float = 0.0
-    accelerations: Accelerations = field(init=False)
 
     def is_lost_in_rounding(self, inertia: Float) -> bool:
         """Whether inertia and stiffness cancel so far that A is singular to rounding.
@@ -57,6 +60,7 @@ def linearise(
     state: State,
     prediction: Prediction,
     rayleigh: BlockMatrix | None,
+    accelerations: Accelerations,
     *,
     project: bool,
 ) -> LinearStep:
@@ -75,6 +79,9 @@ def linearise(
     all_gross = row_norms_l1(sizes)
     forces = [gradient, h * energies.matrix.multiply(prediction.v)]
     matrices, factors = [energies.matrix], [1.0]
+    weights, negative = accelerations.mobile_mass, 0.0
+    if not project:
+        negative += bound_negative_curvature(energies, at, weights / h**2)
     if system._placed_damping:
         damping = workspace.assembly("damping", state)
         at = [Inputs.rates(state, prediction.t)] * len(damping.terms)
@@ -82,6 +89,7 @@ def linearise(
         forces += [damping.sums()[1], -damping.matrix.multiply(jump)]
         matrices.append(damping.matrix)
         factors.append(1.0 / h)
+        negative += bound_negative_curvature(damping, at, weights / h)
     if rayleigh is not None:
         forces.append(rayleigh.multiply(prediction.v))
         matrices.append(rayleigh)
@@ -91,4 +99,5 @@ def linearise(
     for force in forces[1:]:
         gross += row_norms_l1(system._projector.project(force))
         all_gross += row_norms_l1(force)
-    return LinearStep(total, -np.sum(forces, axis=0), gross, all_gross, project)
+    right = -np.sum(forces, axis=0)
+    return LinearStep(total, right, gross, all_gross, project, accelerations, 1.0 - negative)

@@ -24,6 +24,7 @@ unbalanced force, its Hessian M/γ² + K + D/γ.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,12 +41,14 @@ from taut.linalg.blocks import (
     find_nonfinite_rows,
     row_norms_l1,
 )
+from taut.linalg.linear import LinearSolver
 from taut.optimise.descent import Point
-from taut.optimise.tolerance import estimate_rounding_floors
-from taut.step._accelerations import Accelerations
+from taut.optimise.tolerance import estimate_rounding_floors, refuse_large_floors
+from taut.step._accelerations import FACTORED_PART, Accelerations
 from taut.system.any_assembly import AnyAssembly
 from taut.system.contact_assembly import ContactAssembly
 from taut.system.contact_friction import Friction
+from taut.system.negative_curvature import bound_negative_curvature
 from taut.system.state import State
 from taut.system.system import System
 from taut.system.terms import Inputs
@@ -363,15 +366,46 @@ class ImplicitObjective:
             patterns.append(self.rayleigh.pattern)
         return self.workspace.union(patterns)
 
+    def definite_part(self, y: Float, solver: LinearSolver | None = None) -> float:
+        """Return a c ≤ 1 for which the Hessian at y is at least c M/γ²; -inf if it is not known.
+
+        The parts of the elements often show that c is not small. Where they do not, the signs of
+        the pivots of the Hessian less `FACTORED_PART` M/γ² are found, if that takes little.
+        With friction there is no c: its normal forces follow the positions, and the derivative of
+        the unbalanced forces is not symmetric.
+
+        solver : which may factorise it; None, or one that iterates: the elements only
+        """
+        if self.system._has_friction:
+            return -np.inf
+        inputs, weights = self._inputs(self.start.positions(y)), self.accelerations.mobile_mass
+        with suppress(SingularState), np.errstate(over="ignore"):
+            bound = bound_negative_curvature(self.assembly, inputs, weights / self.h**2)
+            if self.rates is not None:
+                rates = self._rate_inputs(y)
+                bound += bound_negative_curvature(self.rates, rates, weights / self.h)
+            part = 1.0 - bound
+            if part >= FACTORED_PART or solver is None or not solver.is_direct:
+                return part
+            matrix = self._unconstrained(y, (1.0 - FACTORED_PART) * self.inertia, metric=False)
+            self.workspace.apply_constraints(matrix)
+            return FACTORED_PART if solver.factor(matrix, similar=True) else part
+        return -np.inf
+
     def rounding_floors(self, point: Point) -> Float:
         """Return the residual [N] that rounding can cause at each particle, (n,)."""
         q = self.start.positions(point.y)
         # Constrained directions count: projection rounds their forces too.
         gross = row_norms_l1(self.assembly.gradient(self._inputs(q))[2])
         stiffness = self._unconstrained(point.y, np.zeros_like(self.inertia), metric=False)
-        acting = gross + point.gross
         # |q̃| + |y| rather than |q|: the two may have cancelled.
-        floors = estimate_rounding_floors(acting, stiffness, np.abs(q) + np.abs(point.y))
+        size = np.abs(q) + np.abs(point.y)
+        acting = gross + point.gross
+        floors = estimate_rounding_floors(acting, stiffness, size)
+        if self.accelerations.has_loads:
+            at_work = self.accelerations.forces_at_work(point.y)
+            return refuse_large_floors(floors, point.residuals, at_work)
+        # A body without loads may be at rest, or nearly so, and rounding is all that is at work.
         own = stiffness.data[stiffness.pattern.diagonal]
         massless = EPS * np.sqrt(np.einsum("nij,nij->n", own, own)) > self.inertia
         return np.where(massless & (floors > acting), np.inf, floors)

@@ -32,6 +32,7 @@ VALUE, MAGNITUDE, NOISE, ACCELERATION = 0, 1, 2, 3
 
 # Constants of taut.optimise.descent and tolerance
 EPS, ROUNDING_UNITS, RELATIVE_NOISE, FORMULA_NOISE = 2.220446049250313e-16, 8.0, 1e-10, 1e-13
+FACTORED_PART, MIN_DEFINITE_PART = 0.25, 0.01  # of _accelerations
 MAX_ITERATIONS = 100  # of conjugate gradients; beyond, the general method
 
 

@@ -27,11 +27,13 @@ from taut.step._stage_arrays import (
     ELEMENTS,
     ENERGY_AT,
     EPS,
+    FACTORED_PART,
     FORCE,
     FORMULA_NOISE,
     FREE_MASS,
     GAMMA,
     MAGNITUDE,
+    MIN_DEFINITE_PART,
     NOISE,
     RELATIVE,
     RELATIVE_NOISE,
@@ -49,6 +51,7 @@ from taut.step._stage_objective import (
     evaluate_terms,
     find_change,
     find_change_of_value,
+    find_definite_part,
     gather_blocks,
 )
 from taut.step._stage_relaxation import relax
@@ -322,8 +325,17 @@ def _solve_stage(tables, plan, numbers, inertia, parameters, ahead, frozen, old,
     out[3] = -find_change_of_value(tables, inertia, points[0], points[present])
     out[4], out[5] = found[present, ACCELERATION], 0.0
     if numbers[FREE_MASS] != 0.0:
-        total = dot_flat(squares, tables.inverse_mass, n)
-        out[5] = gamma * sqrt(total / numbers[FREE_MASS])
+        for k in range(3 * n):
+            q[k] = ahead[k] + points[present, k]
+        part = find_definite_part(tables, parameters, inertia, q, frozen, gamma, blocks)
+        if -np.inf < part < FACTORED_PART:
+            gather_blocks(tables, blocks, (1.0 - FACTORED_PART) * inertia, n, data)
+            if factor(plan, data, factors[0], factors[1], factors[2], filled):
+                part = FACTORED_PART
+        out[5] = np.nan
+        if part >= MIN_DEFINITE_PART:
+            total = dot_flat(squares, tables.inverse_mass, n)
+            out[5] = gamma * sqrt(total / numbers[FREE_MASS]) / part
     out[6], out[7], out[8] = particle, residuals[particle], targets[particle]
     return CONVERGED
 

@@ -42,6 +42,7 @@ from taut.step._stage_arrays import (
     VECTORS,
     compiled,
 )
+from taut.system.negative_parts import add_negative_parts
 
 ELEMENTS_PER_CHUNK = 256  # as in taut.binding.batch_kernels
 
@@ -284,3 +285,45 @@ def find_change(tables, inertia, start, end, found, found_end, move, record):
     if abs(change) > noise or found_end[VALUE] > record[1]:
         return change, False
     return 0.5 * dot_flat(move, start[3 * n : 6 * n] + end[3 * n : 6 * n], 3 * n), True
+
+
+@compiled
+def find_definite_part(tables, parameters, inertia, q, frozen, h, blocks):
+    """A c ≤ 1 for which the Hessian is at least c M/γ², from the elements alone.
+
+    See `ImplicitObjective.definite_part`. -inf if their Hessians are not finite.
+
+    blocks : a buffer; it has the blocks of the Hessian at the end
+    """
+    n = inertia.shape[0]
+    last = tables.terms[tables.terms.shape[0] - COLUMNS :]
+    energies = np.empty(last[ENERGY_AT] + last[ELEMENTS])
+    vectors = np.empty(3 * (last[VECTOR_AT] + last[VECTORS] * last[ELEMENTS]) + 1)
+    none = int64(0)
+    if not evaluate_terms(
+        *(tables, parameters, 1, True, none, q, frozen, q, h, energies, vectors, blocks),
+    ):
+        return -np.inf
+    metric, sums = blocks.copy(), np.zeros(n)
+    if not evaluate_terms(
+        *(tables, parameters, 1, False, none, q, frozen, q, h, energies, vectors, blocks),
+    ):
+        return -np.inf
+    for k in range(tables.terms.shape[0] // COLUMNS):
+        t = tables.terms[COLUMNS * k : COLUMNS * (k + 1)]
+        if t[BLOCKS] == 0:
+            continue
+        weight, at, s = 1.0, 9 * t[BLOCK_AT], t[PARTICLES]
+        if t[IS_PAIR]:
+            weight = 0.0
+            for p in range(t[PAIR_AT], t[PAIR_AT] + s):
+                weight += tables.pairs[p] * tables.pairs[p]
+        add_negative_parts(
+            *(metric[at:], blocks[at:], t[ELEMENTS], t[VECTORS], weight),
+            *(tables.elements[t[ELEMENT_AT] :], s, sums),
+        )
+    worst = 0.0
+    for i in range(n):
+        if tables.free[3 * i] + tables.free[3 * i + 1] + tables.free[3 * i + 2] > 0.0:
+            worst = max(worst, sums[i] / inertia[i])
+    return 1.0 - worst

@@ -22,7 +22,7 @@ from taut.arrays import Float, Mask
 from taut.errors import EigenError, ModelError, NotConverged, SingularState
 from taut.step._combination import Combination, StageSums
 from taut.step._highest_frequency import highest_frequency
-from taut.step.integrator import Integrator, Kind, break_elements
+from taut.step.integrator import Integrator, Kind, conclude
 from taut.step.report import Report
 from taut.step.step_result import Stage, StepResult
 from taut.system.projector import ConstraintProjector
@@ -172,7 +172,7 @@ class Explicit(Integrator):
         result = self._evaluate_formula(workspace.with_held_loads(loads), state, h, started)
         if loads:
             result = replace(result, loads=loads)
-        return break_elements(workspace, result)
+        return conclude(workspace, result)
 
     def _evaluate_formula(
         self, workspace: Workspace, state: State, h: float, started: float

@@ -32,7 +32,7 @@ from taut.step.compiled_stage import (
     are_kernels_compiled,
     find_obstacle,
 )
-from taut.step.integrator import Integrator, break_elements, raise_unless_converged
+from taut.step.integrator import Integrator, conclude, raise_unless_converged
 from taut.step.report import NOTHING_SOLVED, Report, combine_reports, report_descent
 from taut.step.step_result import StepResult
 from taut.system.any_assembly import AnyAssembly
@@ -106,12 +106,14 @@ class _StageMinimum:
     """The minimum of a stage's objective.
 
     decrease : how far it lies below the value at the old positions [J]
+    mass : of each particle [kg], (n,)
     acceleration, velocity_error : see `Report`
     """
 
     descent: Descent
     solver: LinearSolver
     decrease: float
+    mass: Float
     acceleration: float
     velocity_error: float
     friction: Friction
@@ -205,7 +207,7 @@ class Implicit(LinearImplicit):
         if system.contact is not None:
             result = book_contact(loaded, solved[-1].q, result, [own.friction for own in solved])
         # Break: elements strained beyond their breaking strain leave.
-        return break_elements(workspace, result)
+        return conclude(workspace, result)
 
     @abstractmethod
     def predict(
@@ -252,6 +254,7 @@ class Implicit(LinearImplicit):
             residual=found.residual,
             tolerance=found.tolerance,
             decrease=found.decrease,
+            mass=float(workspace.system.mass[found.particle]),
             acceleration=found.acceleration,
             velocity_error=found.velocity_error,
             iterations=found.iterations,
@@ -331,12 +334,20 @@ class Implicit(LinearImplicit):
         descent.evaluations += evaluations
         descent.assembling += assembling
         descent.solving += solving
+        end = descent.point
+        # The factors of L-BFGS are kept for further steps.
+        prover = solver if self.minimiser == "newton" else None
+        with descent.timed("assembling"):
+            definite_part = objective.definite_part(end.y, prover)
         return _StageMinimum(
             descent,
             solver,
-            decrease=-objective.change(at_old, descent.point),
-            acceleration=objective.accelerations.at_work(descent.point.y),
-            velocity_error=objective.accelerations.bound_velocity_error(descent.point.residuals),
+            decrease=-objective.change(at_old, end),
+            mass=objective.system.mass,
+            acceleration=objective.accelerations.at_work(end.y),
+            velocity_error=objective.accelerations.bound_velocity_error(
+                end.residuals, definite_part
+            ),
             friction=objective.friction,
         )
 
@@ -390,7 +401,7 @@ class Implicit(LinearImplicit):
         why = ""
         if self.minimiser == "lbfgs" and self.solver_name == "auto":
             why = "one constant matrix, factorised once for many solves"
-        return report_descent(
+        report = report_descent(
             minimum.descent,
             minimum.solver,
             why=why,
@@ -401,6 +412,7 @@ class Implicit(LinearImplicit):
             acceleration=minimum.acceleration,
             velocity_error=minimum.velocity_error,
         )
+        return replace(report, mass=float(minimum.mass[report.particle]))
 
 
 def _find_start(objective: ImplicitObjective, at_old: Point) -> tuple[Point, int]:

@@ -15,6 +15,7 @@ from taut.arrays import describe
 from taut.errors import ModelError, NotConverged
 from taut.step.report import Report
 from taut.step.step_result import StepResult
+from taut.system.inversion import count_inverted
 from taut.system.state import State
 from taut.system.system import System
 from taut.system.tearing import find_unbroken_elements
@@ -151,9 +152,12 @@ def raise_unless_converged(report: Report, state: State, reason: str) -> None:
         )
 
 
-def break_elements(workspace: Workspace, result: StepResult) -> StepResult:
-    """Remove the elements that the end of a step has broken; most steps break none."""
+def conclude(workspace: Workspace, result: StepResult) -> StepResult:
+    """Remove the elements that the end of a step has broken, and count those inside out."""
     active, count = find_unbroken_elements(workspace, result.state)
+    inverted = count_inverted(workspace.solid_elements, result.state)
+    if inverted:
+        result = replace(result, report=replace(result.report, inverted=inverted))
     if not count:
         return result
     return replace(

@@ -23,7 +23,7 @@ from taut.step._accelerations import Accelerations
 from taut.step._linear_step import LinearStep, linearise
 from taut.step._objective import Prediction, extrapolate
 from taut.step.implicit import LinearImplicit
-from taut.step.integrator import Kind, break_elements, raise_unless_converged
+from taut.step.integrator import Kind, conclude, raise_unless_converged
 from taut.step.report import Report, report_worst
 from taut.step.step_result import Linearisation, Stage, StepResult
 from taut.system.state import State
@@ -109,7 +109,7 @@ class LinearlyImplicitEuler(LinearImplicit):
         result = self._book(loaded.system, state, prediction, y, step, report)
         if loads:
             result = replace(result, loads=loads)
-        return break_elements(workspace, result)
+        return conclude(workspace, result)
 
     def warn(self, result: StepResult) -> None:
         if result.report.note and not self._has_warned:
@@ -129,7 +129,7 @@ class LinearlyImplicitEuler(LinearImplicit):
         for project in attempts:
             clock = time.perf_counter()
             is_first = step is None or step.solution is None
-            step = linearise(workspace, state, prediction, rayleigh, project=project)
+            step = linearise(workspace, state, prediction, rayleigh, accelerations, project=project)
             step.right = system._projector.project(step.right)
             workspace.apply_constraints(step.matrix)
             assembled = time.perf_counter()
@@ -146,7 +146,7 @@ class LinearlyImplicitEuler(LinearImplicit):
             if step.solution is not None and step.solution.definite:
                 break
         assert step is not None
-        step.assembling, step.solving, step.accelerations = assembling, solving, accelerations
+        step.assembling, step.solving = assembling, solving
         return step
 
     def _solve_linear(
@@ -213,7 +213,7 @@ class LinearlyImplicitEuler(LinearImplicit):
             h=prediction.h,
             outcome=outcome,
             acceleration=step.accelerations.at_work(y),
-            velocity_error=step.accelerations.bound_velocity_error(residuals),
+            velocity_error=step.accelerations.bound_velocity_error(residuals, step.definite_part),
             iterations=1,
             evaluations=1 + tried_twice,
             solver="direct (LU)" if step.is_indefinite else solver.name,
@@ -224,7 +224,7 @@ class LinearlyImplicitEuler(LinearImplicit):
             solving=step.solving,
             note=note,
         )
-        return y, report
+        return y, replace(report, mass=float(system.mass[report.particle]))
 
     def _book(
         self,

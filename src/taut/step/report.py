@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -32,10 +33,13 @@ class Report:
         rounding can cause there [N] (0 where it was not needed)
     decrease : how far the step's objective fell below its value at the old positions [J]; 0 for
         methods without one
+    mass : of the particle [kg]; 0 in statics
     acceleration : root mean square of the accelerations at work [m/s²]: those of the step and of
         constant loads. A relative tolerance is a part of it, times the particle's mass
     velocity_error : bound of the error of the velocities [m/s] that the residuals leave, root mean
-        square over the masses: γ|r|_{M⁻¹}/√Σm, where the Hessian is positive definite
+        square over the masses: γ|r|_{M⁻¹}/(c √Σm), where the Hessian of the step is known to be at
+        least c M/γ², from the elements or the pivots of a factorisation. nan where that is not
+        known, as in bodies that buckle: a small force may then cause a large motion
     iterations : of the minimiser
     evaluations : of the objective or of the forces; linear_iterations : of the linear solver, named
         in `solver`
@@ -49,6 +53,8 @@ class Report:
     error : the estimated error of the positions [m] that an error-controlled step has made; 0
         otherwise
     torn : how many elements broke in it and left at its end
+    inverted : how many solid elements are turned inside out at its end, of laws that take them so,
+        such as `volume` and `corotated_solid`
     note : what else there is to say
     """
 
@@ -61,6 +67,7 @@ class Report:
     tolerance: float = 0.0
     floor: float = 0.0
     decrease: float = 0.0
+    mass: float = 0.0
     acceleration: float = 0.0
     velocity_error: float = 0.0
     iterations: int = 0
@@ -77,6 +84,7 @@ class Report:
     retries: int = 0
     error: float = 0.0
     torn: int = 0
+    inverted: int = 0
     note: str = ""
 
     def __str__(self) -> str:
@@ -86,14 +94,45 @@ class Report:
             text = (
                 f"t = {self.t:g} s: {self.outcome}, particle {self.particle} has residual "
                 f"{self.residual:.2e} N (tolerance {self.tolerance:.2e} N, rounding "
-                f"{self.floor:.1e} N), velocity error at most {self.velocity_error:.1e} m/s, "
-                f"{self.iterations} iterations, {self.solver}"
+                f"{self.floor:.1e} N), "
             )
+            if self.h > 0.0:  # statics have no velocities
+                text += f"{self.describe_velocity_error()}, "
+            text += f"{self.iterations} iterations, {self.solver}"
         if self.substeps > 1 or self.retries:
             text += f", {self.substeps} substeps, {self.retries} retries"
         if self.torn:
             text += f", {self.torn} torn"
+        if self.inverted:
+            text += f", {self.inverted} solid elements inverted"
         return f"{text}; {self.note}" if self.note else text
+
+    def in_accelerations(self, force: float) -> float:
+        """Return the acceleration [m/s²] that a force [N] gives the particle.
+
+        >>> Report("ImplicitEuler", 0.1, 0.1, "converged", mass=0.5).in_accelerations(2e-6)
+        4e-06
+        """
+        return force / self.mass if self.mass > 0.0 else math.nan
+
+    def describe_residual(self) -> str:
+        """Return the unbalanced acceleration in words, and what it is compared with."""
+        unbalanced, limit = self.in_accelerations(self.residual), self.in_accelerations(self.limit)
+        return (
+            f"unbalanced acceleration {unbalanced:.1e} of {limit:.1e} m/s² allowed, "
+            f"{self.acceleration:.3g} m/s² at work"
+        )
+
+    def describe_velocity_error(self) -> str:
+        """Return the bound of the velocity error in words, or why there is none.
+
+        >>> report = Report("ImplicitEuler", 0.1, 0.1, "converged", velocity_error=2e-8)
+        >>> report.describe_velocity_error()
+        'velocity error at most 2.0e-08 m/s'
+        """
+        if math.isnan(self.velocity_error):
+            return "velocity error not bounded (the matrix may be indefinite)"
+        return f"velocity error at most {self.velocity_error:.1e} m/s"
 
     @property
     def limit(self) -> float:
@@ -167,6 +206,7 @@ def combine_reports(reports: Sequence[Report], t: float, h: float, seconds: floa
         free_part=min(r.free_part for r in reports),
         outcome="rounding floor" if floor else worst.outcome,
         torn=sum(r.torn for r in reports),
+        inverted=reports[-1].inverted,
         # The longest: a stage may add to the common reason.
         why=max((r.why for r in reports), key=len),
     )

@@ -17,13 +17,15 @@ friction_coupling : how friction changes with the normal forces that it is held 
 contact_assembly : sums of laws, contact and friction
 projector : all constraints of a system by projection; reduction : its free coordinates
 parameter_change : a system with other values of parameters, cheaply
-tearing : which elements a state breaks
+tearing, inversion : which elements a state breaks, and which it turns inside out
 members : table of the forces and strains of members
 elements : V, f and K of single elements; the matrices M, P, S_i and E_j
 building : masses of cells, prestressed rest lengths, joined bodies
+gusts : turbulent wind as a formula of place and time
 copies : many copies of a system in one
 relaxation : sums lowered particle by particle in a region; relaxation_kernels, relaxing :
     compiled sweeps
+negative_curvature : a bound of it, from single elements; negative_parts : its compiled sums
 gather_kernels : compiled sums in a fixed order
 _arguments : checks what a System is built from; _notebook : a System as HTML
 """

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from taut.arrays import Float, Int
 from taut.binding.compiled_law import ForceName, FormName
 from taut.linalg.blocks import BlockMatrix, Pattern
 from taut.system.projector import ConstraintProjector
 from taut.system.terms import Inputs
+
+if TYPE_CHECKING:
+    from taut.system.assembly import Assembly
 
 
 class AnyTerm(Protocol):
@@ -50,6 +53,8 @@ class AnyAssembly(Protocol):
     def matrix(self) -> BlockMatrix: ...
 
     def adopt(self, other: AnyAssembly) -> None: ...
+
+    def parts(self, inputs: Sequence[Inputs]) -> list[tuple[Assembly, list[Inputs]]]: ...
 
     def gradient(self, inputs: Sequence[Inputs]) -> tuple[float, Float, Float]: ...
 

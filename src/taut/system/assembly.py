@@ -129,39 +129,80 @@ class Assembly:
         """
         form = choose_hessian_form(project=project, metric=metric)
         low_rank: list[RankOne] = []
-        for k, (term, at) in enumerate(zip(self.terms, inputs, strict=True)):
-            kind: SourceKind = "hessian" if term.blocks else "gradient"
-            x = near_origin(term, at.x)
-            parameters = term.parameters(at.t)
-            frozen, predicted = (x if at.y is at.x else at.y), force
-            if previous is None or term.form != "energy" or term.outer is not None:
-                predicted = "true"
-            else:
-                frozen = previous
-            arguments = (x, frozen, at.h, term.elements, parameters)
-            outputs: tuple[Float, ...] = (term.energy, self._vectors_of(k))
-            if term.blocks:
-                outputs = (*outputs, self._blocks_of(k))
-            # What is projected of a total is not a share, but its product with Φ', of any sign.
-            written = "true" if project and term.outer is not None else form
-            bad = term.compiled.evaluate(
-                kind, *arguments, outputs, hessian_form=written, force=predicted
-            )
-            term.raise_if_bad(bad)
-            self._stored_with[k] = parameters if term.has_constant_gradient else None
-            if term.outer is not None:
-                low_rank.append(self._apply_outer(k, at.t, form))
-            needs_projection = not term.compiled.can_write(form)
-            if term.outer is not None:
-                needs_projection = project
-            if term.blocks and needs_projection:
-                term.raise_if_bad(project_elements(self._blocks_of(k), term.vectors))
+        # First of all, as building them needs memory that the buffers take afterwards.
         row, lists, slot, mirror = self._block_lists
+        for k, at in enumerate(inputs):
+            rank = self._evaluate_hessian(k, at, form, previous, force)
+            if rank is not None:
+                low_rank.append(rank)
         kernels("taut.system.gather_kernels").gather_blocks(
             row, *lists, self._blocks, shift, slot, mirror, self.matrix.data
         )
         self.matrix.low_rank = tuple(rank for rank in low_rank if rank.weight != 0.0)
         return self.matrix
+
+    def _evaluate_hessian(
+        self,
+        k: int,
+        at: Inputs,
+        form: HessianForm,
+        previous: Float | None = None,
+        force: ForceName = "true",
+    ) -> RankOne | None:
+        """Write the Hessians of the elements of term k; return the rank-one part of a total."""
+        term = self.terms[k]
+        kind: SourceKind = "hessian" if term.blocks else "gradient"
+        x = near_origin(term, at.x)
+        parameters = term.parameters(at.t)
+        frozen, predicted = (x if at.y is at.x else at.y), force
+        if previous is None or term.form != "energy" or term.outer is not None:
+            predicted = "true"
+        else:
+            frozen = previous
+        arguments = (x, frozen, at.h, term.elements, parameters)
+        outputs: tuple[Float, ...] = (term.energy, self._vectors_of(k))
+        if term.blocks:
+            outputs = (*outputs, self._blocks_of(k))
+        # What is projected of a total is not a share, but its product with Φ', of any sign.
+        written = "true" if form == "projected" and term.outer is not None else form
+        bad = term.compiled.evaluate(
+            kind, *arguments, outputs, hessian_form=written, force=predicted
+        )
+        term.raise_if_bad(bad)
+        self._stored_with[k] = parameters if term.has_constant_gradient else None
+        rank = None if term.outer is None else self._apply_outer(k, at.t, form)
+        needs_projection = not term.compiled.can_write(form)
+        if term.outer is not None:
+            needs_projection = form == "projected"
+        if term.blocks and needs_projection:
+            term.raise_if_bad(project_elements(self._blocks_of(k), term.vectors))
+        return rank
+
+    def parts(self, inputs: Sequence[Inputs]) -> list[tuple[Assembly, list[Inputs]]]:
+        """Return the sums of laws that this one adds up, with what their kernels read."""
+        return [(self, list(inputs))]
+
+    def negative_parts(self, inputs: Sequence[Inputs]) -> tuple[Float, list[RankOne]]:
+        """Return how negative the parts of the Hessian are (see `taut.system.negative_curvature`).
+
+        Returns Σ |metric - Hessian| of the elements of each particle [N/m], (n,), and the negative
+        parts of totals.
+        """
+        sums, ranks = np.zeros(self.n), []
+        for k, (term, at) in enumerate(zip(self.terms, inputs, strict=True)):
+            if not term.has_hessian:
+                continue
+            self._evaluate_hessian(k, at, "metric")
+            metric = self._blocks_of(k).copy()
+            rank = self._evaluate_hessian(k, at, "true")
+            if rank is not None and rank.weight < 0.0:
+                ranks.append(rank)
+            if term.blocks:
+                weight = 1.0 if term.pair is None else float((term.pair**2).sum())
+                kernels("taut.system.gather_kernels").gather_negative_parts(
+                    *(metric, self._blocks_of(k), term.vectors, weight, term.elements, sums)
+                )
+        return sums, ranks
 
     def _apply_outer(self, k: int, t: float, form: HessianForm) -> RankOne:
         """Turn the shares of an energy of a total, term k, into its energy, gradient and Hessian.
@@ -223,22 +264,21 @@ class Assembly:
 
     def projected_gross_force(self, projector: ConstraintProjector) -> Float:
         """Return Σ |S ∂V_e/∂x|₁ [N], (n,): the gross force in the free directions."""
-        S, c, oblique = (
-            projector.free_directions,
-            projector.constrained_particles,
-            projector.oblique_particles,
-        )
+        c, oblique = projector.constrained_particles, projector.oblique_particles
         gross = self._gross[:, 0] + self._gross[:, 1] + self._gross[:, 2]
-        gross[c] = np.einsum("nii,ni->n", S[c], self._gross[c])  # exact where S is diagonal
+        gross[c] = np.einsum(
+            "nii,ni->n", projector.constrained_projectors, self._gross[c]
+        )  # exact where S is diagonal
         if len(oblique):
             # Elsewhere the force of each element is projected by itself.
+            S = projector.find_free_directions(oblique)
             start, source, code, table = self._vector_lists
             counts = np.diff(start)[oblique]
             owner = np.repeat(np.arange(len(oblique)), counts)
             first = np.repeat(start[oblique] - np.cumsum(counts) + counts, counts)
             entries = np.arange(counts.sum()) + first
             forces = table[code[entries], None] * self._vectors[source[entries]]
-            parts = np.abs(np.einsum("eij,ej->ei", S[oblique][owner], forces)).sum(axis=1)
+            parts = np.abs(np.einsum("eij,ej->ei", S[owner], forces)).sum(axis=1)
             gross[oblique] = np.bincount(owner, weights=parts, minlength=len(oblique))
         return gross
 
@@ -369,8 +409,8 @@ class Assembly:
             for p in range(s):
                 c = 1.0 if t.pair is None else t.pair[p]
                 if c:
-                    target.append(t.elements[:, p])
-                    source.append(first + (p if t.pair is None else 0))
+                    target.append(to_int32(t.elements[:, p]))
+                    source.append(to_int32(first + (p if t.pair is None else 0)))
                     coefficient.append(c)
         return group_by_target(target, source, coefficient, self.n)
 
@@ -382,9 +422,8 @@ class Assembly:
         is stored in the matrix, and where its transpose is (-1: on the diagonal).
         """
         pattern = self.pattern
-        upper_keys = (
-            pattern.rows[pattern.upper].astype(np.int64) * self.n + pattern.indices[pattern.upper]
-        )
+        upper_rows = pattern.rows[pattern.upper]
+        upper_keys = upper_rows.astype(np.int64) * self.n + pattern.indices[pattern.upper]
         target, source, coefficient = [], [], []
         for k, t in enumerate(self.terms):
             m, s = t.elements.shape
@@ -396,14 +435,16 @@ class Assembly:
                     keys = np.minimum(i, j) * self.n + np.maximum(i, j)
                     slots = np.minimum(np.searchsorted(upper_keys, keys), len(upper_keys) - 1)
                     known = upper_keys[slots] == keys
-                    target.append(slots[known])
+                    target.append(to_int32(slots[known]))
                     # the one block of a pair is symmetric
                     sources = (
                         np.where(i <= j, first + b, -1 - first - b) if t.pair is None else first
                     )
-                    source.append(sources[known])
+                    source.append(to_int32(sources[known]))
                     coefficient.append(c)
-        row = np.searchsorted(pattern.rows[pattern.upper], np.arange(self.n + 1))
-        mirror = np.where(pattern.mirror == pattern.upper, -1, pattern.mirror)
+        row = np.searchsorted(upper_rows, np.arange(self.n + 1, dtype=np.int32))
+        del upper_rows, upper_keys
         lists = group_by_target(target, source, coefficient, len(pattern.upper))
-        return to_int32(row), lists, to_int32(pattern.upper), to_int32(mirror)
+        mirror = pattern.mirror.copy()
+        mirror[mirror == pattern.upper] = -1
+        return to_int32(row), lists, pattern.upper, mirror

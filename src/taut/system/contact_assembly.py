@@ -114,7 +114,7 @@ class ContactAssembly:
         friction = Friction.at(self.search.contact, x, terms, gradients)
         add_coupling(matrix, friction, terms, gradients, hessians, x, velocities)
 
-    def _parts(self, inputs: Sequence[Inputs]) -> list[tuple[Assembly, list[Inputs]]]:
+    def parts(self, inputs: Sequence[Inputs]) -> list[tuple[Assembly, list[Inputs]]]:
         """Return the assemblies that are added up, with what their kernels read."""
         count = len(self.laws.terms)
         parts = [(self.laws, list(inputs[:count]))]
@@ -157,7 +157,7 @@ class ContactAssembly:
 
     def gradient(self, inputs: Sequence[Inputs]) -> tuple[float, Float, Float]:
         """Return V [J], ∂V/∂x [N] and the gross force [N], both (n, 3)."""
-        for part, own in self._parts(inputs):
+        for part, own in self.parts(inputs):
             part.gradient(own)
         return self.sums()
 
@@ -190,7 +190,7 @@ class ContactAssembly:
     ) -> BlockMatrix:
         """Return Σ ∂²V/∂x² + diag(shift) [N/m], shift (n,), in `matrix`."""
         matrices = []
-        parts = self._parts(inputs)
+        parts = self.parts(inputs)
         self._include([part for part, _ in parts[1:]])
         for part, own in parts:
             if part is self.laws:

@@ -112,13 +112,13 @@ class Friction:
         for s, (elements, parameters, keys) in zip(_SIZES, self.groups, strict=True):
             if s == 8 and not len(elements):
                 continue  # few systems have obstacles that turn; their kernels are large
-            compiled = _compile(form, s)
+            compiled = compile_friction(form, s)
             terms.append(ConstantTerm(FRICTION_NAME, form, compiled, elements, parameters, keys))
         return terms
 
 
 @cache
-def _compile(form: FormName, s: int) -> CompiledLaw:
+def compile_friction(form: FormName, s: int) -> CompiledLaw:
     """Return the compiled law of contacts of s particles.
 
     Kept: to derive it took half the time of a step of a small cloth.

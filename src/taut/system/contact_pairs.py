@@ -20,8 +20,15 @@ from taut.system.contact_terms import PLANE, ContactTerm
 
 def find_coefficients(contact: Contact, term: ContactTerm, n: int) -> Float:
     """Return Coulomb's coefficient of each contact of a term, (m,); n : particles of the system."""
-    found = np.full(len(term.pairs), contact.friction)
-    for pair in contact.friction_pairs:
+    every = np.array([*(pair.coefficient for pair in contact.friction_pairs), contact.friction])
+    coefficients: Float = every[find_friction_pairs(contact, term, n)]
+    return coefficients
+
+
+def find_friction_pairs(contact: Contact, term: ContactTerm, n: int) -> Int:
+    """Return the number of the pair whose coefficient each contact has, -1: none, (m,)."""
+    found = np.full(len(term.pairs), -1)
+    for number, pair in enumerate(contact.friction_pairs):
         one, other = pair.one.mask(n), pair.other.mask(n)
         for first, second, wall in ((one, other, pair.other), (other, one, pair.one)):
             if term.law == PLANE:
@@ -32,7 +39,7 @@ def find_coefficients(contact: Contact, term: ContactTerm, n: int) -> Float:
                 is_first = np.arange(4) < term.split[:, None]
                 belongs = (first[term.pairs] & is_first).any(axis=1)
                 belongs &= (second[term.pairs] & ~is_first).any(axis=1)
-            found[belongs] = pair.coefficient
+            found[belongs] = number
     return found
 
 

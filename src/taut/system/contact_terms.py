@@ -118,6 +118,11 @@ class ContactTerm(ConstantTerm):
         is_first = np.arange(4) < self.split[:, None]
         return weights * np.sign(np.where(is_first, weights, 0.0).sum(axis=1))[:, None]
 
+    @property
+    def leading(self) -> int:
+        """How many particles of each element, from its first on, are on the side of its first."""
+        return 2 if self.law == _EDGE_EDGE else 1
+
     def is_on_first_side(self, x: Float) -> Mask:
         """Whether each particle of each element is on the first side, (m, s)."""
         own: Mask = np.take_along_axis(self.find_weights(x), self.places, axis=1) > 0.0

@@ -27,6 +27,7 @@ from taut.linalg.simd import (
     store4,
     vector_type,
 )
+from taut.system.negative_parts import add_negative_parts
 
 CHUNK = 256  # rows a thread takes at a time
 FOUR = vector_type()
@@ -202,3 +203,28 @@ def gather_blocks(row, start, source, code, table, blocks, shift, slot, mirror, 
                 )
                 _block_sum(source, code, table, blocks, begin, end, extra, data, d, m)
                 extra = 0.0
+
+
+BLOCKS = types.Array(types.f8, 4, "C")
+
+
+@njit(
+    types.void(
+        BLOCKS,
+        BLOCKS,
+        types.i8,
+        types.f8,
+        types.Array(types.i8, 2, "C", readonly=True),
+        types.Array(types.f8, 1, "C"),
+    ),
+    cache=True,
+    error_model="numpy",
+    nogil=True,
+)
+def gather_negative_parts(metric, true, vectors, weight, elements, sums):
+    """Add weight |metric - true| of each element to the sums at its particles."""
+    count, particles = elements.shape
+    add_negative_parts(
+        *(metric.reshape(-1), true.reshape(-1), count, vectors, weight),
+        *(elements.reshape(-1), particles, sums),
+    )

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from taut.arrays import Float, Int
+from taut.arrays import Float, Int, Short
 from taut.constraints.constraint import Constraint, Path, evaluate_path, to_numbers
 from taut.errors import ModelError
 from taut.linalg.blocks import BlockMatrix, ConstrainedRows, Pattern
@@ -52,12 +52,12 @@ class AffectedBlocks(NamedTuple):
 class ConstraintProjector:
     """All constraints of a system, combined per particle; nothing changes after construction.
 
-    free_directions : S, (n, 3, 3)
     anchor : b at t = 0 [m], (n, 3)
     scripts : particles and their paths
     is_fixed : mask of particles that may move in no direction, (n,)
     is_constrained : mask of particles that may not move in every direction, (n,)
     constrained_particles : their indices, (c,)
+    constrained_projectors : S of these, (c, 3, 3); of all others it is the identity
     oblique_particles : indices of those on lines and planes across the axes
     is_static : whether there are only fixed particles and no scripts; projecting positions that
         satisfy the constraints then changes no bit
@@ -80,23 +80,24 @@ class ConstraintProjector:
             in_plane, origin = np.diag([1.0, 1.0, 0.0]), (0.0, 0.0, 0.0)
             resolved.append(Constraint("on_plane", np.arange(n), in_plane, through=origin))
         points = [(c, self._points(c, pose)) for c in resolved]
-        self.free_directions, self.anchor = _combine(points, pose)
+        held, free, self.anchor = _combine(points, pose)
         for c, at in points:
             self._check_agreement(c, at, self.anchor, 0.0)
         self._shared_with_scripts = self._find_shared_with_scripts(points)
-        self.is_fixed = ~self.free_directions.any(axis=(1, 2))
-        self.is_constrained = ~(self.free_directions == np.eye(3)).all(axis=(1, 2))
-        self.constrained_particles = np.flatnonzero(self.is_constrained)
-        self._constrained_projectors = self.free_directions[self.constrained_particles]
+        self.is_fixed, self.is_constrained = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
+        self.is_fixed[held] = ~free.any(axis=(1, 2))
+        self.is_constrained[held] = ~(free == np.eye(3)).all(axis=(1, 2))
+        self.constrained_particles = held[self.is_constrained[held]]
+        self.constrained_projectors = free[self.is_constrained[held]]
         # Copies: the loops of the multigrid are compiled for writable arrays.
         self._constrained_rows = ConstrainedRows(
-            self.constrained_particles.copy(), self._constrained_projectors.copy()
+            self.constrained_particles.copy(), self.constrained_projectors.copy()
         )
-        self.is_static = not self.scripts and not self._constrained_projectors.any()
-        off_diagonal = self.free_directions * (1 - np.eye(3))
-        self.oblique_particles = np.flatnonzero(off_diagonal.any(axis=(1, 2)))
+        self.is_static = not self.scripts and not self.constrained_projectors.any()
+        off_diagonal = self.constrained_projectors * (1 - np.eye(3))
+        self.oblique_particles = self.constrained_particles[off_diagonal.any(axis=(1, 2))]
         for array in (
-            self.free_directions,
+            self.constrained_projectors,
             self.anchor,
             self.is_fixed,
             self.is_constrained,
@@ -104,6 +105,22 @@ class ConstraintProjector:
             self.oblique_particles,
         ):
             array.setflags(write=False)
+
+    @property
+    def free_directions(self) -> Float:
+        """S of all particles, (n, 3, 3), a new array: 72 bytes a particle."""
+        free = np.broadcast_to(np.eye(3), (len(self.is_fixed), 3, 3)).copy()
+        free[self.constrained_particles] = self.constrained_projectors
+        free.setflags(write=False)
+        return free
+
+    def find_free_directions(self, particles: Int | Short) -> Float:
+        """Return S of some particles, (k, 3, 3)."""
+        free = np.broadcast_to(np.eye(3), (len(particles), 3, 3)).copy()
+        some = self.is_constrained[particles]
+        rows = np.searchsorted(self.constrained_particles, particles[some])
+        free[some] = self.constrained_projectors[rows]
+        return free
 
     def _points(self, c: Constraint, pose: Float) -> Float:
         """Return a point [m] that each particle of a constraint passes at t = 0, (k, 3)."""
@@ -188,7 +205,7 @@ class ConstraintProjector:
 
     def prescribed_velocities(self, t: float, h: float, at: float) -> Float:
         """Return ḃ(t + at·h) [m/s], (n, 3), by a quartic through points of the step's scripts."""
-        slope = np.zeros((len(self.free_directions), 3))
+        slope = np.zeros((len(self.is_fixed), 3))
         if not self.scripts:
             return slope
         b = [self.anchors(t + h * c) for c in _SCRIPT_POINTS]
@@ -230,7 +247,7 @@ class ConstraintProjector:
         """Project vectors of the constrained particles alone, (c, 3)."""
         if self.is_static:
             return np.zeros_like(vectors)
-        return np.matmul(self._constrained_projectors, vectors[:, :, None])[:, :, 0]
+        return np.matmul(self.constrained_projectors, vectors[:, :, None])[:, :, 0]
 
     def affected_blocks(self, pattern: Pattern) -> AffectedBlocks:
         """Find the blocks of a pattern that the constraints change."""
@@ -238,10 +255,10 @@ class ConstraintProjector:
         slots = np.flatnonzero(touched)
         return AffectedBlocks(
             slots,
-            self.free_directions[pattern.rows[slots]],
-            self.free_directions[pattern.indices[slots]],
+            self.find_free_directions(pattern.rows[slots]),
+            self.find_free_directions(pattern.indices[slots]),
             pattern.diagonal[self.constrained_particles],
-            np.eye(3) - self._constrained_projectors,
+            np.eye(3) - self.constrained_projectors,
         )
 
     def apply_to_matrix(self, matrix: BlockMatrix, blocks: AffectedBlocks | None = None) -> None:
@@ -282,28 +299,31 @@ class ConstraintProjector:
             )
 
 
-def _combine(points: Sequence[tuple[Constraint, Float]], pose: Float) -> tuple[Float, Float]:
-    """Return S (n, 3, 3) and b (n, 3) of constraints and the points they pass."""
-    n = len(pose)
-    free = np.broadcast_to(np.eye(3), (n, 3, 3)).copy()
-    anchor = pose.copy()
-    blocked, pull, count = np.zeros((n, 3, 3)), np.zeros((n, 3)), np.zeros(n, dtype=int)
-    for c, at in points:
-        blocked[c.particles] += np.eye(3) - c.free
-        pull[c.particles] += at @ (np.eye(3) - c.free)
+def _combine(points: Sequence[tuple[Constraint, Float]], pose: Float) -> tuple[Int, Float, Float]:
+    """Return the particles of constraints and the points they pass, S of these, and b (n, 3)."""
+    count = np.zeros(len(pose), dtype=np.int64)
+    for c, _ in points:
         count[c.particles] += 1
+    held = np.flatnonzero(count)
+    place = np.cumsum(count > 0) - 1  # of each particle in `held`
+    free = np.empty((len(held), 3, 3))
+    anchor = pose.copy()
+    blocked, pull = np.zeros((len(held), 3, 3)), np.zeros((len(held), 3))
+    for c, at in points:
+        blocked[place[c.particles]] += np.eye(3) - c.free
+        pull[place[c.particles]] += at @ (np.eye(3) - c.free)
     # One constraint needs no eigenvalues: S and b are exact, without their rounding.
-    single = count == 1
+    single = count[held] == 1
+    lone = held[single]
     free[single] = np.eye(3) - blocked[single]
-    anchor[single] = (
-        pose[single] - np.einsum("nij,nj->ni", blocked[single], pose[single]) + pull[single]
-    )
-    several = np.flatnonzero(count > 1)
+    anchor[lone] = pose[lone] - np.einsum("nij,nj->ni", blocked[single], pose[lone]) + pull[single]
+    several = np.flatnonzero(~single)
     if len(several):
+        shared = held[several]
         values, vectors = np.linalg.eigh(blocked[several])
         is_free = values < _FREE_EIGENVALUE
         free[several] = np.einsum("nik,nk,njk->nij", vectors, is_free, vectors)
         inverse = np.where(is_free, 0.0, 1.0 / np.where(is_free, 1.0, values))
         prescribed = np.einsum("nik,nk,njk,nj->ni", vectors, inverse, vectors, pull[several])
-        anchor[several] = prescribed + np.einsum("nij,nj->ni", free[several], pose[several])
-    return free, anchor
+        anchor[shared] = prescribed + np.einsum("nij,nj->ni", free[several], pose[shared])
+    return held, free, anchor

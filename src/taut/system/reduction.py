@@ -42,11 +42,13 @@ class Reduction:
         """Return the basis: axes where possible, else eigenvectors of the projectors."""
         from scipy.sparse import csc_array
 
-        n = len(projector.free_directions)
+        n = len(projector.is_fixed)
         vectors = np.broadcast_to(np.eye(3), (n, 3, 3)).copy()  # the columns of each particle
         kept = np.einsum("nii->ni", projector.free_directions) > 0.5
         if len(projector.oblique_particles):
-            values, columns = np.linalg.eigh(projector.free_directions[projector.oblique_particles])
+            values, columns = np.linalg.eigh(
+                projector.find_free_directions(projector.oblique_particles)
+            )
             largest = np.abs(columns).argmax(axis=1)[:, None, :]
             vectors[projector.oblique_particles] = columns * np.sign(
                 np.take_along_axis(columns, largest, axis=1)

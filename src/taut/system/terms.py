@@ -221,20 +221,25 @@ Lists = tuple[Short, Short, NDArray[np.uint16], Float]
 
 
 def group_by_target(
-    target: list[Int], source: list[Int], coefficient: list[float], size: int
+    target: list[Short], source: list[Short], coefficient: list[float], size: int
 ) -> Lists:
     """Group entries by target, keeping their order within each.
+
+    target, source : emptied, as in large systems they are several times the result
 
     Returns start (size + 1,), source, code, and the table of coefficients that codes index.
     """
     table, codes = np.unique(np.array(coefficient, dtype=np.float64), return_inverse=True)
-    where = np.concatenate([np.empty(0, dtype=np.int64), *target])
-    order = np.argsort(where, kind="stable")
-    start = np.zeros(size + 1, dtype=np.int64)
+    code = np.repeat(codes.astype(np.uint16), [len(t) for t in target])
+    where = np.concatenate([np.empty(0, dtype=np.int32), *target])
+    target.clear()
+    start = np.zeros(size + 1, dtype=np.int32)
     start[1:] = np.cumsum(np.bincount(where, minlength=size))
-    sources = np.concatenate([np.empty(0, dtype=np.int64), *source])[order]
-    code = np.repeat(codes, [len(t) for t in target])[order]
-    return to_int32(start), to_int32(sources), code.astype(np.uint16), table
+    order = np.argsort(where, kind="stable")
+    del where
+    sources = np.concatenate([np.empty(0, dtype=np.int32), *source])
+    source.clear()
+    return start, sources[order], code[order], table
 
 
 def to_int32(values: Int) -> Short:

@@ -30,6 +30,7 @@ from taut.system.assembly import Assembly
 from taut.system.contact_assembly import ContactAssembly
 from taut.system.contact_friction import Friction
 from taut.system.contact_search import ContactSearch
+from taut.system.inversion import SolidElements, collect_solid_elements
 from taut.system.parameter_change import change_parameters
 from taut.system.projector import AffectedBlocks
 from taut.system.state import State
@@ -139,6 +140,11 @@ class Workspace:
         system = self.system
         assert system.contact is not None
         return ContactSearch(system.contact, np.logical_not(system._projector.is_fixed))
+
+    @cached_property
+    def solid_elements(self) -> tuple[SolidElements, ...]:
+        """The elements of laws that may turn inside out."""
+        return collect_solid_elements(self.system)
 
     def compile_hessians(self, kind: AssemblyKind) -> None:
         """Compile the Hessians of an assembly's laws in another process, unless they are cached."""

@@ -7,7 +7,8 @@
 - contact: `_contact`, `_friction`, `_capstan`
 - lines: `_chains`, `_cables`, `_rods`, `_beams`, `_buckling`
 - frames and shells through limit points: `_paths`; trusses: `_trusses`
-- sheets and solids: `_lattices`, `_moduli`, `_continua`, `_shells`, `_pressure`, `_forms`, `_films`
+- sheets and solids: `_lattices`, `_moduli`, `_continua`, `_shells`, `_fabrics`,
+  `_pressure`, `_forms`, `_films`
 
-Each of the last 23 files is one group of cases; its name without the underscore is the group.
+Each of the last 24 files is one group of cases; its name without the underscore is the group.
 """

@@ -20,8 +20,8 @@ from taut.errors import ModelError, TautError, did_you_mean
 
 GROUPS = (
     "oscillators", "integrators", "chains", "waves", "pendulums", "cables", "rods", "beams",
-    "buckling", "paths", "trusses", "lattices", "moduli", "continua", "shells", "pressure",
-    "forms", "films", "conservation", "energy", "contact", "friction", "capstan",
+    "buckling", "paths", "trusses", "lattices", "moduli", "continua", "shells", "fabrics",
+    "pressure", "forms", "films", "conservation", "energy", "contact", "friction", "capstan",
 )  # fmt: skip
 """The groups of cases, in the order of the report; the cases of a group are in `_GROUP.py`."""
 

@@ -16,10 +16,19 @@ def test_export_to_a_file(command, run, tmp_path):
 
 def test_export_to_a_sequence(command, run):
     code, out, err = command(
-        "export", run, "-o", "all/x.obj", "--start", 0.02, "--stop", 0.08, "--frames", 2
+        "export", run, "-o", "all/x.obj", "--start", 0.02, "--stop", 0.08, "--at-most", 2
     )
     assert code == 0, err
     assert out == "all/x_0000.obj and all/x_0001.obj: 2 of 6 frames, t = 0.02 s to 0.08 s\n"
+
+
+def test_export_of_a_shot(command, run, tmp_path):
+    code, out, err = command("export", run, "-o", "x.ply", "--fps", 100, "--frames", "2-4")
+    assert code == 0, err
+    assert (
+        out == "x_0002.ply to x_0004.ply (3 files): 3 frames, 2 to 4 at 100 fps, "
+        "t = 0.01 s to 0.03 s\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -28,6 +37,7 @@ def test_export_to_a_sequence(command, run):
         (["nowhere", "-o", "x.glb"], 2, "nowhere"),
         (["RUN", "-o", "x.gbl"], 2, "did you mean '.glb'?"),
         (["RUN"], 2, "--output"),
+        (["RUN", "-o", "x.glb", "--frames", "1:4"], 2, "as in 1-240, got '1:4'"),
         (["RUN", "-o", "x.glb", "--every", "0"], 2, "--every"),
     ],
 )

@@ -36,14 +36,15 @@ def opened(run):
             [1, 2, 3, 4],
         ),  # both ends, though 0.08 is not 4 * 0.02 to the last bit
         ({"start": 0.03, "every": 2}, [2, 4]),
-        ({"limit": 3}, [0, 2, 5]),
-        ({"limit": 1}, [0]),
-        ({"limit": 100}, [0, 1, 2, 3, 4, 5]),
+        ({"at_most": 3}, [0, 2, 5]),
+        ({"at_most": 1}, [0]),
+        ({"at_most": 100}, [0, 1, 2, 3, 4, 5]),
     ],
 )
 def test_select_frames(opened, options, numbers):
-    clip = select_frames(opened, model_from_run(opened).pieces, **options)
-    assert clip.numbers.tolist() == numbers
+    clip = select_frames(opened, model_from_run(opened), **options)
+    assert clip.samples.before.tolist() == numbers
+    assert clip.samples.is_recorded.all()
     assert [frame.t for frame in clip] == pytest.approx(clip.times.tolist(), abs=1e-15)
 
 
@@ -54,11 +55,14 @@ def test_thinning_is_even_and_keeps_both_ends(tmp_path):
     assert (done.frames, done.recorded, done.thinned) == (100, 251, True)
     assert done.times == pytest.approx((0.0, 2.5), abs=1e-12)  # times are sums of h
     with taut.open_run(tmp_path / "run") as opened:
-        gaps = np.diff(select_frames(opened, model_from_run(opened).pieces, limit=100).numbers)
-        every = select_frames(opened, model_from_run(opened).pieces)
-        assert (every.rate, every.codes.tolist()) == (100.0, list(range(251)))
+        thin = select_frames(opened, model_from_run(opened), at_most=100)
+        gaps = np.diff(thin.samples.before)
+        every = select_frames(opened, model_from_run(opened))
+        assert every.rate == 100.0
+        # without a shot frame 1 is the start, and a second has 24 frames
+        np.testing.assert_allclose(every.codes, 1 + 0.24 * np.arange(251), rtol=0, atol=1e-12)
     assert (gaps.min(), gaps.max(), gaps.sum()) == (2, 3, 250)
-    assert export(tmp_path / "run", tmp_path / "y.glb", frames=251).frames == 251
+    assert export(tmp_path / "run", tmp_path / "y.glb", at_most=251).frames == 251
 
 
 @pytest.mark.parametrize(
@@ -70,7 +74,12 @@ def test_thinning_is_even_and_keeps_both_ends(tmp_path):
         (".obj", {}, "the suffix must be one of"),
         ("x.glb", {"every": 0}, "every must be a whole number, at least 1, got 0"),
         ("x.glb", {"every": 1.5}, "every must be a whole number, at least 1, got 1.5"),
-        ("x.glb", {"frames": 0}, "frames must be a whole number, at least 1, got 0"),
+        ("x.glb", {"at_most": 0}, "at_most must be a whole number, at least 1, got 0"),
+        ("x.glb", {"frames": (1, 3)}, "give its fps as well"),
+        ("x.glb", {"frames": (3, 2), "fps": 50}, "frames must end after they begin, got 3-2"),
+        ("x.glb", {"frames": (0, 2), "fps": 50}, "at 50 fps the run has frames 1-6"),
+        ("x.glb", {"frames": (1, 7), "fps": 50}, "frames 1-7 are not all there"),
+        ("x.glb", {"frames": (1, 2, 3), "fps": 50}, "the first and the last one, got (1, 2, 3)"),
         ("x.glb", {"fps": 0.0}, "fps must be positive, got 0.0"),
         ("x.glb", {"fps": float("nan")}, "fps must be positive, got nan"),
         ("x.glb", {"start": 7.0}, "no frame from 7 s to 0.1 s; the run has 0 s to 0.1 s"),

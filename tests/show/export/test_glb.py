@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from taut.show.export import export
-from tests.show.export.scenes import cloth
+from tests.show.export.scenes import cloth, fine
 
 NAMES = ["cloth", "../rod", "Jelly cube", "dust", "jelly_cube"]
 MODES = [[4], [1], [4], [0], [4]]
@@ -111,9 +111,8 @@ def test_points_are_split_only_along_the_seam(parts, where):
     )
     triangles = parts.array(primitive["indices"]).reshape(-1, 3)
     mesh = cloth()
-    assert (
-        len(points) == 7 + 2
-    )  # the two points that both quads share; the pentagon agrees with one of them at each point
+    # the two points that both quads share; the pentagon agrees with one of them at each point
+    assert len(points) == 7 + 2
     wanted = {}
     for kind, faces in mesh.cells.items():
         for face, corners in zip(faces.tolist(), mesh.uv.corners[kind].tolist(), strict=True):
@@ -128,24 +127,35 @@ def test_points_are_split_only_along_the_seam(parts, where):
     assert found == wanted
 
 
-@pytest.mark.parametrize("body", [0, 2, 4])
-def test_normals_are_the_mean_of_the_faces_around(parts, where, body):
-    """Area-weighted, and equal on both sides of a seam; to single precision."""
+@pytest.mark.parametrize(("body", "mesh"), [(0, cloth()), (4, fine())])
+def test_normals_are_the_mean_of_the_faces_around(parts, where, body, mesh):
+    """Weighted by area, and equal on both sides of a seam; to single precision."""
     (primitive,) = parts.document["meshes"][body]["primitives"]
+    n = mesh.n
     base = parts.array(primitive["attributes"]["POSITION"]).tolist()
     origin = np.array([base.index(point) for point in base])  # including the copies
-    triangles = origin[parts.array(primitive["indices"]).reshape(-1, 3)]
+    assert origin.max() < n
     first = parts.array(primitive["attributes"]["NORMAL"]).astype(float)
     for target, frame in zip([None, *primitive["targets"]], where, strict=True):
         normal = first + (0 if target is None else parts.array(target["NORMAL"]))
-        area = np.zeros((len(base), 3))
-        for a, b, c in triangles:
-            area[[a, b, c]] += np.cross(
-                frame[body][b] - frame[body][a], frame[body][c] - frame[body][a]
-            )
-        for i in np.unique(parts.array(primitive["indices"])):
-            wanted = area[origin[i]] / np.linalg.norm(area[origin[i]])
-            np.testing.assert_allclose(normal[i], wanted, rtol=0, atol=1.5e-7)
+        area = np.zeros((n, 3))
+        for face in [face for cells in mesh.cells.values() for face in cells]:
+            x = frame[body][face]
+            area[face] += np.cross(x, np.roll(x, -1, axis=0)).sum(axis=0)
+        wanted = area[origin] / np.linalg.norm(area[origin], axis=1, keepdims=True)
+        np.testing.assert_allclose(normal, wanted, rtol=0, atol=1.5e-7)
+
+
+def test_sharp_edges_have_a_normal_on_each_side(parts):
+    """Each face of the tetrahedral jelly has points and a normal of its own."""
+    (primitive,) = parts.document["meshes"][2]["primitives"]
+    x, normals = (parts.array(primitive["attributes"][key]) for key in ("POSITION", "NORMAL"))
+    triangles = parts.array(primitive["indices"]).reshape(-1, 3)
+    assert len(np.unique(triangles)) == 4 * 3
+    for face in triangles:
+        a, b, c = x[face].astype(float)
+        area = np.cross(b - a, c - a)
+        np.testing.assert_allclose(normals[face], [area / np.linalg.norm(area)] * 3, atol=1e-6)
 
 
 def test_trimesh_reads_the_first_frame(path, where):
@@ -191,7 +201,7 @@ def test_vtk_moves_the_points(path, where):
 
 
 def test_many_frames_are_thinned_evenly_and_reported(run, tmp_path):
-    done = export(run, tmp_path / "a.glb", frames=3)
+    done = export(run, tmp_path / "a.glb", at_most=3)
     assert (done.frames, done.recorded, done.thinned) == (3, 6, False)  # as requested
     parts = Parts(tmp_path / "a.glb")
     keys = parts.array(parts.document["animations"][0]["samplers"][0]["input"])

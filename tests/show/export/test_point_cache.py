@@ -1,12 +1,14 @@
 """PC2, parsed by hand; and its OBJ file, read by taut."""
 
+import os
+import signal
 import struct
 
 import numpy as np
 import pytest
 
 from taut.mesh import read
-from taut.show.export import export
+from taut.show.export import GrowingPointCache, export
 from tests.show.export.scenes import BODIES, PLAIN, cloth, fine, positions, record_scene
 
 USED = [
@@ -59,9 +61,11 @@ def test_obj_file_holds_the_first_sample(run, where, tmp_path):
     )
 
 
-def test_sampling_is_given_in_target_frames(run, tmp_path):
-    export(run, tmp_path / "x.pc2", fps=25, every=2)
-    assert cache(tmp_path / "x_cloth.pc2")[0] == np.float32(25 * 0.04)
+def test_sampling_is_given_in_target_frames(run, where, tmp_path):
+    export(run, tmp_path / "x.pc2", fps=25, every=2)  # frames 1 and 3 of three: 0 s and 0.08 s
+    sampling, x = cache(tmp_path / "x_cloth.pc2")
+    assert (sampling, len(x)) == (2.0, 2)
+    np.testing.assert_array_equal(x[1], where[4][0].astype(np.float32))
 
 
 def test_single_body_is_written_under_the_plain_name(tmp_path):
@@ -74,5 +78,52 @@ def test_single_body_is_written_under_the_plain_name(tmp_path):
 
 
 def test_uneven_frame_times_are_reported(run, tmp_path, log):
-    export(run, tmp_path / "x.pc2", frames=4)  # 0, 2, 3, 5
+    export(run, tmp_path / "x.pc2", at_most=4)  # 0, 2, 3, 5
     assert "assumes equal times between frames" in log.text
+
+
+@pytest.mark.parametrize("stopped", [True, False])
+def test_a_cache_that_grows_with_a_run_equals_an_export(command, tmp_path, stopped, monkeypatch):
+    scene = record_scene(tmp_path / "source").joinpath("scene.toml")
+    words = ("run", scene, "-o", "run", "--cache", "grown/x.pc2", "--quiet")
+    if stopped:
+        sizes = []
+        add = GrowingPointCache.add
+
+        def add_then_stop(grown, t, q):
+            add(grown, t, q)
+            sizes.append(len(cache(tmp_path / "grown/x_cloth.pc2")[1]))
+            if len(sizes) == 3:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        monkeypatch.setattr(GrowingPointCache, "add", add_then_stop)
+        assert command(*words)[0] == 130
+        assert sizes == [1, 2, 3]
+        monkeypatch.undo()
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "grown/x_cloth.pc2").unlink()
+        words = ("resume", "run", "--cache", "grown/x.pc2", "--quiet")
+    assert command(*words) == (0, "", "")
+    assert command("export", "run", "-o", "whole/x.pc2", "--quiet")[0] == 0
+    grown = {path.name: path.read_bytes() for path in (tmp_path / "grown").iterdir()}
+    assert sorted(grown) == sorted(f"x_{name}.pc2" for name in PLAIN)
+    for name, data in grown.items():
+        assert data == (tmp_path / "whole" / name).read_bytes()
+    for name in grown:
+        (tmp_path / "grown" / name).unlink()
+    code, out, _ = command("resume", "run", "--cache", "grown/x.pc2")
+    assert (code, "the run is finished" in out) == (0, True)
+    assert {path.name: path.read_bytes() for path in (tmp_path / "grown").iterdir()} == grown
+
+
+def test_a_growing_cache_replaces_files_only_with_overwrite(command, tmp_path):
+    (tmp_path / "x.pc2").write_text("mine")
+    words = ("run", "spring", "--set", "time.duration=0.02", "-o", "run", "--cache")
+    code, _, err = command(*words, "x.pc2")
+    assert (code, "output exists: x.pc2" in err) == (2, True)
+    assert not (tmp_path / "run").exists()
+    assert (tmp_path / "x.pc2").read_text() == "mine"
+    code, _, err = command(*words, "x.abc")
+    assert (code, "must end in .pc2" in err) == (2, True)
+    assert command(*words, "x.pc2", "--overwrite")[0] == 0
+    assert cache(tmp_path / "x.pc2")[1].shape == (3, 2, 3)

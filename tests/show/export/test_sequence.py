@@ -56,6 +56,7 @@ def test_taut_reads_back_bit_identical_positions(files, where):
         }  # it has no cells
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of trimesh: faces without texture
 def test_trimesh_reads_the_points(run, where, tmp_path):
     """OBJ only: trimesh reads no binary PLY with faces of different sizes."""
     trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed")

@@ -1,6 +1,7 @@
 """A live simulation obeys the formulas of its sliders, drags and pins."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -163,10 +164,28 @@ def test_a_drag_against_a_spring_reaches_the_balance_of_forces(run):
     )
     live = run(system)
     assert DragEnergy(system).stiffness == pytest.approx(k)
+    live.set_sliders(pull=100.0)
     live.drag("me", 1, [0.4, 0.0, 0.0])
     now = play_live(live, 400)
     assert now.q[1, 0] == pytest.approx(0.2, abs=1e-6)  # k x = k_pin (0.4 - x)
     assert now.report.residual <= now.report.limit
+
+
+def test_a_drag_pulls_with_no_more_than_its_limit(run):
+    k, mass = 50.0, 0.1
+    system = taut.System(
+        [[0, 0, 0], [0, 0, 0]],
+        mass=mass,
+        fixed=[0],
+        energies=[laws.zero_length_spring([[0, 1]], k=k)],
+        damping=[laws.drag(alpha=30.0)],
+    )
+    live = run(system)
+    for pull in (10.0, 2.5):
+        live.set_sliders(pull=pull)
+        live.drag("me", 1, [0.4, 0.0, 0.0])
+        now = play_live(live, live.newest.step + 400)
+        assert k * now.q[1, 0] == pytest.approx(pull * mass * 9.81, rel=1e-6)
 
 
 def test_a_drag_has_a_speed_limit(run):
@@ -391,6 +410,61 @@ def test_many_threads_can_send_commands(run):
         thread.join()
     live.pause()
     assert live.wait(lambda now: not now.playing).drags == ()
+
+
+class _Slow(taut.ImplicitEuler):
+    """Implicit Euler that takes its time while something is dragged, or always."""
+
+    def __init__(self, seconds, *, always=False):
+        super().__init__()
+        self.seconds, self.always = seconds, always
+
+    def advance(self, system, state, h):
+        if self.always or any(energy.name == "pointer" for energy in system.energies):
+            end = time.perf_counter() + self.seconds
+            while time.perf_counter() < end:
+                report_linear_iterations(7)
+                time.sleep(0.01)
+        return super().advance(system, state, h)
+
+
+def test_a_long_step_is_told_of_while_it_runs(run):
+    live = run(ball(), _Slow(60.0, always=True))
+    live.step()
+    now = live.wait(lambda now: bool(now.work))
+    assert now.step == 0
+    assert now.work.startswith("this step has taken 0.")
+    assert "linear solve at 7 iterations" in now.work
+
+
+def test_a_drag_that_makes_steps_too_long_is_let_go_of(run, monkeypatch):
+    monkeypatch.setattr("taut.show.view.live._LONGEST_DRAG", 0.2)
+    live = run(ball(), _Slow(60.0))
+    live.drag("me", 0, [5.0, 10.0, 0.0])
+    live.play()
+    now = live.wait(lambda now: now.step >= 3)
+    assert now.playing
+    assert now.error.startswith("let go: with this pull, a step took longer than 0.2 s")
+    assert not now.drags
+    assert now.q[0, 0] == 0.0  # it falls as if it had never been pulled
+    # The next drag removes the message.
+    monkeypatch.setattr("taut.show.view.live._LONGEST_DRAG", 120.0)
+    live.integrator.seconds = 0.0
+    live.drag("me", 0, [5.0, 10.0, 0.0])
+    assert live.wait(lambda now: bool(now.drags) and not now.error).q[0, 0] >= 0.0
+
+
+def test_the_pace_is_that_of_the_simulation(run):
+    live = run(ball())
+    live.set_speed(0.5)
+    assert live.newest.pace == 0.0
+    live.play()
+    started, begun = time.perf_counter(), live.newest.t
+    now = live.wait(lambda now: now.step >= 20)
+    mean = (now.t - begun) / (time.perf_counter() - started)
+    live.pause()
+    assert 0.5 * mean < now.pace < 2.0 * mean
+    assert live.wait(lambda now: not now.playing).pace == 0.0
 
 
 def test_closing_ends_a_long_step(run):

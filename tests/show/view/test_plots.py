@@ -112,7 +112,7 @@ def test_changes_between_the_steps_of_a_run_are_drawn():
     reports = {
         "step": ledger["step"],
         "outcome": np.array(["explicit"] * 3),
-        **dict.fromkeys(("tolerance", "floor", "residual"), np.zeros(3)),
+        **dict.fromkeys(("tolerance", "floor", "residual", "mass"), np.zeros(3)),
     }
     table = tabulate_run(ledger, reports)
     assert column(table, "between").tolist() == [0.0, 2.0, 2.5]

@@ -1,5 +1,7 @@
 """What is drawn where, picking, and saved pages."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,10 +14,11 @@ from taut.run.open_run import open_run
 from taut.run.record import record
 from taut.show.view import saving
 from taut.show.view._appearance import StrainColours, collect_lines, collect_springs
+from taut.show.view._inverted_cells import InvertedCells
 from taut.show.view._picking import intersect_ray, pick_particle
 from taut.show.view.saving import Recorder, save_run, write_page
 from taut.show.view.viewer import view_run, view_scene, view_system
-from taut.show.visual_model import model_from_run
+from taut.show.visual_model import VisualBody, VisualModel, model_from_run
 from tests.show.view.browser import until
 from tests.show.view.scenes import CLOTH, cloth, record_scene
 
@@ -58,7 +61,7 @@ def test_strains_are_those_of_the_formula_and_their_colours_are_symmetric():
     assert strains.tolist() == pytest.approx([0.25, -0.25], abs=1e-15)
     scale = StrainColours()
     longer, shorter = scale.map(strains)
-    assert scale.limit == 0.5
+    assert scale.limit == 0.25
     assert longer[0] > longer[2]
     assert shorter[2] > shorter[0]
     assert StrainColours().map(np.zeros(1)).std() < 5  # grey
@@ -104,6 +107,35 @@ def test_layers_are_shown_and_hidden_with_their_newest_positions(viewer):
     viewer.graph.set_visible("particles", True)
     assert np.array_equal(viewer.graph._particles.batched_positions, now.q.astype(np.float32))
     viewer.graph.set_visible("particles", False)
+
+
+def test_surface_and_springs_are_of_one_moment(viewer, monkeypatch):
+    graph = viewer.graph
+    # Segments so dear that springs are sent with every third snapshot only.
+    monkeypatch.setattr(
+        "taut.show.view._scene_graph._MAX_SEGMENTS_PER_SECOND", len(graph.springs) * 10
+    )
+    piece, shown = graph.pieces[0], []
+    for step in range(9):
+        q = graph.snapshot.q + 0.001
+        graph.show(replace(graph.snapshot, q=q, step=step), rate=30.0)
+        shown.append(np.array(graph.surfaces[0].vertices))
+        ends = graph._lines.points[:, 0]
+        first = graph.springs.pairs[:, 0] - piece.start
+        np.testing.assert_allclose(ends, shown[-1][first], atol=1e-6)
+    assert 3 <= len({vertices.tobytes() for vertices in shown}) <= 4
+
+
+def test_a_simulation_that_nobody_watches_any_more_is_paused(monkeypatch):
+    monkeypatch.setattr("taut.show.view.viewer._UNWATCHED_SECONDS", 0.3)
+    with view_scene(cloth(), port=0) as viewer:
+        watching = {0: object()}
+        monkeypatch.setattr(viewer.server.viser, "get_clients", lambda: watching)
+        viewer.source.play()
+        viewer.source.wait(lambda now: now.step >= 2)
+        until(lambda: viewer.broadcaster.updates >= 2, "nothing was shown")
+        watching.clear()
+        assert not viewer.source.wait(lambda now: not now.playing).error
 
 
 def test_torn_springs_and_their_faces_are_left_out(tmp_path):
@@ -153,6 +185,10 @@ def test_a_run_without_a_scene_shows_its_particles(tmp_path):
             ),
             "it was not shown",
         )
+        status = viewer.panel.status.content
+        assert "converged: unbalanced acceleration" in status
+        assert "13.9 m/s² at work" in status  # of the step and of gravity, √(a² + g²)
+        assert "velocity error at most" in status
 
 
 def test_an_existing_page_is_kept(tmp_path, monkeypatch):
@@ -338,3 +374,16 @@ def test_obstacles_are_neither_marked_nor_dragged_nor_released():
         assert (dict(viewer.source._commands.drags), viewer.source._commands.clicks) == ({}, {})
         viewer.pointer.drag(1, "start", "/surface 0", None, (0, 0.27, 0), (0, 1, 0))
         assert len(viewer.source._commands.drags) == 1
+
+
+def test_inverted_cells_are_drawn_and_counted(viewer):
+    """A tetrahedron pushed through its base: one cell, six edges; none the right way round."""
+    points = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    mesh = taut.mesh.Mesh(points, {"tet": [[0, 1, 2, 3]]})
+    nothing = np.zeros(0, np.int64)
+    model = VisualModel("a tet", (VisualBody("tet", mesh, 0, 4),), 4, nothing)
+    shown = InvertedCells(viewer.server.viser.scene, model)
+    shown.show(points)
+    assert (shown.count, shown._node.visible) == (0, False)
+    shown.show(points * [1.0, 1.0, -0.5])
+    assert (shown.count, shown._node.visible, shown._node.points.shape) == (1, True, (6, 2, 3))

@@ -1,7 +1,4 @@
-"""Faces, normals, velocities and 32-bit positions of a body.
-
-The normal at a point is the normalised sum of the vector areas of the triangles around it,
-n = Σ aᵢ / |Σ aᵢ|.
+"""Faces, colours, velocities and 32-bit positions of a body.
 
 A point embedded in a mesh, x = Σ wᵢ qᵢ + d n with the unit normal n = a / |a| of a triangle, has
 the velocity
@@ -16,12 +13,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from taut.arrays import Float, Int, Single
+from taut.arrays import Float, Int, Mask, Single
 from taut.errors import RunError
+from taut.mesh.kinds import get_kind
 from taut.mesh.mesh import Mesh
 from taut.mesh.parts import UV, Cells
+from taut.show.colours import BODIES, OBSTACLE, parse_colour
+from taut.show.export._tearing import TornCells
 from taut.show.visual_model import VisualBody
 
+MATERIAL = "material:"  # begins the names of groups of faces that have a material
 _NO_INTS = np.empty(0, np.int64)
 
 
@@ -33,12 +34,23 @@ class Polygons:
     corners : points, (c,)
     texture : rows of `coordinates`, (c,), -1 for a corner without any; None if no corner has any
     coordinates : texture coordinates, (k, 2), or None
+    materials : name → its faces
     """
 
     counts: Int
     corners: Int
     texture: Int | None
     coordinates: Float | None
+    materials: dict[str, Int]
+
+    def find_whole(self, torn: TornCells) -> Mask:
+        """Return which faces are not torn, (f,)."""
+        whole = np.ones(len(self.counts), dtype=bool)
+        for kind, is_torn in torn.items():
+            size = get_kind(kind).size
+            if size > 2:  # faces of a kind follow each other
+                whole[np.flatnonzero(self.counts == size)[is_torn]] = False
+        return whole
 
 
 def surface_mesh(piece: VisualBody) -> Mesh:
@@ -56,7 +68,7 @@ def surface_mesh(piece: VisualBody) -> Mesh:
         cells = {"line": piece.lines, **cells}
     groups = {}
     for name, by_kind in mesh.groups.items():
-        if name.startswith("material:"):
+        if name.startswith(MATERIAL):
             groups[name] = {kind: rows for kind, rows in by_kind.items() if kind in cells}
     return Mesh(mesh.positions, cells, groups=groups, uv=_extend_texture(mesh.uv, cells))
 
@@ -73,10 +85,16 @@ def list_polygons(piece: VisualBody) -> Polygons:
     sizes = [np.full(len(cells), cells.shape[1]) for _, cells in blocks]
     counts = np.concatenate([_NO_INTS, *sizes])
     corners = np.concatenate([_NO_INTS, *(cells.ravel() for _, cells in blocks)])
+    starts = dict(zip((k.name for k, _ in blocks), np.cumsum([0, *map(len, sizes)]), strict=False))
+    materials = {}
+    for name, by_kind in mesh.groups.items():
+        rows = [starts[kind] + rows for kind, rows in by_kind.items() if kind in starts]
+        if name.startswith(MATERIAL) and rows:
+            materials[name.removeprefix(MATERIAL)] = np.sort(np.concatenate(rows))
     if mesh.uv is None:
-        return Polygons(counts, corners, None, None)
-    texture = [mesh.uv.corners[kind.name].ravel() for kind, _ in blocks]
-    return Polygons(counts, corners, np.concatenate([_NO_INTS, *texture]), mesh.uv.coordinates)
+        return Polygons(counts, corners, None, None, materials)
+    texture = np.concatenate([_NO_INTS, *(mesh.uv.corners[k.name].ravel() for k, _ in blocks)])
+    return Polygons(counts, corners, texture, mesh.uv.coordinates, materials)
 
 
 def _extend_texture(uv: UV | None, cells: Cells) -> UV | None:
@@ -90,23 +108,6 @@ def _extend_texture(uv: UV | None, cells: Cells) -> UV | None:
             known = uv.corners.get(kind, corners[kind][:0])
             corners[kind][: len(known)] = known
     return UV(uv.coordinates, corners)
-
-
-def point_normals(x: Float, triangles: Int) -> Float:
-    """Return unit normals at points x [m], (n, 3); (0, 1, 0) where no triangle has an area.
-
-    triangles : points of each triangle, (k, 3)
-
-    >>> x = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
-    >>> point_normals(x, np.array([[0, 1, 2]])).tolist()
-    [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.0, 0.0, 1.0]]
-    """
-    corners = x[triangles]
-    area = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    points, areas = triangles.ravel(), np.repeat(area, 3, axis=0)
-    total = np.column_stack([np.bincount(points, areas[:, i], len(x)) for i in range(3)])
-    length = np.linalg.norm(total, axis=1, keepdims=True)
-    return np.where(length > 0, total / np.where(length > 0, length, 1.0), [0.0, 1.0, 0.0])
 
 
 def point_velocities(piece: VisualBody, q: Float, v: Float) -> Float:
@@ -136,6 +137,21 @@ def point_velocities(piece: VisualBody, q: Float, v: Float) -> Float:
     normal = area / size
     along_normal = normal * np.sum(normal * area_rate, axis=1, keepdims=True)
     return velocities + embedding.offsets[:, None] * ((area_rate - along_normal) / size)
+
+
+def choose_colour(piece: VisualBody, number: int) -> list[float]:
+    """Return the colour in which a body is drawn: linear red, green and blue, 0 to 1."""
+    colour = OBSTACLE if piece.is_obstacle else BODIES[number % len(BODIES)]
+    return to_linear(parse_colour(colour) / 255.0).tolist()
+
+
+def to_linear(colours: Float) -> Float:
+    """Decode sRGB colours, 0 to 1, to intensities, in which USD and glTF have their colours.
+
+    >>> to_linear(np.array([0.0, 0.5, 1.0])).round(4).tolist()
+    [0.0, 0.214, 1.0]
+    """
+    return np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
 
 
 def to_float32(x: Float, owner: str) -> Single:

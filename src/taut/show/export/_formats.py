@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +18,7 @@ from taut.show.export import _glb, _point_cache, _sequence, _usd, _vtkhdf
 from taut.show.export._animation import Animation, Tell, select_frames
 from taut.show.visual_model import model_from_run
 
+_log = logging.getLogger("taut")
 _MAX_LISTED = 3  # names of files in a message
 
 
@@ -68,7 +70,8 @@ class Exported:
     frames : number of frames in them
     recorded : number of frames of the run
     times : of the first and the last frame [s]
-    fps : time codes per second
+    numbers : of the first and the last frame of the shot; None for recorded frames without a shot
+    fps : frames per second
     thinned : whether frames were left out because the format has a limit by default
     """
 
@@ -76,6 +79,7 @@ class Exported:
     frames: int
     recorded: int
     times: tuple[float, float]
+    numbers: tuple[int, int] | None
     fps: float
     thinned: bool
 
@@ -87,21 +91,27 @@ def export(
     every: int = 1,
     start: float | None = None,
     stop: float | None = None,
-    frames: int | None = None,
+    frames: tuple[int, int] | None = None,
+    at_most: int | None = None,
     fps: float | None = None,
     overwrite: bool = False,
+    allow_code: bool = False,
     tell: Tell | None = None,
 ) -> Exported:
     """Write a run, which may still be in progress, for other programs.
 
-    Bodies are written as they are drawn (`render` in a scene). Elements that tore stay in the mesh.
+    Bodies are written as they are drawn (`render` in a scene), without faces and lines at torn
+    elements.
 
     run : a run or its folder
     path : ends in .usdc, .usda, .usd, .glb, .vtkhdf, .obj, .ply or .pc2
     every : write every N-th frame
     start, stop : first and last time [s]
-    frames : write at most this many, evenly spaced (default: 100 for .glb, all for others)
-    fps : time codes (USD) or scene frames (PC2) per second (default: one per frame written)
+    frames : first and last frame of the shot (default: all that the run has)
+    at_most : write at most so many, evenly spaced (default: 100 for .glb, all for others)
+    fps : frames of the shot per second (default: those of the scene; without any, the recorded
+        frames are written); between recorded frames see `taut.run.sampling`
+    allow_code : run laws that are Python files in the run folder, to know what tore
     overwrite : replace existing files, when the new ones are complete
     tell : called with the number of frames done, their total, and the time [s]
 
@@ -116,28 +126,36 @@ def export(
     >>> [file.name for file in done.files], done.frames, done.recorded, done.fps
     (['ball_0000.ply', 'ball_0001.ply', 'ball_0002.ply'], 3, 11, 2.0)
     """
+    if frames is not None and len(frames) != 2:
+        raise ModelError(f"frames must be the first and the last one, got {frames!r}")
     with _open_if_closed(run) as opened:
         file, file_format = _find_format(path)
         file_format.require()
         recorded = len(opened.frames)
         animation = select_frames(
             opened,
-            model_from_run(opened).pieces,
+            model_from_run(opened, allow_code=allow_code),
             every=every,
             start=start,
             stop=stop,
-            limit=file_format.limit if frames is None else frames,
-            rate=fps,
+            frames=frames,
+            at_most=file_format.limit if at_most is None else at_most,
+            fps=fps,
             tell=tell,
         )
+        _warn_of_unknown_laws(animation)
         files = _write_files(animation, file, file_format, overwrite=overwrite)
+    numbers = None
+    if animation.numbers is not None:
+        numbers = int(animation.numbers[0]), int(animation.numbers[-1])
     return Exported(
         files=files,
         frames=len(animation),
         recorded=recorded,
         times=(float(animation.times[0]), float(animation.times[-1])),
+        numbers=numbers,
         fps=animation.rate,
-        thinned=frames is None and animation.thinned,
+        thinned=at_most is None and animation.thinned,
     )
 
 
@@ -149,6 +167,17 @@ def _open_if_closed(run: Run | str | os.PathLike[str]) -> Iterator[Run]:
     else:
         with open_run(run) as opened:
             yield opened
+
+
+def _warn_of_unknown_laws(animation: Animation) -> None:
+    """Log that torn elements are not known, because the laws are code that was not run."""
+    last = animation.samples[len(animation) - 1]
+    if last.active and not animation.model.active_masks(last):
+        _log.warning(
+            "%s: elements tear, but it is not known where, because the laws are code; "
+            "--allow-code (allow_code=True) runs it",
+            animation.run.folder,
+        )
 
 
 def _write_files(

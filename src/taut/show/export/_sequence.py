@@ -1,7 +1,8 @@
 """OBJ and PLY: one file per frame, name_0000.obj, name_0001.obj …, with all bodies, exactly.
 
 Points have the order of the bodies and of their meshes; quads, polygons and texture coordinates are
-kept. Solids are written as their boundary, on all their points. Each of several bodies is a group.
+kept, torn faces and lines left out. Solids are written as their boundary, on all their points. Each
+of several bodies is a group. OBJ files have smooth normals.
 """
 
 from __future__ import annotations
@@ -12,22 +13,27 @@ from pathlib import Path
 import numpy as np
 
 from taut.arrays import Int
-from taut.mesh.files import load_format
+from taut.mesh.files import load_format, obj
 from taut.mesh.mesh import Mesh
 from taut.mesh.parts import UV
 from taut.show.export._animation import Animation
 from taut.show.export._bodies import surface_mesh
+from taut.show.export._normals import find_obj_normals
+from taut.show.export._tearing import TornCells, drop_cells, find_torn_cells, is_same
 
 
 def list_files(animation: Animation, name: str) -> list[str]:
-    """Return the names of the files, numbered with four digits or more.
+    """Return the names of the files, numbered as the frames of the shot, or else from 0.
 
-    >>> list_files(range(2), "cloth.obj")
-    ['cloth_0000.obj', 'cloth_0001.obj']
+    Numbers have four digits or more, those before frame 0 a minus sign.
     """
     path = Path(name)
-    digits = max(4, len(str(len(animation) - 1)))
-    return [f"{path.stem}_{i:0{digits}}{path.suffix}" for i in range(len(animation))]
+    numbers = range(len(animation))
+    if animation.numbers is not None:
+        numbers = animation.numbers.tolist()
+    digits = max(4, *(len(str(abs(number))) for number in (numbers[0], numbers[-1])))
+    signed = [("-" if number < 0 else "") + f"{abs(number):0{digits}}" for number in numbers]
+    return [f"{path.stem}_{number}{path.suffix}" for number in signed]
 
 
 def file_pattern(name: str) -> str:
@@ -37,16 +43,27 @@ def file_pattern(name: str) -> str:
     True
     """
     path = Path(name)
-    return rf"{re.escape(path.stem)}_\d{{4,}}{re.escape(path.suffix)}"
+    return rf"{re.escape(path.stem)}_-?\d{{4,}}{re.escape(path.suffix)}"
 
 
 def write(animation: Animation, folder: Path, name: str) -> None:
     """Write the files of all frames."""
     module = load_format(Path(name.lower()))
-    base = merge_meshes([surface_mesh(piece) for piece in animation.pieces], animation.names)
+    meshes = [surface_mesh(piece) for piece in animation.pieces]
+    before: list[TornCells] = [{} for _ in meshes]
+    base = merge_meshes(meshes, animation.names)
     for file, frame in zip(list_files(animation, name), animation, strict=True):
         x = np.concatenate([piece.positions(frame.q) for piece in animation.pieces])
-        (folder / file).write_bytes(module.write(base.with_(points=x)))
+        pairs = animation.model.torn_pairs(frame)
+        torn = [
+            find_torn_cells(piece, mesh.cells, pairs)
+            for piece, mesh in zip(animation.pieces, meshes, strict=True)
+        ]
+        if not all(map(is_same, torn, before)):
+            whole = [drop_cells(*each) for each in zip(meshes, torn, strict=True)]
+            base, before = merge_meshes(whole, animation.names), torn
+        options = {"normals": find_obj_normals(base, x)} if module is obj else {}
+        (folder / file).write_bytes(module.write(base.with_(points=x), **options))
 
 
 def merge_meshes(meshes: list[Mesh], names: list[str]) -> Mesh:

@@ -1,60 +1,35 @@
-"""USD: points that change with time, on meshes that do not.
+"""USD: points that change with time, with their velocities.
 
-    surface   Mesh: faces, or the boundary of solids; texture coordinates as the primvar `st`
+    surface   Mesh: faces, or the boundary of solids; normals, texture coordinates as the primvar
+              `st`, materials of the mesh as subsets
     lines     BasisCurves, linear: lines end to end are one curve; the primvar `point` has the
               points of the body
     solid     TetMesh: tetrahedra
     points    Points: of a body without cells
 
 A body with one of these is the prim /World/BODY; one with several has them as /World/BODY/surface
-and so on. Metres, y up, time code = t · timeCodesPerSecond. Points are 32-bit floats, as USD
-defines them. Surface and solid have all points of the body, in its order.
+and so on. Metres, y up, one time code per frame of the shot. Points are 32-bit floats, as USD
+defines them. Surface and solid have all points of the body, in its order. Where cells tear, faces,
+curves and tetrahedra have a time sample at each frame in which they change.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from taut.arrays import Int, Single
 from taut.extras import import_extra
-from taut.mesh.mesh import Mesh
+from taut.mesh.parts import Cells
+from taut.run.open_run import Frame
 from taut.show.export._animation import Animation
-from taut.show.export._bodies import list_polygons, to_float32
+from taut.show.export._bodies import point_velocities, surface_mesh, to_float32
+from taut.show.export._tearing import find_torn_cells
+from taut.show.export._usd_materials import Materials
+from taut.show.export._usd_prims import BodyPrim, Lines, Points, Solid, Surface, Usd
 from taut.show.visual_model import VisualBody
 
 MAX_PENDING = 1 << 24  # bytes of points in memory before they are written to the disk
-_RELATIVE_WIDTH = 0.005  # of lines and points, relative to the size of their body
-
-
-@dataclass(frozen=True)
-class _MovingPrim:
-    """A prim whose points are set in each frame.
-
-    points, extent : its attributes
-    subset : its points among those of the body, (k,), or None for all
-    margin : of the extent around the points [m]
-    """
-
-    points: Any
-    extent: Any
-    subset: Int | None = None
-    margin: float = 0.0
-
-    def set_points(self, x: Single, code: float, array: Callable[[Single], Any]) -> int:
-        """Set points [m] at a time code; return the number of bytes."""
-        own = x if self.subset is None else x[self.subset]
-        bounds = np.stack([own.min(axis=0) - self.margin, own.max(axis=0) + self.margin]).astype(
-            np.float32
-        )
-        self.points.Set(array(np.ascontiguousarray(own)), code)
-        self.extent.Set(array(bounds), code)
-        return own.nbytes
 
 
 def require() -> Any:
@@ -70,11 +45,10 @@ def write(animation: Animation, folder: Path, name: str) -> None:
     """
     usd = require()
     tf = import_extra("usd", "pxr.Tf", "USD files")
-    vt = import_extra("usd", "pxr.Vt", "USD files")
     is_text = name.lower().endswith(".usda")
     try:
         stage = usd.Stage.CreateNew(str(folder / (f"{name}.usdc" if is_text else name)))
-        _fill(stage, animation, vt.Vec3fArray.FromNumpy)
+        _fill(stage, animation)
         if is_text:
             _check_success(stage.GetRootLayer().Export(str(folder / name)))
     except tf.ErrorException as error:
@@ -92,123 +66,79 @@ def _check_success(success: bool) -> None:
         raise OSError("USD could not write the file")
 
 
-def _fill(stage: Any, animation: Animation, array: Callable[[Single], Any]) -> None:
-    geom = import_extra("usd", "pxr.UsdGeom", "USD files")
+def _fill(stage: Any, animation: Animation) -> None:
+    usd = Usd.load()
     codes = animation.codes.tolist()
-    geom.SetStageUpAxis(stage, geom.Tokens.y)
-    geom.SetStageMetersPerUnit(stage, 1.0)
-    stage.SetTimeCodesPerSecond(animation.rate)
-    stage.SetFramesPerSecond(animation.rate)
+    usd.geom.SetStageUpAxis(stage, usd.geom.Tokens.y)
+    usd.geom.SetStageMetersPerUnit(stage, 1.0)
+    stage.SetTimeCodesPerSecond(animation.shot.fps)
+    stage.SetFramesPerSecond(animation.shot.fps)
     stage.SetStartTimeCode(codes[0])
     stage.SetEndTimeCode(codes[-1])
-    world = geom.Xform.Define(stage, "/World")
+    world = usd.geom.Xform.Define(stage, "/World")
     stage.SetDefaultPrim(world.GetPrim())
-    bodies = [
-        _define_body(stage, geom, piece, f"/World/{name}")
-        for piece, name in zip(animation.pieces, animation.names, strict=True)
+    materials = Materials(stage)
+    cells = [list_cells(piece) for piece in animation.pieces]
+    tears = [
+        bool(find_torn_cells(piece, own, animation.torn_at_the_end))
+        for piece, own in zip(animation.pieces, cells, strict=True)
     ]
+    default = require().TimeCode.Default()
+    bodies = []
+    for i, (piece, name) in enumerate(zip(animation.pieces, animation.names, strict=True)):
+        prims = _define_body(stage, usd, piece, f"/World/{name}")
+        materials.paint(piece, i, stage.GetPrimAtPath(f"/World/{name}"), prims)
+        bodies.append(prims)
     pending = 0
     for code, frame in zip(codes, animation, strict=True):
-        for piece, prims in zip(animation.pieces, bodies, strict=True):
-            x = to_float32(piece.positions(frame.q), f"{piece.name}, t = {frame.t:g} s")
-            pending += sum(prim.set_points(x, code, array) for prim in prims)
+        torn = animation.model.torn_pairs(frame)
+        for i, (piece, prims) in enumerate(zip(animation.pieces, bodies, strict=True)):
+            found = find_torn_cells(piece, cells[i], torn)
+            for prim in prims:
+                # without a time code if they never change
+                prim.set_cells(found, code if tears[i] else default)
+            pending += _set_points(usd, piece, prims, frame, code)
         if pending > MAX_PENDING:
             _check_success(stage.GetRootLayer().Save())
             pending = 0
     _check_success(stage.GetRootLayer().Save())
 
 
-def _define_body(stage: Any, geom: Any, piece: VisualBody, path: str) -> list[_MovingPrim]:
-    """Define the prims of a body, without points."""
-    size = float(np.linalg.norm(np.ptp(piece.mesh.positions, axis=0)))
-    width = _RELATIVE_WIDTH * (size or 1.0)
-    parts: dict[str, tuple[Any, Callable[[Any], _MovingPrim]]] = {}
-    if piece.faces:
-        parts["surface"] = geom.Mesh, lambda prim: _define_surface(prim, geom, piece)
-    if len(piece.lines):
-        parts["lines"] = geom.BasisCurves, lambda prim: _define_lines(prim, geom, piece, width)
+def list_cells(piece: VisualBody) -> Cells:
+    """Return the cells of all prims of a body."""
+    cells = dict(surface_mesh(piece).cells)
     if "tet" in piece.mesh.cells:
-        parts["solid"] = geom.TetMesh, lambda prim: _define_solid(prim, piece)
-    if not parts:
-        parts["points"] = geom.Points, lambda prim: _define_points(prim, geom, piece.mesh.n, width)
-    if len(parts) > 1:
-        geom.Xform.Define(stage, path)
+        cells["tet"] = piece.mesh.cells["tet"]
+    return cells
+
+
+def _set_points(
+    usd: Usd, piece: VisualBody, prims: list[BodyPrim], frame: Frame, code: float
+) -> int:
+    """Set positions and velocities of a body at a time code; return the number of bytes."""
+    where = f"{piece.name}, t = {frame.t:g} s"
+    exact = piece.positions(frame.q)
+    x = to_float32(exact, where)
+    v = to_float32(point_velocities(piece, frame.q, frame.v), where)
+    return sum(prim.set_points(exact, x, v, code) for prim in prims)
+
+
+def _define_body(stage: Any, usd: Usd, piece: VisualBody, path: str) -> list[BodyPrim]:
+    """Define the prims of a body, without points."""
+    kinds: dict[str, type[BodyPrim]] = {}
+    if piece.faces:
+        kinds["surface"] = Surface
+    if len(piece.lines):
+        kinds["lines"] = Lines
+    if "tet" in piece.mesh.cells:
+        kinds["solid"] = Solid
+    if not kinds:
+        kinds["points"] = Points
+    if len(kinds) > 1:
+        usd.geom.Xform.Define(stage, path)
     made = [
-        fill(kind.Define(stage, f"{path}/{name}" if len(parts) > 1 else path))
-        for name, (kind, fill) in parts.items()
+        kind(usd, stage, f"{path}/{name}" if len(kinds) > 1 else path, piece)
+        for name, kind in kinds.items()
     ]
     stage.GetPrimAtPath(path).SetDisplayName(piece.name)
     return made
-
-
-def _make_moving(prim: Any, subset: Int | None = None, margin: float = 0.0) -> _MovingPrim:
-    return _MovingPrim(prim.CreatePointsAttr(), prim.CreateExtentAttr(), subset, margin)
-
-
-def _define_surface(mesh: Any, geom: Any, piece: VisualBody) -> _MovingPrim:
-    sdf = import_extra("usd", "pxr.Sdf", "USD files")
-    vt = import_extra("usd", "pxr.Vt", "USD files")
-    found = list_polygons(piece)
-    mesh.CreateFaceVertexCountsAttr(vt.IntArray.FromNumpy(found.counts.astype(np.int32)))
-    mesh.CreateFaceVertexIndicesAttr(vt.IntArray.FromNumpy(found.corners.astype(np.int32)))
-    mesh.CreateSubdivisionSchemeAttr(geom.Tokens.none)
-    mesh.CreateDoubleSidedAttr(True)
-    if found.texture is not None and found.coordinates is not None:
-        # the additional last row is for corners without texture coordinates
-        coordinates = np.vstack([found.coordinates, np.zeros((1, 2))]).astype(np.float32)
-        where = np.where(found.texture >= 0, found.texture, len(found.coordinates)).astype(np.int32)
-        st = geom.PrimvarsAPI(mesh).CreatePrimvar(
-            "st", sdf.ValueTypeNames.TexCoord2fArray, geom.Tokens.faceVarying
-        )
-        st.Set(vt.Vec2fArray.FromNumpy(coordinates))
-        st.SetIndices(vt.IntArray.FromNumpy(where))
-    return _make_moving(mesh)
-
-
-def _define_lines(curves: Any, geom: Any, piece: VisualBody, width: float) -> _MovingPrim:
-    sdf = import_extra("usd", "pxr.Sdf", "USD files")
-    vt = import_extra("usd", "pxr.Vt", "USD files")
-    counts, points = join_lines(piece.lines)
-    curves.CreateTypeAttr(geom.Tokens.linear)
-    curves.CreateWrapAttr(geom.Tokens.nonperiodic)
-    curves.CreateCurveVertexCountsAttr(vt.IntArray.FromNumpy(counts.astype(np.int32)))
-    curves.CreateWidthsAttr([width])
-    curves.SetWidthsInterpolation(geom.Tokens.constant)
-    number = geom.PrimvarsAPI(curves).CreatePrimvar(
-        "point", sdf.ValueTypeNames.IntArray, geom.Tokens.vertex
-    )
-    number.Set(vt.IntArray.FromNumpy(points.astype(np.int32)))
-    return _make_moving(curves, points, width / 2)
-
-
-def _define_points(cloud: Any, geom: Any, n: int, width: float) -> _MovingPrim:
-    cloud.CreateWidthsAttr([width] * n)
-    # one width per point: USD computes no extent of points that share a width
-    cloud.SetWidthsInterpolation(geom.Tokens.vertex)
-    return _make_moving(cloud, None, width / 2)
-
-
-def _define_solid(tets: Any, piece: VisualBody) -> _MovingPrim:
-    vt = import_extra("usd", "pxr.Vt", "USD files")
-    tets.CreateTetVertexIndicesAttr(
-        vt.Vec4iArray.FromNumpy(piece.mesh.cells["tet"].astype(np.int32))
-    )
-    skin = Mesh(piece.mesh.positions, {"tet": piece.mesh.cells["tet"]}).boundary_faces.get(
-        "triangle", np.empty((0, 3))
-    )
-    tets.CreateSurfaceFaceVertexIndicesAttr(vt.Vec3iArray.FromNumpy(skin.astype(np.int32)))
-    return _make_moving(tets)
-
-
-def join_lines(lines: Int) -> tuple[Int, Int]:
-    """Join lines (k, 2) to curves; return the number of points of each, and all points in order.
-
-    A line that begins where the one before it ends continues its curve.
-
-    >>> counts, points = join_lines(np.array([[0, 1], [1, 2], [5, 6]]))
-    >>> counts.tolist(), points.tolist()
-    ([3, 2], [0, 1, 2, 5, 6])
-    """
-    first = np.concatenate([[True], lines[1:, 0] != lines[:-1, 1]])
-    counts = np.diff(np.append(np.flatnonzero(first), len(lines))) + 1
-    return counts, lines[np.column_stack([first, np.ones_like(first)])]

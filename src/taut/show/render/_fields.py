@@ -8,6 +8,8 @@
               particle's share Ω of the body at rest. By the virial theorem this is the mean of the
               principal stresses: force per length [N/m] for faces (d = 2), [Pa] for solids (d = 3).
               Of a line of the mesh: the force N itself [N]
+    inversion of a particle of a solid: the least v/v₀ of the tetrahedra at the corners of its
+              cells, with their rest volume v₀: negative where a cell is turned inside out
     contact   of a particle: |f| with the force f of all contacts on it, without friction [N] (see
               `taut.show.contact_model`)
     a law     of a particle: Σ V/s over the elements of the law that meet there, with s particles
@@ -27,7 +29,8 @@ import numpy as np
 
 from taut.arrays import Float, Int
 from taut.errors import ModelError, did_you_mean
-from taut.mesh.measure import share_among_corners
+from taut.mesh.kinds import get_kind
+from taut.mesh.measure import measures, share_among_corners
 from taut.run.open_run import Frame
 from taut.show.colours import TableName
 from taut.show.contact_model import ContactForces
@@ -72,12 +75,22 @@ def make_field(name: str, model: VisualModel) -> Field | None:
         return _make_strain(model)
     if name == "stress":
         return _make_stress(model)
+    if name == "inversion":
+        return _make_inversion(model)
     laws = model.system._placed_energies
     has_contact = model.system.contact is not None
     if name == CONTACT_NAME and has_contact:
         return _make_contact(model)
     if name not in laws:
-        known = ("plain", "strain", "speed", "stress", *[CONTACT_NAME] * has_contact, *laws)
+        known = (
+            "plain",
+            "strain",
+            "speed",
+            "stress",
+            "inversion",
+            *[CONTACT_NAME] * has_contact,
+            *laws,
+        )
         raise ModelError(
             f"unknown colour '{name}'; choose one of {', '.join(known)}{did_you_mean(name, known)}"
         )
@@ -249,6 +262,27 @@ def _make_stress(model: VisualModel) -> Field:
         _interpolate_to_points(model, evaluate),
         at_lines if has_line_values else None,
     )
+
+
+def _make_inversion(model: VisualModel) -> Field:
+    solids = [
+        (piece.start, piece.simulated.positions, piece.simulated.corner_tets)
+        for piece in model.pieces
+        if len(piece.simulated.corner_tets)
+    ]
+    if not solids:
+        raise ModelError("colour 'inversion' needs solid cells; use 'strain'")
+    tet = get_kind("tet")
+
+    def evaluate(frame: Frame) -> Float:
+        least = np.full(model.n, np.inf)
+        for start, rest, tets in solids:
+            own = frame.q[start : start + len(rest)]
+            ratio = measures(own, tets, tet) / measures(rest, tets, tet)
+            np.minimum.at(least, start + tets.ravel(), np.repeat(ratio, 4))
+        return np.where(np.isfinite(least), least, np.nan)
+
+    return Field("least v/v₀ of cells", "", True, _interpolate_to_points(model, evaluate))
 
 
 def _make_contact(model: VisualModel) -> Field:

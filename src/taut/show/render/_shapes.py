@@ -19,9 +19,9 @@ from typing import Protocol
 import numpy as np
 
 from taut.arrays import Float, Int
+from taut.show.smooth_normals import group_smooth_corners
 
 _TUBE_SIDES = 10
-_SHARP_COSINE = np.cos(np.radians(55.0))  # faces that meet at a larger angle have a visible edge
 _MAX_DETAILED_SPHERES = 4000  # more than this are drawn with fewer triangles each
 
 
@@ -59,7 +59,8 @@ class Surface:
     """
 
     def __init__(self, rest: Float, faces: Int, thickness: float = 0.0) -> None:
-        kept, own = np.unique(_group_smooth_corners(rest, faces), return_inverse=True)
+        label = group_smooth_corners(rest, np.full(len(faces), 3), faces.ravel())
+        kept, own = np.unique(label, return_inverse=True)
         self.thickness, self._points = thickness, len(rest)
         self._front: Int = own.reshape(faces.shape)
         side = faces.ravel()[kept]
@@ -113,41 +114,6 @@ def _find_boundary_sides(faces: Int) -> Int:
     ends = np.sort(faces.ravel()[sides], axis=1)
     _, which, count = np.unique(ends, axis=0, return_inverse=True, return_counts=True)
     return sides[count[which.reshape(-1)] == 1]
-
-
-def _group_smooth_corners(rest: Float, triangles: Int) -> Int:
-    """Return for each corner (k, 3) the first corner with which it shares its normal."""
-    k = len(triangles)
-    a, b, c = (rest[triangles[:, i]] for i in range(3))
-    normal = _normalise(np.cross(b - a, c - a))
-    ends = np.concatenate([triangles[:, [i, (i + 1) % 3]] for i in range(3)])
-    face = np.tile(np.arange(k), 3)
-    first = np.repeat(np.arange(3), k)
-    second = (first + 1) % 3
-    flipped = ends[:, 0] > ends[:, 1]
-    low, high = np.where(flipped, second, first), np.where(flipped, first, second)
-    # Neighbours along an edge follow each other when edges are sorted by their key.
-    key = np.sort(ends, axis=1) @ np.array([len(rest), 1])
-    order = np.argsort(key, kind="stable")
-    same = key[order][1:] == key[order][:-1]
-    left, right = order[:-1][same], order[1:][same]
-    smooth = np.einsum("ij,ij->i", normal[face[left]], normal[face[right]]) > _SHARP_COSINE
-    left, right = left[smooth], right[smooth]
-    i = np.concatenate([3 * face[left] + low[left], 3 * face[left] + high[left]])
-    j = np.concatenate([3 * face[right] + low[right], 3 * face[right] + high[right]])
-    return _least_in_component(3 * k, i, j).reshape(k, 3)
-
-
-def _least_in_component(n: int, i: Int, j: Int) -> Int:
-    """Return the least node of the component of each of n nodes, (n,), in a graph of edges i-j."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    graph = coo_array((np.ones(len(i)), (i, j)), shape=(n, n))
-    _, label = connected_components(graph, directed=False)
-    least = np.full(label.max(initial=-1) + 1, n)
-    np.minimum.at(least, label, np.arange(n))
-    return np.asarray(least[label])
 
 
 class Tubes:

@@ -25,6 +25,7 @@ In the browser
     _scene_graph    surfaces, springs, particles as nodes of viser's scene
     _ground         ground and planes of the scene, or a grid for orientation
     _contact_arrows contact forces as arrows
+    _inverted_cells solid cells turned inside out
     _appearance     colours, markers, cameras, strain of springs
     _panel          status, controls, layers
     _plots          energy and residual over time

@@ -1,8 +1,8 @@
 """How things look: colours, markers, cameras, and springs coloured by their strain.
 
 A spring is a pair of particles with a rest length l₀; its strain l/l₀ - 1 is shown in blue if it is
-shorter, grey at rest, and red if it is longer. The colours end at ± a strain of 1, 2 or 5 times a
-power of ten which no spring has exceeded so far.
+shorter, grey at rest, and red if it is longer. The colours end at ± the largest strain of any
+spring so far: a range in steps would change all colours at once.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ class StrainColours:
     >>> colours = StrainColours()
     >>> colours.include(np.array([-0.013, 0.002]))
     >>> colours.limit
-    0.02
+    0.013
     """
 
     def __init__(self) -> None:
@@ -226,7 +226,7 @@ class StrainColours:
         """Extend the range to include strains, (m,)."""
         most = float(np.abs(strains).max(initial=0.0))
         if math.isfinite(most) and most > self.limit:
-            self.limit = round_up(most)
+            self.limit = most
 
     def map(self, strains: Float) -> Bytes:
         """Return red, green and blue, 0 to 255, of each strain, (m, 3); extend the range first."""

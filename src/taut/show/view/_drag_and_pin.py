@@ -6,9 +6,11 @@ energy ledger books the work of the pointer. Within a step both change linearly,
 
     k(t + s h) = (1 - s) k₀ + s k₁,     p(t + s h) = (1 - s) p₀ + s p₁,     0 ≤ s ≤ 1,
 
-where p₁ is the position of the pointer, or as far towards it as the speed limit allows. The
-elements are all particles from the start: dragging another one changes numbers, not the sparsity
-pattern.
+where p₁ is the position of the pointer, or as far towards it as two limits allow: p₁ moves no
+faster than two body lengths a second, and is no farther from the particle than a largest force asks
+for. A pointer across the screen would pull a stiff cloth with hundreds of times its weight, and ask
+for steps that take seconds. The elements are all particles from the start: dragging another one
+changes numbers, not the sparsity pattern.
 
 A pinned particle follows the constant path b(t) = x, where x is its position when it was pinned.
 The constraints of the system on that particle are suspended and return when the pin is removed. A
@@ -17,6 +19,7 @@ released particle loses them for good.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -66,11 +69,18 @@ class DragEnergy:
         """Whether nothing is dragged, neither at the start of the step nor at its end."""
         return not (self._k[0].any() or self._k[1].any())
 
-    def set_targets(self, state: State, h: float, targets: Mapping[int, Float]) -> None:
+    def set_targets(
+        self,
+        state: State,
+        h: float,
+        targets: Mapping[int, Float],
+        largest_force: float = math.inf,
+    ) -> None:
         """Set the targets at the end of the next step.
 
         state : at the start of the step; h : its size [s]
         targets : particle → position of the pointer [m], (3,)
+        largest_force : of each pull on its particle where that is at the start of the step [N]
         """
         t, k, p = state.t, self.k(state.t), self.target(state.t)
         k1, p1 = np.zeros_like(k), p
@@ -83,6 +93,11 @@ class DragEnergy:
             distance = np.sqrt(np.einsum("ij,ij->i", way, way))[:, None]
             k1[dragged], p1 = self.stiffness, p.copy()
             p1[dragged] += way * np.minimum(1.0, self.speed * h / np.maximum(distance, 1e-300))
+            pull = p1[dragged] - state.q[dragged]
+            distance = np.sqrt(np.einsum("ij,ij->i", pull, pull))[:, None]
+            farthest = largest_force / self.stiffness
+            shorter = np.minimum(1.0, farthest / np.maximum(distance, 1e-300))
+            p1[dragged] = state.q[dragged] + shorter * pull
         self._k, self._p, self._start, self._end = (k, k1), (p, p1), t, t + h
 
     def k(self, t: float) -> Float:

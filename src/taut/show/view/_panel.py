@@ -19,6 +19,7 @@ from taut.show.view._snapshot import Snapshot
 from taut.show.view.live import Live
 
 _MAX_STIFFNESS, _MAX_DAMPING = 5.0, 10.0  # factors
+_MAX_PULL = 100.0  # weights
 _MAX_GRAVITY, _MAX_WIND = 30.0, 30.0  # [m/s²], [m/s]; more if the scene has more
 _SPEEDS = {"¼×": 0.25, "½×": 0.5, "1×": 1.0, "2×": 2.0, "4×": 4.0}
 _PANEL_WIDTH, _PLOTS_WIDTH = 330, 300  # pixels
@@ -124,18 +125,25 @@ class Panel:
             )
         else:
             rows.append(f"t = {now.t:.3f} s, step {now.step}, h = {1000 * now.h:.3g} ms")
+            if now.pace > 0.0:
+                rows.append(f"{now.pace:.2g} simulated seconds per second")
+            if now.work:
+                rows.append(f"⏳ {_escape_markdown(now.work)}")
         report = now.report
         if report is not None and report.outcome == "explicit":
             rows.append(f"{1000 * now.seconds:.1f} ms per step, explicit")
         elif report is not None:
             rows += [
                 f"{1000 * now.seconds:.1f} ms per step, {report.iterations} Newton iterations",
-                f"residual {report.residual:.1e} N, limit {report.limit:.1e} N: {report.outcome}",
+                f"{report.outcome}: {report.describe_residual()}",
+                report.describe_velocity_error(),
             ]
         if len(springs) and self.graph.visible["springs"]:
-            rows.append(f"colours: ± {100 * self.graph.strain_colours.limit:g}% strain")
+            rows.append(f"colours: ± {100 * self.graph.strain_colours.limit:.2g}% strain")
         if self.graph.arrows is not None and self.graph.visible["contact forces"]:
             rows.append(f"longest arrow: {self.graph.arrows.limit:g} N")
+        if self.graph.inverted.count:
+            rows.append(f"⚠ {self.graph.inverted.count:,} cells are turned inside out (purple)")
         if viewers:
             rows.append("1 viewer" if viewers == 1 else f"{viewers} viewers")
         warning = now.error
@@ -166,6 +174,8 @@ def _add_sliders(controls: _Controls, live: Live) -> None:
     if not live.sliders.has_wind_surface:
         options = {"disabled": True, "hint": "Wind needs a surface."}
     add("Wind [m/s]", "wind", 0.0, highest, 0.1, round(initial.wind, 2), **options)
+    hint = "The largest force of a drag, in weights of the bodies."
+    add("Pull, at most [× weight]", "pull", 0.5, _MAX_PULL, 0.5, initial.pull, hint=hint)
     h = 1000.0 * initial.h  # [ms]
 
     def set_step(value: float) -> None:

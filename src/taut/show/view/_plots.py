@@ -1,8 +1,8 @@
-"""Plots of the energy ledger and of the residual over time, with a bounded number of points.
+"""Plots of energies and of the accuracy of steps over time, with a bounded number of points.
 
     kinetic T, stored ΣV, dissipated Σ∫, numerical Σ∫, work Σ∫ of loads, pointer and scripts   [J]
     torn Σ, between Σ: energy that leaves or enters at once                                    [J]
-    residual, and the limit it must be below, of the worst particle                            [N]
+    unbalanced acceleration, and the limit it must be below, of the worst particle          [m/s²]
 
     kinetic + stored + dissipated + numerical + torn - work - between = T + ΣV at the start
 
@@ -29,14 +29,14 @@ from taut.step.report import Report
 
 ENERGIES = ("kinetic", "stored", "dissipated", "numerical", "work")
 JUMPS = ("torn", "between")
-RESIDUALS = ("residual", "limit")
+RESIDUALS = ("unbalanced", "limit")
 ENERGY_CURVES = (*ENERGIES, *JUMPS)
 WIDTH = 1 + len(ENERGY_CURVES) + len(RESIDUALS)
-"""Columns of a table: t [s], `ENERGY_CURVES` [J], `RESIDUALS` [N]."""
+"""Columns of a table: t [s], `ENERGY_CURVES` [J], `RESIDUALS` [m/s²]."""
 ENERGY_COLOURS = ("#d1495b", "#30638e", "#edae49", "#8d5a97", "#3a7d44", "#4f4f4f", "#2ab7ca")
 _RESIDUAL_COLOURS = ("#30638e", "#d1495b")
 _MAX_ROWS = 512
-_MIN_FORCE = 1e-20  # [N]; the logarithm of a residual of zero could not be drawn
+_MIN_ACCELERATION = 1e-20  # [m/s²]; the logarithm of zero could not be drawn
 
 
 class History:
@@ -106,10 +106,11 @@ def sum_jumps(total: LedgerEntry) -> list[float]:
 
 
 def _get_residuals(report: Report | None) -> list[float]:
-    """Return residual and limit of a step [N]; nan for a step that solved nothing."""
+    """Return unbalanced acceleration and limit of a step; nan for one that solved nothing."""
     if report is None or report.outcome == "explicit" or not math.isfinite(report.residual):
         return [math.nan, math.nan]
-    return [max(report.residual, _MIN_FORCE), max(report.limit, _MIN_FORCE)]
+    forces = (report.residual, report.limit)
+    return [max(report.in_accelerations(force), _MIN_ACCELERATION) for force in forces]
 
 
 def tabulate_run(ledger: Columns, reports: Columns) -> Float:
@@ -129,6 +130,7 @@ def tabulate_run(ledger: Columns, reports: Columns) -> Float:
     between[1:] += ledger["opening"][1:count] - (kinetic + stored)[:-1]
     limit = np.maximum(reports["tolerance"], reports["floor"])[:count]
     is_solved = reports["outcome"][:count] != "explicit"
+    mass = np.where(is_solved, reports["mass"][:count], np.nan)
     table = np.column_stack(
         [
             ledger["t"][:count],
@@ -139,8 +141,8 @@ def tabulate_run(ledger: Columns, reports: Columns) -> Float:
             np.cumsum(sum_laws("work") + ledger["scripted"][:count]),
             np.cumsum(sum_laws("torn")),
             np.cumsum(between),
-            np.where(is_solved, np.maximum(reports["residual"][:count], _MIN_FORCE), np.nan),
-            np.where(is_solved, np.maximum(limit, _MIN_FORCE), np.nan),
+            np.maximum(reports["residual"][:count] / mass, _MIN_ACCELERATION),
+            np.maximum(limit / mass, _MIN_ACCELERATION),
         ]
     )
     return table[:: max(1, -(-count // _MAX_ROWS))]
@@ -152,7 +154,11 @@ class Plots:
     def __init__(self, gui: Any) -> None:
         self.energy = _add_plot(gui, "Energy [J]", ENERGY_CURVES, ENERGY_COLOURS, height=210)
         self.residual = _add_plot(
-            gui, "log₁₀ of the residual [N]", RESIDUALS, _RESIDUAL_COLOURS, height=190
+            gui,
+            "log₁₀ of the unbalanced acceleration [m/s²]",
+            RESIDUALS,
+            _RESIDUAL_COLOURS,
+            height=190,
         )
         self._shown: Float | None = None
 

@@ -33,6 +33,7 @@ from taut.show.view._appearance import (
 )
 from taut.show.view._contact_arrows import ContactArrows
 from taut.show.view._ground import Ground
+from taut.show.view._inverted_cells import InvertedCells
 from taut.show.view._snapshot import Snapshot
 from taut.show.visual_model import VisualBody, VisualModel, has_no_torn_side
 
@@ -75,6 +76,8 @@ class SceneGraph:
             if _has_contact(model):
                 self.arrows = ContactArrows(self.scene, model, self.extent)
                 self.visible["contact forces"] = False
+            self.inverted = InvertedCells(self.scene, model)
+            self.inverted.show(first.q)
             self._set_camera()
             self.surfaces = [
                 self._add_surface(i, piece, first.q) for i, piece in enumerate(self.pieces)
@@ -210,9 +213,18 @@ class SceneGraph:
     def show(self, now: Snapshot, *, complete: bool = False, rate: float = 30.0) -> None:
         """Move the visible nodes to the positions of a snapshot.
 
-        complete : update the springs too, however many there are; rate : calls per second
+        All of them or, between two updates of long lists of springs, none: surface and springs are
+        always of the same moment.
+
+        complete : update them however many springs there are; rate : calls per second
         """
         with self._lock, self.viser.atomic():
+            self._snapshots_since_lines += 1
+            sent = self._snapshots_since_lines * _MAX_SEGMENTS_PER_SECOND
+            is_due = complete or sent >= len(self.springs) * rate
+            if self.visible["springs"] and not is_due and not self._tears(now):
+                return
+            self._snapshots_since_lines = 0
             before, self.snapshot = self.snapshot, now
             if self.visible["surface"]:
                 for piece, surface in zip(self.pieces, self.surfaces, strict=True):
@@ -224,25 +236,24 @@ class SceneGraph:
             elif len(now.held):
                 self._held.batched_positions = self._held_positions(now)
             self._remove_torn(now)
-            self._snapshots_since_lines += 1
-            sent = self._snapshots_since_lines * _MAX_SEGMENTS_PER_SECOND
-            if complete or sent >= len(self.springs) * rate:
-                self._snapshots_since_lines = 0
-                if self.visible["springs"]:
-                    self._lines.points, self._lines.colors = self._make_segments(now.q)
+            if self.visible["springs"]:
+                self._lines.points, self._lines.colors = self._make_segments(now.q)
             if now.drags or before.drags:
                 self._drags.points, self._drags.visible = _drag_segments(now), bool(now.drags)
             if self.arrows is not None:
                 self.arrows.show(now.q, visible=self.visible["contact forces"])
+            self.inverted.show(now.q)
             self.ground.show(now.q)
+
+    def _tears(self, now: Snapshot) -> bool:
+        """Whether other springs are torn in a snapshot than are shown."""
+        return not np.array_equal(self.springs.find_intact(now.active), self._intact)
 
     def _remove_torn(self, now: Snapshot) -> None:
         """Remove torn springs, and the faces of which they were edges."""
-        intact = self.springs.find_intact(now.active)
-        if np.array_equal(intact, self._intact):
+        if not self._tears(now):
             return
-        self._intact = intact
-        self._snapshots_since_lines = len(self.springs)  # send the lines with this snapshot
+        self._intact = intact = self.springs.find_intact(now.active)
         torn = self.springs.pairs[~intact]
         for piece, surface in zip(self.pieces, self.surfaces, strict=True):
             if piece.embedding is None:

@@ -48,6 +48,7 @@ class SliderValues:
     """Positions of the sliders.
 
     stiffness, damping : factors, 1 as in the scene; gravity [m/s²]; wind [m/s]; h : step [s]
+    pull : the largest force of a drag, relative to the weight of all free particles on Earth
 
     >>> SliderValues(gravity=9.81, wind=0.0, h=0.01).stiffness
     1.0
@@ -58,6 +59,7 @@ class SliderValues:
     h: float
     stiffness: float = 1.0
     damping: float = 1.0
+    pull: float = 10.0
 
 
 class Sliders:

@@ -31,6 +31,8 @@ class Snapshot:
     active : law → mask of elements that are not torn, for laws with torn elements
     report : of the last step; total : energy ledger since the start; both None if not known
     seconds : wall-clock time of the last step, with its bookkeeping
+    pace : simulated seconds per second, over the last second or so of a live simulation; 0: unknown
+    work : what the step under way has done so far, in words, if it takes long
     playing : whether it advances by itself; error : what went wrong, for the user
     drags : (particle, target [m]) of each particle that is dragged
     frame, frames : number of this frame and how many there are; 0 for a live simulation
@@ -51,6 +53,8 @@ class Snapshot:
     report: Report | None = None
     total: LedgerEntry | None = None
     seconds: float = 0.0
+    pace: float = 0.0
+    work: str = ""
     playing: bool = False
     error: str = ""
     drags: tuple[tuple[int, Float], ...] = ()

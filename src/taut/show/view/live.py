@@ -4,12 +4,15 @@ Only this thread touches system, state and energy ledger. Commands reach it as o
 record, which it reads between two steps; it publishes its state as one `Snapshot`. Both are
 exchanged by replacing a reference, so no thread waits for another. A step that fails pauses the
 simulation in the state before it, lets go of what is dragged, and the snapshot carries the error.
-With contact it is first divided into shorter ones. Closing ends a long step.
+With contact it is first divided into shorter ones. While a step takes long, snapshots say so; a
+drag that makes it take too long is let go of, and the step is taken again without it. Closing ends
+a long step.
 """
 
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import replace
@@ -38,8 +41,21 @@ from taut.watch import Work, watching
 _MAX_HALVINGS = 6
 
 
+_LONG_STEP = 0.5  # seconds after which snapshots tell of the step under way
+_WORK_INTERVAL = 0.2  # seconds between two of these
+_LONGEST_DRAG = 2.0  # seconds of a step after which a drag is let go of
+_PACE_SECONDS = 1.0  # over which the pace is measured
+
+
+_EARTH_GRAVITY = 9.81  # [m/s²], also where a scene has none
+
+
 class _Closed(Exception):
     """Ends a step when the simulation is closed."""
+
+
+class _DragTooHard(Exception):
+    """Ends a step that a drag makes too long."""
 
 
 class Live(Source):
@@ -77,12 +93,16 @@ class Live(Source):
         self.integrator = integrator
         self.sliders = Sliders(system, h, triangles, until)
         self.initial_state = system.initial_state() if state is None else state
+        free = np.logical_not(system._projector.is_fixed)
+        self._weight = _EARTH_GRAVITY * float(system.mass[free].sum())  # [N]
         # Seconds that the thread has spent on snapshots, and on everything but sleeping.
         self.publishing, self.working = 0.0, 0.0
         self._commands = self._executed = Commands(self.sliders.initial)
         self._clear()
         self._single_steps_done = 0
         self._step_seconds = self._slept = 0.0
+        self._step_started = self._told = 0.0
+        self._paces: deque[tuple[float, float]] = deque()  # (clock, t) while it plays [s]
         self._held_cache: tuple[System, Int] | None = None
         self._system = system
         self._system, self._dragged_system = self._make_systems(self._commands)
@@ -271,40 +291,73 @@ class Live(Source):
 
     def _advance(self, commands: Commands) -> None:
         """Take one step and publish it; on failure keep the state, pause, and publish the error."""
-        started = time.perf_counter()
+        self._step_started = self._told = started = time.perf_counter()
         h = commands.sliders.h
         if commands.steps > self._single_steps_done:
             self._single_steps_done += 1
-        self._drag.set_targets(self._state, h, dict(commands.drags.values()))
+        largest = commands.sliders.pull * self._weight
+        self._drag.set_targets(self._state, h, dict(commands.drags.values()), largest)
         system = self._system if self._drag.is_idle else self._dragged_system
         try:
-            with watching(self._end_if_closing):
+            with watching(self._watch):
                 done = self.integrator.advance(system, self._state, h)
             entry = balance_energy(system, done)
+        except _DragTooHard:
+            self._error = (
+                f"let go: with this pull, a step took longer than {_LONGEST_DRAG:g} s; "
+                "try a smaller pull"
+            )
+            self._let_go(commands, playing=commands.playing)
         except TautError as error:
             self._error = str(error)
             self._report = getattr(error, "report", None) or self._report
-            # A new energy: the system may have cached its parameters at the times of this step.
-            self._drag = DragEnergy(self.sliders.system)
-            with self._lock:
-                # Without the drags: the pull that made the step fail would do so again.
-                self._commands = replace(
-                    self._commands, playing=False, steps=self._single_steps_done, drags={}
-                )
-            self._system, self._dragged_system = self._make_systems(commands)
+            self._let_go(commands, playing=False)
         else:
-            self._state, self._report, self._error = done.state, done.report, ""
+            self._state, self._report = done.state, done.report
+            if commands.drags or not self._error.startswith("let go"):
+                self._error = ""
             self._total = entry if self._total is None else self._total.and_then(entry)
             self._step += 1
         self._step_seconds = time.perf_counter() - started
         self._publish(self._commands)
 
-    def _end_if_closing(self, work: Work) -> None:
-        """Be called within a step; end it if nobody waits for it any more."""
+    def _let_go(self, commands: Commands, *, playing: bool) -> None:
+        """End all drags: the pull that made a step fail would do so again."""
+        # A new energy: the system may have cached its parameters at the times of this step.
+        self._drag = DragEnergy(self.sliders.system)
+        with self._lock:
+            self._commands = replace(
+                self._commands, playing=playing, steps=self._single_steps_done, drags={}
+            )
+        self._system, self._dragged_system = self._make_systems(commands)
+
+    def _watch(self, work: Work) -> None:
+        """Be called within a step: end it if nobody waits for it, and tell of it if it is long."""
         if self._is_closing:
             raise _Closed
+        now = time.perf_counter()
+        seconds = now - self._step_started
+        if seconds > _LONGEST_DRAG and not self._drag.is_idle:
+            raise _DragTooHard
+        if seconds > _LONG_STEP and now - self._told > _WORK_INTERVAL:
+            self._told = now
+            self._publish(self._commands, f"this step has taken {seconds:.1f} s: {work}")
 
-    def _publish(self, commands: Commands) -> None:
+    def _measure_pace(self, playing: bool) -> float:
+        """Return simulated seconds per second while it plays, else 0."""
+        if not playing:
+            self._paces.clear()
+            return 0.0
+        now, paces = time.perf_counter(), self._paces
+        if paces and self._state.t < paces[-1][1]:  # it was reset
+            paces.clear()
+        paces.append((now, self._state.t))
+        while len(paces) > 2 and now - paces[1][0] > _PACE_SECONDS:
+            paces.popleft()
+        span = now - paces[0][0]
+        return (self._state.t - paces[0][1]) / span if span > 0.0 else 0.0
+
+    def _publish(self, commands: Commands, work: str = "") -> None:
         started = time.perf_counter()
         self._newest = Snapshot(
             number=self._newest.number + 1,
@@ -318,6 +371,8 @@ class Live(Source):
             report=self._report,
             total=self._total,
             seconds=self._step_seconds,
+            pace=self._measure_pace(commands.playing),
+            work=work,
             playing=commands.playing,
             error=self._error,
             drags=tuple(commands.drags.values()),

@@ -42,6 +42,7 @@ from taut.system.system import System
 
 # Updates of the picture per second: to each viewer, to all of them together, and without any.
 _MAX_RATE, _MAX_TOTAL_RATE, _IDLE_RATE = 30.0, 240.0, 5.0
+_UNWATCHED_SECONDS = 10.0  # after which it pauses; reloading a page takes less
 _STATUS_RATE, _PLOT_RATE = 5.0, 2.0  # updates of the panel per second
 
 
@@ -200,11 +201,18 @@ class Broadcaster:
 
     def _run(self) -> None:
         status_time = plot_time = 0.0
+        watched_time: float | None = None  # when somebody was last seen watching
         shown: Snapshot | None = None
         shown_status: tuple[Snapshot, int] | None = None
         while not self._closing.wait(1.0 / self.rate):
             started = time.perf_counter()
             now, viewers = self.source.newest, len(self.viser.get_clients())
+            if viewers:
+                watched_time = started
+            elif watched_time is not None and started - watched_time > _UNWATCHED_SECONDS:
+                # A browser that was closed must not leave a simulation running for hours.
+                watched_time = None
+                self.source.pause()
             if now is not shown:
                 self._show(now)
                 shown = now

@@ -26,6 +26,7 @@ from taut.mesh.files.cells_and_groups import (
     split_chains,
 )
 from taut.mesh.files.numbers import quote_word
+from taut.mesh.files.obj._lines import Normals as Normals
 from taut.mesh.files.obj._lines import SortedLines, join_lines, parse_group_names, sort_lines
 from taut.mesh.files.obj._lines import write as write
 from taut.mesh.files.text_reader import BYTE_ORDER_MARK, LineReader, is_number

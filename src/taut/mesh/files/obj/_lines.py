@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from taut.arrays import Int, Mask
+from taut.arrays import Float, Int, Mask
 from taut.errors import MeshError
 from taut.mesh.files.cells_and_groups import get_vertex_colours, list_group_names
 from taut.mesh.files.numbers import format_rows, quote_word
@@ -24,6 +26,7 @@ _FREE_FORM = frozenset(
     b"vp cstype deg bmat step curv curv2 surf parm trim hole scrv sp end".split()
 )
 _Label = tuple[tuple[str, ...], tuple[str, ...]]  # groups and materials of an element
+_NORMAL_DIGITS = 6  # decimals: finer than any screen shows
 _log = logging.getLogger("taut")
 
 
@@ -145,8 +148,19 @@ def parse_group_names(keyword: bytes, text: bytes) -> tuple[str, ...]:
     return (_MATERIAL_PREFIX + name,)
 
 
-def write(mesh: Mesh) -> bytes:
-    """Return the mesh as an OBJ file; characters of group names that OBJ cannot hold become "_"."""
+@dataclass(frozen=True, eq=False)
+class Normals:
+    """Normals of faces: vectors, (g, 3), and by kind the number of that of each corner, (k, s)."""
+
+    vectors: Float
+    corners: Mapping[str, Int]
+
+
+def write(mesh: Mesh, normals: Normals | None = None) -> bytes:
+    """Return the mesh as an OBJ file; characters of group names that OBJ cannot hold become "_".
+
+    normals : of its faces, with which programs show a smooth surface
+    """
     color = get_vertex_colours(mesh, "OBJ")
     if color is None:
         lines = format_rows(mesh.positions, "v ")
@@ -154,6 +168,8 @@ def write(mesh: Mesh) -> bytes:
         lines = format_rows(np.column_stack([mesh.positions, color]), "v ")
     if mesh.uv is not None:
         lines += format_rows(mesh.uv.coordinates, "vt ")
+    if normals is not None:
+        lines += format_rows(np.round(normals.vectors, _NORMAL_DIGITS), "vn ")
     words = _choose_group_words(mesh)
     state: _Label = ((), ())
     labels: dict[tuple[str, ...], _Label] = {}  # millions of cells share few sets of names
@@ -165,6 +181,8 @@ def write(mesh: Mesh) -> bytes:
             complete = (texture >= 0).all(axis=1) & (kind != "line")
             untextured += int(((texture >= 0).any(axis=1) & ~complete).sum())
             corners = _add_texture_indices(corners, texture, complete)
+        if normals is not None and kind in normals.corners:
+            corners = _add_normal_indices(corners, normals.corners[kind])
         keyword = "l " if kind == "line" else "f "
         group_names = list_group_names(mesh.groups, kind, len(cells))
         for i, (line, names) in enumerate(
@@ -200,6 +218,19 @@ def _add_texture_indices(corners: list[list[str]], texture: Int, complete: Mask)
             [
                 f"{vertex}/{index}" if flag else vertex
                 for vertex, index, flag in zip(column, texture_column, flags, strict=True)
+            ]
+        )
+    return columns
+
+
+def _add_normal_indices(corners: list[list[str]], numbers: Int) -> list[list[str]]:
+    """Return corners as "vertex/texture/normal", or "vertex//normal" without texture."""
+    columns = []
+    for column, number_column in zip(corners, (numbers + 1).T.tolist(), strict=True):
+        columns.append(
+            [
+                f"{corner}/{number}" if "/" in corner else f"{corner}//{number}"
+                for corner, number in zip(column, number_column, strict=True)
             ]
         )
     return columns
