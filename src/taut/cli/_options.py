@@ -44,6 +44,9 @@ RunFolder = Annotated[
         metavar="DIR", exists=True, file_okay=False, help="The folder of a run or study."
     ),
 ]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", help="Print residuals and the work of the solver at the end.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 
 ShotFps = Annotated[
