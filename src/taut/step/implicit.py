@@ -23,7 +23,6 @@ from taut.optimise.lbfgs import minimise_lbfgs
 from taut.optimise.newton import minimise
 from taut.optimise.tolerance import Tolerance
 from taut.step._contact_stage import book_contact, descend, push_bodies
-from taut.step._friction import settle_friction
 from taut.step._heavy_start import minimise_stage
 from taut.step._objective import ImplicitObjective, StageStart, constant_stiffness
 from taut.step.compiled_stage import (
@@ -336,8 +335,6 @@ class Implicit(LinearImplicit):
             descent = minimise_to(objective, lowest, self.tolerance)
         else:
             descent = descend(objective, lowest, self.tolerance, minimise_to)
-        if workspace.system._has_friction:
-            descent = settle_friction(objective, descent, self.tolerance, minimise_to)
         descent.evaluations += evaluations
         descent.assembling += assembling
         descent.solving += solving
