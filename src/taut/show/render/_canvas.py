@@ -32,9 +32,9 @@ from taut.show.visual_model import VisualBody, VisualModel, has_no_torn_side
 
 BACKGROUND = "#f4f5f7"
 _LIGHTS = (
-    ((-0.7, 0.9, 1.0), 0.68),  # key
-    ((0.8, -0.4, 1.0), 0.44),  # fill
-    ((0.4, 1.0, -0.8), 0.22),  # rim
+    ((-0.7, 0.9, 1.0), 0.86),  # key
+    ((0.8, -0.2, 1.0), 0.50),  # fill
+    ((0.4, 1.0, -0.8), 0.30),  # rim
 )
 """Position in the coordinates of the camera, and intensity."""
 
@@ -152,7 +152,7 @@ class Canvas:
             data,
             scalars="colour",
             rgb=True,
-            ambient=0.38,
+            ambient=0.3,
             diffuse=0.85,
             specular=0.15,
             specular_power=25,
