@@ -8,6 +8,7 @@ geometry, ply    evaluated meshes as arrays, and as files
 point_cache      PC2 files
 sampling         the scene frame by frame: pins, obstacles, wind
 tables           objects and settings as the tables of a scene of taut
+materials        fabrics and moduli; units: numbers and vectors in the units and axes of taut
 toml             tables as text
 exporting        the folder of a scene: all of the above
 process          the run: started, watched, cancelled

@@ -4,6 +4,7 @@ A bake goes on while the user works: a timer takes the frames that have arrived.
 and with `wait`, the operator returns when the run has ended.
 """
 
+import atexit
 import json
 import time
 
@@ -48,9 +49,13 @@ class Bake:
             reason = f"cancelled after {done} of {total} frames; Resume goes on from there"
         elif reason:
             reason = f"{reason}\n{done} of {total} frames are there"
-        self._tell(reason or f"done: {total} frames")
-        _bakes.pop(self.scene_name, None)
+        self.end(reason or f"done: {total} frames")
         return False
+
+    def end(self, message):
+        """Forget this bake, of which only its files are left."""
+        self._tell(message)
+        _bakes.pop(self.scene_name, None)
 
     def _tell(self, message):
         self.message = message
@@ -96,8 +101,19 @@ def _export(context):
 def _poll():
     """Update all bakes; called by a timer, which ends when none is left."""
     for bake in list(_bakes.values()):
-        bake.update()
+        try:
+            bake.update()
+        except OSError as error:  # the disk is full, or the folder is gone
+            bake.process.cancel()
+            bake.end(f"the frames cannot be read or written: {error}")
     return _SECONDS if _bakes else None
+
+
+def _interrupt_all():
+    """End the runs when Blender is closed; they can be resumed."""
+    for bake in _bakes.values():
+        if bake.process.is_running:
+            bake.process.interrupt()
 
 
 class _StartOperator(bpy.types.Operator):
@@ -211,9 +227,11 @@ _CLASSES = (BakeScene, ResumeBake, CancelBake, ExportScene, ClearResult)
 def register():
     for kind in _CLASSES:
         bpy.utils.register_class(kind)
+    atexit.register(_interrupt_all)
 
 
 def unregister():
+    atexit.unregister(_interrupt_all)
     for bake in list(_bakes.values()):
         bake.process.cancel()
     _bakes.clear()

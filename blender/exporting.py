@@ -9,6 +9,7 @@ run/, raw/          the run of a bake, and its frames
 cache/              the frames as Blender plays them
 """
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -20,10 +21,12 @@ from . import ply
 from .geometry import get_objects
 from .preferences import TautError
 from .sampling import plan_walk, sample_scene
-from .tables import SceneTables, list_maps, to_y_up
+from .tables import SceneTables, list_maps
 from .toml import write_toml
+from .units import to_y_up
 
 SCENE, INDEX = "scene.toml", "blender.json"
+_INPUTS = (SCENE, "mesh_*.ply", "motion_*.pc2", "wind.csv")  # of the run
 
 
 def get_folder(scene):
@@ -85,14 +88,23 @@ def export_scene(context, tell=lambda part: None):
         "first": walk.first,
         "frames": walk.last - walk.first + 1,
         "scale": tables.scale,
+        "digest": _compute_digest(folder),
     }
     (folder / INDEX).write_text(json.dumps(index, indent=1), encoding="utf-8")
     return folder
 
 
+def _compute_digest(folder):
+    """Return a digest of all that the run depends on."""
+    digest = hashlib.sha256()
+    for path in sorted(path for pattern in _INPUTS for path in folder.glob(pattern)):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
 def _remove_old_files(folder):
     """Remove what an earlier export wrote."""
-    for pattern in ("mesh_*.ply", "motion_*.pc2", "blender_*.npz", "wind.csv", SCENE, INDEX):
+    for pattern in (*_INPUTS, "blender_*.npz", INDEX):
         for path in folder.glob(pattern):
             path.unlink()
 

@@ -44,19 +44,19 @@ class ObjectPanel(_Panel, bpy.types.Panel):
             column.prop(settings, "fabric")
         if settings.kind == "CLOTH" and settings.fabric:
             column.prop(settings, "warp")
+            column.prop(settings, "strain_limit")
         else:
             for name in _list_numbers(settings.kind):
                 column.prop(settings, name)
-        column.prop(settings, "damping")
-        if settings.kind != "SOFT":
-            column.prop(settings, "breaking_strain")
         if find_modifier(context.object) is None:
             layout.label(text="Press the kind again: its modifier is gone", icon="ERROR")
 
 
 def _list_numbers(kind):
-    own = {"ROPE": ("diameter",), "SOFT": ("poisson", "spacing")}
-    return ("young", "density", *own.get(kind, ("thickness", "poisson")))
+    if kind == "SOFT":
+        return ("young", "density", "poisson", "spacing", "damping")
+    own = ("diameter",) if kind == "ROPE" else ("thickness", "poisson")
+    return ("young", "density", *own, "damping", "breaking_strain")
 
 
 class PinsPanel(_Panel, bpy.types.Panel):

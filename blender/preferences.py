@@ -10,7 +10,7 @@ from pathlib import Path
 import bpy
 
 _SECONDS = 60  # to start taut for the first time
-FALLBACK_MATERIALS = ("cotton", "denim", "silk", "rubber", "steel wire", "nylon rope")
+FALLBACK_FABRICS = ("cotton", "denim", "silk", "wool")
 
 
 class TautError(Exception):
@@ -81,18 +81,18 @@ def ask(program, *words):
 
 
 @cache
-def list_materials(program):
-    """Return the names of the materials that a taut knows."""
+def list_fabrics(program):
+    """Return the names of the fabrics that a taut knows."""
     tables = json.loads(ask(program, "schema"))["$defs"]
-    return tuple(tables["MaterialTable"]["properties"]["name"]["examples"])
+    return tuple(tables["FabricTable"]["properties"]["name"]["examples"])
 
 
-def suggest_materials(context):
-    """Return the names of materials for the list below the field."""
+def suggest_fabrics(context):
+    """Return names for the list below the field; a few if taut cannot be asked."""
     try:
-        return list_materials(find_program(context))
+        return list_fabrics(find_program(context))
     except TautError:
-        return FALLBACK_MATERIALS
+        return FALLBACK_FABRICS
 
 
 _CLASSES = (TautPreferences, CheckProgram)

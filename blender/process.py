@@ -14,6 +14,7 @@ from . import point_cache
 from .preferences import TautError
 
 RUN, RAW, LOG = "run", "raw/frames.pc2", "taut.log"
+_BAKED = "baked.txt"  # the digest of the export that the run belongs to
 _SECONDS_TO_STOP = 60
 _MAX_PAIRS = 3  # of points that intersect, in a message
 _MAX_MESSAGE = 600  # characters that are shown; the log has all
@@ -41,14 +42,18 @@ class Process:
         files = list_raw_caches(self.folder, self.index)
         return min((point_cache.count_samples(path) for path in files.values()), default=0)
 
-    def cancel(self):
-        """End the run after the step under way; it can be resumed."""
-        if not self.is_running:
-            return
+    def interrupt(self):
+        """Tell it to end after the step under way."""
         if os.name == "nt":
             self.child.terminate()  # the last frame on the disk is where it resumes
         else:
             self.child.send_signal(signal.SIGINT)
+
+    def cancel(self):
+        """End the run after the step under way; it can be resumed."""
+        if not self.is_running:
+            return
+        self.interrupt()
         try:
             self.child.wait(_SECONDS_TO_STOP)
         except subprocess.TimeoutExpired:
@@ -98,6 +103,14 @@ def list_raw_caches(folder, index):
 
 def start(program, folder, index, *, resume):
     """Start taut in the folder of a scene; it goes on where it was, or begins anew."""
+    baked = folder / _BAKED
+    if not resume:
+        baked.write_text(index["digest"])
+    elif not baked.exists() or baked.read_text() != index["digest"]:
+        raise TautError(
+            "the scene was exported anew, with changes, after this bake began, so it cannot be "
+            "resumed: Bake begins anew"
+        )
     words = [*program, "resume", RUN] if resume else [*program, "run", "scene.toml", "-o", RUN]
     words += ["--cache", RAW] + ([] if resume else ["--overwrite"])
     for path in (folder / RAW).parent.glob("*.pc2"):

@@ -12,7 +12,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from .preferences import suggest_materials
+from .preferences import suggest_fabrics
 
 KINDS = (
     ("NONE", "None", "Takes no part"),
@@ -29,8 +29,8 @@ MAPS = (
 )
 
 
-def _search_materials(self, context, text):
-    return [name for name in suggest_materials(context) if text.lower() in name.lower()]
+def _search_fabrics(self, context, text):
+    return [name for name in suggest_fabrics(context) if text.lower() in name.lower()]
 
 
 class TautMap(bpy.types.PropertyGroup):
@@ -50,9 +50,9 @@ class TautObject(bpy.types.PropertyGroup):
     kind: EnumProperty(name="Kind", items=KINDS)
     fabric: StringProperty(
         name="Fabric",
-        description="A material that taut knows; empty: the numbers below",
+        description="A fabric that taut knows by its name; empty: numbers of your own",
         default="cotton",
-        search=_search_materials,
+        search=_search_fabrics,
     )
     young: FloatProperty(
         name="Young's modulus", description="[Pa]", default=1e6, min=1e-3, max=1e13, soft_max=1e9
@@ -74,8 +74,8 @@ class TautObject(bpy.types.PropertyGroup):
     )
     warp: FloatVectorProperty(
         name="Warp",
-        description="Direction of the fabric's warp, in the world; 0, 0, 0: downwards where the "
-        "faces stand, along y where they lie",
+        description="Direction of the fabric's warp, in the world; 0, 0, 0: v of the UV map, or "
+        "without one downwards where the faces stand, along y where they lie",
         default=(0.0, 0.0, 0.0),
         subtype="XYZ",
     )
@@ -93,6 +93,13 @@ class TautObject(bpy.types.PropertyGroup):
         default=0.0,
         min=0.0,
         max=100.0,
+    )
+    strain_limit: FloatProperty(
+        name="Stretches at most",
+        description="Strain that no edge of a fabric exceeds, 0.05 for 5 %; 0: no limit",
+        default=0.0,
+        min=0.0,
+        max=10.0,
     )
     pin_group: StringProperty(
         name="Pins", description="Vertex group of points that follow the animation"
@@ -113,7 +120,7 @@ class TautObject(bpy.types.PropertyGroup):
     )
     contact_thickness: FloatProperty(
         name="Thickness in contact",
-        description="[m]; obstacles may have one too",
+        description="[m]; of a rope 0 means its diameter",
         default=0.0,
         min=0.0,
         max=10.0,

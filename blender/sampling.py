@@ -11,21 +11,26 @@ import numpy as np
 from . import point_cache
 from .geometry import read_shape, read_topology, results_hidden
 from .preferences import TautError
+from .units import shorten
 
 
 @dataclass
 class Walk:
     """The frames that are simulated.
 
-    first, last : frames of the scene
+    first, last : frames of the scene; fps : how many of them a second has
     substeps : steps of each frame
-    rate : steps per second
     """
 
     first: int
     last: int
+    fps: float
     substeps: int
-    rate: float
+
+    @property
+    def rate(self):
+        """Steps per second."""
+        return self.fps * self.substeps
 
     @property
     def steps(self):
@@ -62,8 +67,8 @@ def plan_walk(scene):
     first, last = scene.frame_start, scene.frame_end
     if last <= first:
         raise TautError(f"the scene must have several frames, got {first} to {last}")
-    fps = scene.render.fps / float(f"{scene.render.fps_base:.7g}")  # Blender holds 32 bits of 1.001
-    return Walk(first, last, scene.taut.substeps, fps * scene.taut.substeps)
+    fps = scene.render.fps / shorten(scene.render.fps_base)
+    return Walk(first, last, fps, scene.taut.substeps)
 
 
 def sample_scene(context, objects, folder, tell):
@@ -142,7 +147,7 @@ def find_held(one, points):
     held = points[one.used][one.pinned]
     if one.item.taut.kind != "SOFT":
         return held
-    scale = float(f"{one.scale:.7g}")
+    scale = shorten(one.scale)
     return (held[:, [0, 2, 1]] * np.array([scale, scale, -scale])).astype(np.float32)
 
 

@@ -6,28 +6,15 @@ tables themselves is in metres with y up: (x, y, z) of Blender is (x, z, -y).
 
 import numpy as np
 
+from .materials import make_fabric, make_material
 from .ply import name_maps
 from .preferences import TautError
+from .units import shorten, to_y_up
 
 PINS = "taut_pins"  # the map that is 1 where a point is held
-_MAX_FITTED_POINTS = 20_000  # more take Van Gelder's formula: a fit takes minutes
-# Directions of the warp, in the world, of which the first that lies well enough in all faces is
-# taken: down, along y, along x, and one that no face of a modelled garment is square to.
-_WARPS = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.36, 0.48, 0.8]])
-_SMALLEST_PART = 0.2  # of a warp in the plane of a face: the sine of 12°
+_MAX_SOFT_PINS = 5_000  # their positions are in the scene file
 _MAX_PAIRS = 20_000  # of a seam: scene files have a limit
 _ATTACHMENT = 10.0  # stiffness of soft bodies' pins, relative to Young's modulus × cell size
-
-
-def to_y_up(vector):
-    """Return a vector of Blender in the axes of taut."""
-    x, y, z = (shorten(v) for v in vector)
-    return [x, z, -y + 0.0]
-
-
-def shorten(value):
-    """Return a number without the digits that 32 bits add: Blender holds 0.1 as 0.100000001."""
-    return float(f"{value:.7g}")
 
 
 def list_maps(one):
@@ -65,28 +52,20 @@ class SceneTables:
         self.bodies.append(body)
         if settings.touches:
             self.touching.append(name)
-            if settings.contact_thickness:
-                self.thickness[name] = shorten(settings.contact_thickness)
+            thickness = settings.contact_thickness
+            if settings.kind == "ROPE":
+                thickness = thickness or settings.diameter
+            if thickness:
+                self.thickness[name] = shorten(thickness)
 
     def _add_sheet_or_rope(self, body, one):
         settings = one.item.taut
-        if settings.kind == "ROPE":
-            area = np.pi / 4 * shorten(settings.diameter) ** 2
-            material = {key: shorten(getattr(settings, key)) for key in ("young", "density")}
-            material["area"] = float(area)
-        elif settings.kind == "CLOTH" and settings.fabric:
-            material = {"name": settings.fabric, "warp": to_y_up(choose_warp(one))}
-        else:
-            keys = ("young", "thickness", "density", "poisson")
-            material = {key: shorten(getattr(settings, key)) for key in keys}
-        material["damping"] = shorten(settings.damping)
-        if settings.breaking_strain:
-            material["breaking_strain"] = shorten(settings.breaking_strain)
-        if len(one.used) > _MAX_FITTED_POINTS:
-            material["fit"] = False
         if settings.kind != "ROPE" and needs_triangles(one):
             body["mesh"]["triangulate"] = True
-        body["material"] = material
+        if settings.kind == "CLOTH" and settings.fabric:
+            body["fabric"] = make_fabric(one)
+        else:
+            body["material"] = make_material(one)
         body["law"] = [*self._make_map_laws(one), *self._make_air(one, "triangles")]
         if one.pinned.any():
             body["hold"] = [self._make_hold(f"{PINS} > 0.5", one)]
@@ -109,6 +88,11 @@ class SceneTables:
         ]
         if not one.pinned.any():
             return
+        if one.pinned.sum() > _MAX_SOFT_PINS:
+            raise TautError(
+                f"'{one.item.name}' has {one.pinned.sum()} pins; a soft body may have "
+                f"{_MAX_SOFT_PINS}: weight fewer points of '{settings.pin_group}'"
+            )
         name = f"{body['name']}_pins"
         points = one.held.astype(np.float64).tolist()
         hold = self._make_hold("all", one)
@@ -126,7 +110,7 @@ class SceneTables:
     def _make_map_laws(self, one):
         """Return laws whose parameters vertex groups change."""
         laws = {
-            "STRETCH": {"law": "spring", "name": "stiffness map", "on": "springs"},
+            "STRETCH": {"law": "spring", "name": "stiffness map", "on": "edges"},
             "BENDING": {"law": "shell_bending", "name": "bending map", "on": "hinges"},
         }
         found = []
@@ -177,9 +161,12 @@ class SceneTables:
         settings, walk = self.scene.taut, self.walk
         tables = {
             "title": self.scene.name,
-            "time": {"h": 1.0 / walk.rate, "duration": walk.steps / walk.rate},
+            "time": {
+                "fps": walk.fps,
+                "frames": [walk.first, walk.last],
+                "substeps": walk.substeps,
+            },
             "integrator": {"method": "ImplicitEuler", "adaptive": {"halvings": 6}},
-            "output": {"every": walk.substeps},
         }
         if settings.contact and self.touching:
             contact = {"bodies": self.touching, "friction": shorten(settings.friction)}
@@ -203,20 +190,6 @@ def make_expression(one, entry):
     name = name_maps(one.topology.groups)[entry.group]
     low, high = shorten(entry.low), shorten(entry.high)
     return f"{low!r} + {shorten(high - low)!r}*'{name}'"
-
-
-def choose_warp(one):
-    """Return the direction of the warp: that of the user, or one that no face is square to."""
-    if any(one.item.taut.warp):
-        return one.item.taut.warp
-    corners = np.array([face[:3] for face in one.topology.faces], dtype=np.int64)
-    x = one.start.astype(np.float64)[np.searchsorted(one.used, corners)]
-    normals = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
-    lengths = np.linalg.norm(normals, axis=1, keepdims=True)
-    normals = normals / np.where(lengths > 0.0, lengths, 1.0)
-    least = [np.sqrt(1.0 - np.max((normals @ axis) ** 2).clip(0.0, 1.0)) for axis in _WARPS]
-    good = [axis for axis, part in zip(_WARPS, least, strict=True) if part > _SMALLEST_PART]
-    return good[0] if good else _WARPS[int(np.argmax(least))]
 
 
 def needs_triangles(one):

@@ -1,6 +1,7 @@
 """Every Python block in README and docs runs, in order, in one namespace per page.
 
-The text block after it must be its output.
+The text block after it must be its output. A TOML block with a title is a file in the folder in
+which they run.
 """
 
 import re
@@ -14,7 +15,7 @@ from taut import laws
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"```(python|text)\n(.*?)```", re.DOTALL)
+BLOCK = re.compile(r"```(python|text|toml title=\"[\w.-]+\")\n(.*?)```", re.DOTALL)
 
 
 def _round_numbers(text: str) -> str:
@@ -39,6 +40,8 @@ def test_code_blocks_print_the_documented_output(page, tmp_path, monkeypatch):
             with redirect_stdout(StringIO()) as out:
                 exec(compile("\n" * (line - 1) + text, str(page), "exec"), space)
             printed = out.getvalue()
+        elif kind.startswith("toml"):
+            (tmp_path / kind.split('"')[1]).write_text(text)
         else:
             assert _round_numbers(printed) == _round_numbers(text), f"{page.name}, line {line}"
 

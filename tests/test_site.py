@@ -97,6 +97,14 @@ def test_law_signatures_are_shown(site):
     assert "spring(elements, *, k, l0=...)" in _words((site / "api/laws.html").read_text())
 
 
+def test_search_works_without_a_server(site):
+    """The index is a script, and each page loads what runs the search in a frame, not a worker."""
+    assert (site / "search/search_index.js").read_text().startswith("var __index = {")
+    assert "IFrameWorker" in (site / "iframe-worker.js").read_text()
+    for page, source in (("index", "iframe-worker.js"), ("guide/export", "../iframe-worker.js")):
+        assert f'<script src="{source}"' in (site / f"{page}.html").read_text()
+
+
 def test_site_loads_nothing_from_other_hosts(site):
     """Scripts, styles, fonts and pictures are part of the site."""
     fetched = re.compile(

@@ -38,6 +38,7 @@ MOMENTS = {
     "cloth": (0.28, {}),
     "flag": (2.6, {}),
     "curtain": (1.6, {}),
+    "cape": (0.875, {}),
     "sheet": (2.0, {}),
     "net": (0.3, {"colour": "stress"}),
     "tensegrity": (0.1, {"colour": "stress"}),
@@ -69,7 +70,7 @@ def run_of(name, folder):
 def frame_of(name):
     """The number of the frame at the moment of a scene."""
     file = load(name).file
-    return round(MOMENTS[name][0] / (file.time.h * file.output.every))
+    return round(MOMENTS[name][0] / (file.time.step * file.output.every))
 
 
 def draw(name, run):

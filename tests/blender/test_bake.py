@@ -54,6 +54,17 @@ def test_pins_follow_the_armature_and_the_rest_falls(baked, fps):
     assert np.linalg.norm(cape[-1, hem] - shown["animated"][-1, hem], axis=1).max() > 0.02
 
 
+def test_a_vertex_group_stiffens_the_hem(baked):
+    built = taut.scene.load(baked[0] / "24" / "Scene" / "scene.toml").build()
+    cape = built.bodies[1].mesh
+    weights = np.clip((1.0 - cape.positions[:, 1]) / 0.4, 0.0, 1.0)  # 0 at half height, 1 below
+    laws = built.system._placed_energies
+    law = next(law for name, law in laws.items() if "stiffness map" in name)
+    expected = 2000.0 * weights[cape.edges].mean(axis=1)
+    np.testing.assert_allclose(law.parameters.constant["k"], expected, rtol=1e-6, atol=1e-3)
+    assert built.system.contact.thickness.max() == pytest.approx(0.004)  # of the ball
+
+
 def test_a_bake_that_was_cancelled_and_resumed_has_the_bits_of_a_run_from_the_shell(
     blender, command, tmp_path
 ):

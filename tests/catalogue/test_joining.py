@@ -299,3 +299,32 @@ def test_reject_bad_joints(energy, message):
 def test_reject_stitch_of_a_particle_to_itself():
     with pytest.raises(taut.errors.LawError, match="element 1 names a particle twice"):
         laws.zero_length_spring([[0, 1], [2, 2]], k=1.0)
+
+
+def test_an_offset_attachment_carries_a_weight_above_its_triangle():
+    """It sinks by m g/k below its place at a height above the triangle."""
+    corners = [[0, 0, 0], [1, 0, 0], [0, 0, -1]]
+    lamp = taut.System(
+        [[0.2, 0.3, -0.3], *corners],
+        mass=0.5,
+        fixed=[1, 2, 3],
+        energies=[laws.offset_attachment([[0, 1, 2, 3]], k=1000.0), laws.gravity([0])],
+    )
+    rest = taut.equilibrium(lamp)
+    np.testing.assert_allclose(rest.state.q[0], [0.2, 0.3 - 0.5 * G / 1000, -0.3], atol=1e-9)
+    # the corners carry it in the proportions of the weights
+    np.testing.assert_allclose(rest.reactions[1:, 1], 0.5 * G * np.array([0.5, 0.2, 0.3]))
+
+
+def test_an_offset_attachment_follows_a_turning_triangle():
+    """A quarter turn of the triangle turns its place with it, where no force is left."""
+    triangle = np.array([[0.0, 0, 0], [1, 0, 0], [0, 0, -1]])
+    point = np.array([[0.2, 0.3, -0.3]])
+    law = laws.offset_attachment([[0, 1, 2, 3]], k=50.0)
+    system = taut.System(np.concatenate([point, triangle]), mass=1.0, energies=[law])
+    turned = system.rest @ rotation_matrix(np.pi / 2).T
+    state = system.initial_state()
+    assert np.abs(system.f(state.with_(q=turned))).max() < 1e-13
+    flat = turned.copy()
+    flat[0] -= [-0.3, 0, 0]  # on the triangle: 0.3 m from its place
+    assert system.V(state.with_(q=flat)) == pytest.approx(25 * 0.3**2, rel=1e-12)

@@ -20,7 +20,11 @@ from taut import scene
 def test_run_builtin_scene(command, tmp_path):
     code, out, err = command("run", "spring", "--set", "time.duration=0.628")
     assert code == 0, err
-    assert "runs/spring-1: finished" in out.replace(os.sep, "/")
+    *_, done, view, render, numbers = out.replace(os.sep, "/").splitlines()
+    assert done == "Done: 0.628 s of motion, in runs/spring-1"
+    assert view == "Look at it: taut view runs/spring-1"
+    assert render.strip() == "taut render runs/spring-1 -o spring-1.mp4"
+    assert re.fullmatch(r"63 steps in [\d.e-]+ s, \d+ iterations", numbers)
     run = taut.open_run(tmp_path / "runs/spring-1")
     assert run.finished
     np.testing.assert_allclose(
@@ -424,3 +428,9 @@ def test_run_of_a_shot(command, tmp_path):
         assert (run.steps, run.every, len(run.frames)) == (48, 4, 13)
     code, out, err = command("run", "spring", "-o", "other", "--frames", "1-12")
     assert (code, "frames needs fps" in err) == (2, True)
+
+
+def test_details_of_the_solver_are_printed_on_request(command):
+    short = ("run", "spring", "--set", "time.duration=0.05")
+    assert "residual" not in command(*short)[1]
+    assert "worst residual" in command(*short, "--verbose")[1]

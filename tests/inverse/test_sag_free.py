@@ -59,6 +59,35 @@ def test_a_hammock_of_springs_alone_cannot_be_balanced():
     assert found.unbalanced.sum() == pytest.approx(free * 0.01 * 9.81, rel=1e-6)
 
 
+def test_friction_does_not_count():
+    """It has no energy: the shape and its stability are those without."""
+    rope = taut.mesh.rope(4, start=(0, 2e-3, 0), end=(0, -0.5, 0))
+
+    def hanging(friction):
+        return taut.System(
+            rope.points,
+            mass=0.1,
+            fixed=[0],
+            energies=[laws.spring(rope.edges, k=200.0), laws.gravity()],
+            contact=taut.contact(
+                rope.edges,
+                range=2e-3,
+                k=10.0,
+                friction=friction,
+                slip_speed=0.01 if friction else None,
+                bodies={"end": [4]},
+                planes={"floor": ((0, -0.501, 0), (0, 1, 0))},
+                friction_pairs=[("end", "floor", 2.0 * friction)],
+            ),
+        )
+
+    found, expected = taut.sag_free(hanging(0.5)), taut.sag_free(hanging(0.0))
+    assert found.balanced
+    assert found.stability.stable == expected.stability.stable is True
+    np.testing.assert_array_equal(found.changes["spring.l0"], expected.changes["spring.l0"])
+    assert found.system.contact.friction == 0.5
+
+
 def test_rest_values_change_as_little_as_possible():
     """Two springs in parallel share the load by their stiffness."""
     system = taut.System(

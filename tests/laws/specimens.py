@@ -223,6 +223,13 @@ ENERGIES = {
         Specimen(laws.neo_hookean_solid, 4, _moduli, _near(TET), TET),
         Specimen(laws.corotated_solid, 4, _moduli, _near(TET), TET),
         Specimen(laws.attachment, 4, lambda r: {"k": per_element(r, 5, 50)}, _attached, ATTACHED),
+        Specimen(
+            laws.offset_attachment,
+            4,
+            lambda r: {"k": per_element(r, 5, 50)},
+            _near(ATTACHED),
+            ATTACHED,
+        ),
         Specimen(laws.surface_tension, 3, lambda r: {"stress": per_element(r, 1, 3)}),
         Specimen(
             laws.force_density,

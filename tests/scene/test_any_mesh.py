@@ -8,6 +8,8 @@ from taut import scene
 from taut.constraints import on_line
 from tests.mesh.meshes import real
 
+SOLID = ["spring", "volume_barrier", "gravity"]
+
 
 @pytest.mark.parametrize(
     ("mesh", "file", "laws", "word"),
@@ -25,8 +27,8 @@ from tests.mesh.meshes import real
             ["spring", "shell_bending", "area_barrier", "gravity"],
             "shell",
         ),
-        (taut.mesh.block(2, 2, 2, cells="tet"), "m.mesh", ["spring", "gravity"], "solid"),
-        (taut.mesh.block(2, 2, 2), "m.vtu", ["spring", "gravity"], "solid"),
+        (taut.mesh.block(2, 2, 2, cells="tet"), "m.mesh", SOLID, "solid"),
+        (taut.mesh.block(2, 2, 2), "m.vtu", SOLID, "solid"),
     ],
 )
 def test_laws_are_chosen_by_cells(tmp_path, mesh, file, laws, word):
@@ -108,21 +110,101 @@ def test_runs_of_large_meshes_are_shortened_and_solids_not_fitted(tmp_path):
     assert not any("not fitted" in note for note in given.notes)
 
 
-def test_components_that_are_not_held_are_noted(tmp_path):
-    points = np.vstack(
-        [taut.mesh.sheet(2, 2).points, taut.mesh.sheet(2, 2).points - (0.0, 5.0, 0.0)]
+def write_two_sheets(path, offset):
+    """Two squares of 1 m, one moved by the offset."""
+    sheet = taut.mesh.sheet(4, 4)
+    points = np.vstack([sheet.points, sheet.points + offset])
+    cells = sheet.cells["quad"]
+    taut.mesh.write(taut.mesh.Mesh(points, {"quad": np.vstack([cells, cells + sheet.n])}), path)
+
+
+def fall(made, seconds):
+    """Return how far the points of a scene have fallen [m]."""
+    built = made.build()
+    steps = list(taut.simulate(built.system, built.integrator, built.h, seconds))
+    state = steps[-1][0]
+    return built.system.rest[:, 1] - state.q[:, 1]
+
+
+def test_parts_are_joined_across_gaps_unless_they_may_be_loose(tmp_path):
+    """The lower sheet hangs from the upper one; loose, it falls by ½ g t²."""
+    write_two_sheets(tmp_path / "two.obj", (0.0, -1.2, 0.0))
+    made = scene.of_mesh(tmp_path / "two.obj")
+    assert any(note.startswith("the mesh has 2 parts, which springs keep") for note in made.notes)
+    assert any("2 parts are joined by" in note for note in made.build().notes)
+    assert fall(made, 0.6).max() < 0.3
+    loose = scene.of_mesh(tmp_path / "two.obj", loose=True)
+    assert "1 of 2 components are not held, and will fall" in loose.notes
+    # h is 0.01 s: implicit Euler falls by ½ g t (t + h)
+    assert fall(loose, 0.6)[25:] == pytest.approx(9.81 / 2 * 0.6 * 0.61, rel=1e-3)
+    held = scene.of_mesh(tmp_path / "two.obj", fix="y == 1 or y == min", loose=True)
+    assert not any("not held" in note for note in held.notes)
+
+
+def test_the_largest_part_alone(tmp_path):
+    write_two_sheets(tmp_path / "two.obj", (0.0, -1.2, 0.0))
+    made = scene.of_mesh(tmp_path / "two.obj", largest=True)
+    assert made.build().system.n == 25
+    assert "the largest of 2 parts is kept, with 16 cells" in made.notes
+
+
+def test_seams_are_welded_and_a_few_coincident_points_are_not(tmp_path):
+    write_two_sheets(tmp_path / "seam.obj", (0.0, -1.0, 0.0))
+    made = scene.of_mesh(tmp_path / "seam.obj")
+    assert made.build().system.n == 45
+    assert "5 points coincide with others, as along seams: they are welded" in made.notes
+    assert made.file.body[0].join is None
+    wide = scene.of_mesh(tmp_path / "seam.obj", weld=0.01)
+    assert wide.file.body[0].mesh.clean.weld == 0.01
+
+
+def test_a_closed_surface_is_filled_and_drawn_as_it_is(tmp_path):
+    taut.mesh.write(taut.mesh.sphere(8, radius=0.1), tmp_path / "ball.obj")
+    assert any(
+        "--fill auto makes it a solid" in n for n in scene.of_mesh(tmp_path / "ball.obj").notes
     )
-    cells = taut.mesh.sheet(2, 2).cells["quad"]
-    taut.mesh.write(
-        taut.mesh.Mesh(points, {"quad": np.vstack([cells, cells + 9])}), tmp_path / "two.obj"
-    )
-    assert (
-        "1 of 2 components are not held, and will fall" in scene.of_mesh(tmp_path / "two.obj").notes
-    )
-    assert not any(
-        "not held" in note
-        for note in scene.of_mesh(tmp_path / "two.obj", fix="y == 1 or y == min").notes
-    )
+    made = scene.of_mesh(tmp_path / "ball.obj", fill=0.05)
+    (part,) = made.build().bodies
+    assert part.mesh.volumes.sum() == pytest.approx(4 / 3 * np.pi * 1e-3, rel=0.1)
+    assert part.render is not None
+    assert part.render.n == 10 * 8**2 + 2
+    taut.mesh.write(taut.mesh.sheet(2, 2), tmp_path / "open.obj")
+    with pytest.raises(taut.errors.SceneError, match="8 edges belong to one face or to more"):
+        scene.of_mesh(tmp_path / "open.obj", fill="auto")
+    with pytest.raises(taut.errors.SceneError, match="fill must be auto or a length"):
+        scene.of_mesh(tmp_path / "ball.obj", fill="fine")
+
+
+def test_a_body_falls_on_the_ground_and_stays_on_it(tmp_path):
+    taut.mesh.write(taut.mesh.block(2, 2, 2, size=0.1), tmp_path / "cube.vtu")
+    made = scene.of_mesh(tmp_path / "cube.vtu", ground=True, young=1e5)
+    height = made.file.contact.ground
+    assert height == pytest.approx(-0.02 * 0.1 * np.sqrt(3))
+    drop = fall(made, 0.5)
+    bottom = taut.mesh.block(2, 2, 2).points[:, 1] == 0.0
+    assert -height - 1e-3 < drop[bottom].min()  # it has fallen onto the ground, which is at y < 0
+    assert drop[bottom].max() < -height  # and not through it
+
+
+@pytest.mark.parametrize(
+    ("scale", "hint"),
+    [
+        (1.0, None),
+        (200.0, "centimetres, --scale 2 makes"),
+        (2000.0, "millimetres, --scale 2 makes"),
+    ],
+)
+def test_sizes_that_are_implausible_are_named(tmp_path, scale, hint):
+    taut.mesh.write(taut.mesh.block(1, 1, 1), tmp_path / "m.vtu")
+    hints = [n for n in scene.of_mesh(tmp_path / "m.vtu", scale=scale).notes if "unusual" in n]
+    assert [hint in note for note in hints] == ([] if hint is None else [True])
+
+
+def test_the_eyes_of_a_head_stay_in_it():
+    """Within a second nothing moves by a tenth of the height; loose, they fall by 4.9 m."""
+    made = scene.of_mesh(real("suzanne.obj"))
+    moved = fall(made, 1.0)
+    assert np.abs(moved).max() < 0.1 * 1.97
 
 
 @pytest.mark.parametrize("name", ["spot.obj", "bunny.mesh"])

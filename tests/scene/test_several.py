@@ -149,3 +149,27 @@ def test_mesh_links_are_followed(tmp_path):
     taut.mesh.write(taut.mesh.sheet(2, 2, size=1.0), tmp_path / "real/a.obj")
     (tmp_path / "link.obj").symlink_to(tmp_path / "real/a.obj")
     assert scene.load(tmp_path / "link.obj", fix="y == max(y)").build().system.n == 9
+
+
+def test_a_cape_keeps_its_distance_from_turning_shoulders():
+    """Attached points keep their height above the triangles, and the seam stays closed."""
+    changes = [("body.left.mesh.ny", 6), ("body.right.mesh.ny", 6), ("body.shoulders.mesh.n", 3)]
+    built = scene.load("cape", overrides=changes).build()
+    system, start = built.system, built.state
+    stored = system.V_by_law(start)
+    for name in ("collar left", "collar right", "stitch"):
+        assert stored[name] == pytest.approx(0.0, abs=1e-20)  # nothing pulls at the start
+    _, left, right = built.bodies
+    collar = np.concatenate([part.mesh.select("y == max") + part.start for part in (left, right)])
+    distance = np.linalg.norm(start.q[collar], axis=1)
+    assert distance.min() > 0.24 + 0.03
+    *_, (state, _) = taut.simulate(system, built.integrator, built.h, 0.5)
+    turned = np.arctan2(*state.q[collar][:, [0, 2]].T) - np.arctan2(*start.q[collar][:, [0, 2]].T)
+    np.testing.assert_allclose(np.cos(turned), np.cos(2.0), atol=0.1)  # 4 rad/s for half a second
+    # within the weight of a panel on its collar and the pull of the turn, over k: some millimetres
+    np.testing.assert_allclose(np.linalg.norm(state.q[collar], axis=1), distance, atol=0.01)
+    seam = [
+        part.mesh.select(where) + part.start
+        for part, where in ((left, "x == max"), (right, "x == min"))
+    ]
+    assert np.linalg.norm(state.q[seam[0]] - state.q[seam[1]], axis=1).max() < 0.01

@@ -44,15 +44,31 @@ def trajectory(
     def pull_in_numpy(bar: Any, *values: Any) -> Any:
         return tuple(whole.pull([np.asarray(v) for v in values], np.asarray(bar)))
 
+    def once(*arguments: Any, of: Any, shapes: Any) -> Any:
+        """Call NumPy for what is differentiated no further."""
+
+        @jax.custom_jvp  # type: ignore[untyped-decorator]
+        def call(*own: Any) -> Any:
+            return jax.pure_callback(of, shapes, *own, vmap_method="sequential")
+
+        @call.defjvp  # type: ignore[untyped-decorator]
+        def reject(_: Any, __: Any) -> Any:
+            raise ModelError(
+                "trajectories have no second derivatives; taut.inverse.hessian_product has them "
+                "times a vector, by differences of gradients"
+            )
+
+        return call(*arguments)
+
     @jax.custom_vjp  # type: ignore[untyped-decorator]
     def run(*values: Any) -> Any:
         return jax.pure_callback(run_in_numpy, positions, *values, vmap_method="sequential")
 
     def forward(*values: Any) -> Any:
-        return run(*values), values
+        return once(*values, of=run_in_numpy, shapes=positions), values
 
     def backward(values: Any, bar: Any) -> Any:
-        return jax.pure_callback(pull_in_numpy, slopes, bar, *values, vmap_method="sequential")
+        return once(bar, *values, of=pull_in_numpy, shapes=slopes)
 
     run.defvjp(forward, backward)
 

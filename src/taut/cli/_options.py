@@ -44,6 +44,9 @@ RunFolder = Annotated[
         metavar="DIR", exists=True, file_okay=False, help="The folder of a run or study."
     ),
 ]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", help="Print residuals and the work of the solver at the end.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 
 ShotFps = Annotated[
@@ -73,6 +76,32 @@ MESH_OPTIONS: dict[str, Any] = {
     ],
     "up": Annotated[
         str | None, typer.Option(help="For a mesh file: the axis that points up: x, y or z.")
+    ],
+    "weld": Annotated[
+        float | None, typer.Option(help="For a mesh file: merge points this close together [m].")
+    ],
+    "clean": Annotated[
+        bool | None,
+        typer.Option(
+            "--clean", help="For a mesh file: weld points that coincide, drop cells without extent."
+        ),
+    ],
+    "largest": Annotated[
+        bool | None, typer.Option("--largest", help="For a mesh file: keep only its largest part.")
+    ],
+    "fill": Annotated[
+        str | None,
+        typer.Option(
+            metavar="LENGTH|auto",
+            help="For a mesh file: fill the closed surface with tetrahedra of this size [m].",
+        ),
+    ],
+    "ground": Annotated[
+        bool | None, typer.Option("--ground", help="For a mesh file: let it fall on a ground.")
+    ],
+    "loose": Annotated[
+        bool | None,
+        typer.Option("--loose", help="For a mesh file: let parts that nothing holds fall."),
     ],
 }
 MeshOptions = dict[str, Any] | None

@@ -46,7 +46,10 @@ def render(
         typer.Option(metavar="WxH", help="Pixels (default: 1280x720; 640x360 for a GIF)."),
     ] = None,
     fps: Annotated[
-        float | None, typer.Option(help="Pictures per second (default: 30; 20 for a GIF).")
+        float | None,
+        typer.Option(
+            help="Pictures per second (default: those of the shot; else 30; 20 for a GIF)."
+        ),
     ] = None,
     speed: Annotated[
         float | None, typer.Option(help="For a video: simulated seconds per second (default: 1).")
@@ -58,6 +61,11 @@ def render(
         int | None,
         typer.Option(metavar="N", help="For a video: every N-th frame, instead of --speed."),
     ] = None,
+    sheet: Annotated[
+        str | None,
+        typer.Option(metavar="CxR", help="For a PNG: a contact sheet of frames, such as 4x3."),
+    ] = None,
+    held: Annotated[bool, typer.Option("--held", help="Mark held points in red.")] = False,
     overwrite: Overwrite = False,
     allow_code: options.AllowCode = False,
     quiet: options.Quiet = False,
@@ -80,6 +88,8 @@ def render(
         speed=speed,
         frame=frame,
         every=every,
+        sheet=None if sheet is None else _parse_size(sheet, "--sheet", "columns x rows", "4x3"),
+        held=held,
         overwrite=overwrite,
         allow_code=allow_code,
         tell=None if quiet else _print_progress(output),
@@ -111,19 +121,26 @@ def _format_rendered(drawn: Rendered) -> str:
     text = f"{len(drawn.frames)} pictures, {drawn.fps:g} per second"
     if drawn.path.suffix.lower() == ".png":
         text = f"frame {drawn.frames[0]}"
+        if len(drawn.frames) > 1:
+            text = f"{len(drawn.frames)} frames from {drawn.frames[0]} to {drawn.frames[-1]}"
     if drawn.quantity:
         scale = f"from {drawn.low:.4g} to {drawn.high:.4g} {drawn.unit}".rstrip()
         text += f", {drawn.quantity} {scale}"
     return f"{drawn.path}: {text}"
 
 
-def _parse_size(text: str) -> tuple[int, int]:
-    """Return width and height of a text such as 1280x720."""
+def _parse_size(
+    text: str,
+    option: str = "--size",
+    meaning: str = "width x height in pixels",
+    example: str = "1280x720",
+) -> tuple[int, int]:
+    """Return the two numbers of a text such as 1280x720."""
     from taut.errors import ModelError
 
     match = re.fullmatch(r"([1-9]\d{0,5})[x×]([1-9]\d{0,5})", text.strip().lower())
     if match is None:
-        raise ModelError(f"--size must be width x height in pixels, such as 1280x720, got '{text}'")
+        raise ModelError(f"{option} must be {meaning}, such as {example}, got '{text}'")
     return int(match[1]), int(match[2])
 
 

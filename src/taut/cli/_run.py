@@ -56,6 +56,7 @@ def run(
     cache: Cache = None,
     allow_outside: options.AllowOutside = False,
     allow_code: options.AllowCode = False,
+    verbose: options.Verbose = False,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -88,7 +89,7 @@ def run(
         result = loaded.record(
             folder, built=built, tell=tell, stop=stop, watch=watch, overwrite=overwrite
         )
-    _conclude(result, folder, quiet=quiet, as_json=as_json)
+    _conclude(result, folder, quiet=quiet, as_json=as_json, verbose=verbose)
 
 
 def resume(
@@ -97,6 +98,7 @@ def resume(
     allow_code: options.AllowCode = False,
     workers: Workers = None,
     scheduler: Scheduler = None,
+    verbose: options.Verbose = False,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -149,7 +151,7 @@ def resume(
             folder, built.system, built.integrator, scene=text, tell=tell, stop=stop, watch=watch
         )
     result = replace(result, notes=(*result.notes, *built.describe_inverted(result.state)))
-    _conclude(result, folder, quiet=quiet, as_json=as_json)
+    _conclude(result, folder, quiet=quiet, as_json=as_json, verbose=verbose)
 
 
 def _check_folder(folder: Path, *, overwrite: bool) -> None:
@@ -272,19 +274,25 @@ def _report_finished(run: Run, *, quiet: bool, as_json: bool) -> None:
         print(f"{run.folder}: the run is finished")
 
 
-def _conclude(result: RunResult, folder: Path, *, quiet: bool, as_json: bool) -> None:
+def _conclude(
+    result: RunResult, folder: Path, *, quiet: bool, as_json: bool, verbose: bool
+) -> None:
     """Print the result; after an interrupt, exit with `INTERRUPTED`."""
     t = result.state.t
     if as_json:
         _print_json(folder, result.outcome, result.step, result.steps, t)
     elif not quiet:
-        print(result.summary)
         for note in result.notes:
             print(note)
-        print(f"{folder}: {result.outcome} at step {result.step} of {result.steps}, t = {t:.6g} s")
+        if result.outcome == "finished":
+            print(f"Done: {t:.6g} s of motion, in {folder}")
+            print(f"Look at it: taut view {folder}")
+            print(f"            taut render {folder} -o {folder.name or 'run'}.mp4")
+        else:
+            print(f"Stopped at step {result.step} of {result.steps}, t = {t:.6g} s, in {folder}")
+            print(f"Go on:      taut resume {folder} continues from there")
+        print(result.summary if verbose else result.summary.describe_briefly())
     if result.outcome == "interrupted":
-        if not quiet and not as_json:
-            print(f"taut resume {folder} continues from there")
         raise typer.Exit(INTERRUPTED)
 
 

@@ -232,10 +232,13 @@ class Moment:
 
     # Solves
 
-    def prepare(self, matrix: BlockMatrix, *, transposed: bool = False) -> Callable[[Float], Float]:
+    def prepare(
+        self, matrix: BlockMatrix, *, transposed: bool = False, accuracy: float | None = None
+    ) -> Callable[[Float], Float]:
         """Factorise a matrix; return a function that solves with it for vectors (n, 3).
 
         transposed : whether it solves with the transpose, which differs where there is friction
+        accuracy : of these solves (default: that of the moment)
 
         The solver refers to the matrix: do not write to it until the last solve.
         """
@@ -253,7 +256,7 @@ class Moment:
             size = float(row_norms(b).max(initial=0.0))
             if size == 0.0:
                 return np.zeros_like(b)
-            target = self.accuracy * size
+            target = (self.accuracy if accuracy is None else accuracy) * size
             found = None
             if solver is not None:
                 found = solver.solve(b, np.full(len(b), target))

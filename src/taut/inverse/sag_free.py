@@ -80,7 +80,7 @@ class SagFree:
             lines.append(
                 f"not balanced: {left} are left, on particles {', '.join(each)}{more}; the laws "
                 "cannot carry it in this shape. Springs along a flat or hanging surface need "
-                "bending too, such as laws.shell_bending or laws.rod_hinge"
+                "bending too that is stiff enough, such as laws.shell_bending or laws.rod_hinge"
             )
         if not self.stability.stable:
             lines.append("the shape is not a stable equilibrium: it would leave it")
@@ -129,7 +129,18 @@ def sag_free(system: System, state: State | None = None) -> SagFree:
     left = row_norms(force)
     allowed = max(_SMALL * weight, _SMALL * _SMALL * gross)
     balanced = bool(left.max(initial=0.0) <= allowed)
-    return SagFree(current, left, changes, weight, stability(current, start), balanced)
+    found = stability(_without_friction(current), start)
+    return SagFree(current, left, changes, weight, found, balanced)
+
+
+def _without_friction(system: System) -> System:
+    """Return the system without friction, which has no energy and only slows a fall down."""
+    if not system._has_friction:
+        return system
+    smooth = change_system(system, {"contact.friction": 0.0})
+    if system.contact is not None and system.contact.friction_pairs:
+        smooth = change_system(smooth, {"contact.friction_pairs": 0.0})
+    return smooth
 
 
 def _find_rest_values(system: System) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ Sheets           shell_bending, plastic_bending, bridson_bending, discrete_shell
                  orthotropic_membrane, neo_hookean_membrane
 Volumes          volume, volume_barrier, pressure, membrane_pressure, gas, enclosed_volume,
                  neo_hookean_solid, corotated_solid
-External forces  gravity, force, wind, pin; attachment joins bodies
+External forces  gravity, force, wind, pin; attachment and offset_attachment join bodies
 Form finding     force_density, tension, equal_lengths, planarity, plane_spring, sphere_spring
 Damping          spring_damping, bridson_damping, drag, rayleigh
 Contact          point_point_contact, point_edge_contact, point_triangle_contact,
@@ -40,6 +40,7 @@ from taut.laws.gravity import gravity
 from taut.laws.membrane_pressure import membrane_pressure
 from taut.laws.neo_hookean_membrane import neo_hookean_membrane
 from taut.laws.neo_hookean_solid import neo_hookean_solid
+from taut.laws.offset_attachment import offset_attachment
 from taut.laws.orthotropic_membrane import orthotropic_membrane
 from taut.laws.pin import pin
 from taut.laws.planar_rod_bending import planar_rod_bending
@@ -93,6 +94,7 @@ __all__ = [
     "membrane_pressure",
     "neo_hookean_membrane",
     "neo_hookean_solid",
+    "offset_attachment",
     "orthotropic_membrane",
     "pin",
     "planar_rod_bending",

@@ -35,6 +35,7 @@ __all__ = [
     "membrane_pressure",
     "neo_hookean_membrane",
     "neo_hookean_solid",
+    "offset_attachment",
     "orthotropic_membrane",
     "pin",
     "planar_rod_bending",
@@ -485,6 +486,27 @@ class _NeoHookeanSolid(Law[Energy]):
         """
 
 neo_hookean_solid: _NeoHookeanSolid
+
+class _OffsetAttachment(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        weights: _Parameter | None = None,
+        offset: _Parameter | None = None,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Spring of length zero to a point above a triangle: V = ½ k |x₀ - Σ wᵢ xᵢ/Σ wᵢ - d n|².
+
+        k : stiffness [N/m]
+        weights : wᵢ of the corners [1], shape (m, 3), divided by their sum (default: barycentric
+            coordinates of the particle's position at rest, projected onto the triangle)
+        offset : d, the height above the triangle [m] (default: measured on the rest shape)
+        """
+
+offset_attachment: _OffsetAttachment
 
 class _OrthotropicMembrane(Law[Energy]):
     def __call__(  # type: ignore[override]

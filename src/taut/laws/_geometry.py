@@ -69,6 +69,15 @@ def area_ratio(x: Any) -> Any:
     return polygon_area(x) / where(squares > 0, squares, 1.0)
 
 
+def triangle_weights(p: Any, corners: Any) -> Any:
+    """Barycentric coordinates [1] of a point p, projected onto the plane of a triangle."""
+    a, b, c = (corners[i] for i in range(3))
+    normal = cross(b - a, c - a)
+    size = dot(normal, normal)
+    v, w = dot(cross(p - a, c - a), normal) / size, dot(cross(b - a, p - a), normal) / size
+    return [1 - v - w, v, w]
+
+
 def tet_volume(a: Any, b: Any, c: Any, d: Any) -> Any:
     """Volume [m³] of a tetrahedron, negative where it is inverted."""
     return dot(cross(b - a, c - a), d - a) / 6

@@ -2,8 +2,14 @@
 
 from taut.binding.decorators import energy
 from taut.errors import LawError
-from taut.formula import cross, dot, norm, where
-from taut.laws._geometry import area_ratio, require_particles, tet_volume, volume_ratio
+from taut.formula import dot, norm, where
+from taut.laws._geometry import (
+    area_ratio,
+    require_particles,
+    tet_volume,
+    triangle_weights,
+    volume_ratio,
+)
 
 
 def _weights(x):
@@ -14,11 +20,7 @@ def _weights(x):
         s = dot(p - a, b - a) / dot(b - a, b - a)
         return [1 - s, s]
     if len(corners) == 3:
-        a, b, c = corners
-        normal = cross(b - a, c - a)
-        size = dot(normal, normal)
-        v, w = dot(cross(p - a, c - a), normal) / size, dot(cross(b - a, p - a), normal) / size
-        return [1 - v - w, v, w]
+        return triangle_weights(p, corners)
     a, b, c, d = corners
     size = tet_volume(a, b, c, d)
     parts = [
@@ -55,10 +57,10 @@ def attachment(x, k, weights):
 
     Elements are (particle, corners…) with the 2, 3 or 4 corners of an edge, triangle or
     tetrahedron. It joins a body to a point of another where the other has no particle;
-    `taut.mesh.embed` finds cells and weights of many points. From particle to particle
-    `zero_length_spring` is simpler. The weights distribute the reaction to the corners, so that
-    momentum and angular momentum are conserved. Derived in
-    docs/theory/06-areas-volumes-pressure.md.
+    `taut.mesh.embed` finds cells and weights of many points. `offset_attachment` keeps a height
+    above a triangle; from particle to particle `zero_length_spring` is simpler. The weights
+    distribute the reaction to the corners, so that momentum and angular momentum are conserved.
+    Derived in docs/theory/06-areas-volumes-pressure.md.
     """
     if len(weights) != len(x) - 1:
         raise LawError(

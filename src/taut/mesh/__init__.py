@@ -3,6 +3,8 @@
 mesh, kinds, parts     the Mesh; kinds of cell; checks of what a mesh is built from
 topology, measure      edges, hinges and boundaries; lengths, areas and volumes
 inversion              tetrahedra at the corners of solids; solids turned inside out
+bridging               pairs of points that join the parts of a mesh
+diagnosis              holes, seams, duplicates, loose parts: counts of what is unusual
 cleaning, orient       meshes repaired on request; faces and solids turned consistently
 faces, triangulate     faces of solids, polygons cut into triangles
 shapes/                generators: sheet, disc, sphere, block, ball, bunny, rope, net, truss, …

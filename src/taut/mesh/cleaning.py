@@ -9,8 +9,7 @@ import numpy as np
 
 from taut.arrays import Int, Mask
 from taut.errors import MeshError
-from taut.mesh.kinds import sort_key
-from taut.mesh.measure import DEGENERATE_TOLERANCE
+from taut.mesh.diagnosis import find_degenerate
 from taut.mesh.mesh import Mesh
 from taut.mesh.orient import flip_cells
 from taut.mesh.parts import UV
@@ -81,7 +80,7 @@ def clean(
         new = _merge_close_points(mesh, weld)
         mesh, counts["welded"] = _renumber(mesh, new), int(mesh.n - (new.max(initial=-1) + 1))
     if degenerate:
-        keep = {k.name: ~_find_degenerate(mesh, k.name, c) for k, c in mesh.blocks()}
+        keep = {k.name: ~find_degenerate(mesh, k.name, c) for k, c in mesh.blocks()}
         counts["degenerate"] = sum(int((~k).sum()) for k in keep.values())
         mesh = _keep_cells(mesh, keep)
     if inverted:
@@ -140,13 +139,6 @@ def _merge_close_points(mesh: Mesh, distance: float) -> Int:
         same = connected_components(graph, directed=False)[1].astype(np.int64)[same]
     _, lead, label = np.unique(same, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(lead))[label]
-
-
-def _find_degenerate(mesh: Mesh, name: str, cells: Int) -> Mask:
-    """Return which cells have a negligible measure for their size."""
-    p = mesh.positions[cells]
-    side = np.linalg.norm(p - p[:, :1], axis=2).max(axis=1)
-    return np.abs(mesh.measure(name)) <= DEGENERATE_TOLERANCE * side ** sort_key(name)[0]
 
 
 def _renumber(mesh: Mesh, new: Int) -> Mesh:

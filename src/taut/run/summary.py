@@ -71,6 +71,23 @@ class Summary:
         if self.worst is None or _used_fraction(report) > _used_fraction(self.worst):
             self.worst = report
 
+    def describe_briefly(self) -> str:
+        """Return one plain line: how long it took, and what broke.
+
+        >>> Summary(steps=300, iterations=673, seconds=12.34, torn=2).describe_briefly()
+        '300 steps in 12.3 s, 673 iterations, 2 elements torn'
+        """
+        words = [f"{self.steps} steps in {self.seconds:.3g} s"]
+        if self.iterations:
+            words.append(f"{self.iterations} iterations")
+        if self.retries:
+            words.append(f"{self.retries} retries with shorter steps")
+        if self.torn:
+            words.append(f"{self.torn} elements torn")
+        if self.inverted:
+            words.append(f"up to {self.inverted} solid elements inverted in a step")
+        return ", ".join(words)
+
     def __str__(self) -> str:
         lines = [
             f"{self.steps} steps in {self.seconds:.3g} s ({self.assembling:.3g} s assembling, "

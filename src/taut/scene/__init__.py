@@ -15,6 +15,7 @@ One file per table; each holds the schema (pydantic) and the function that build
 - `_law`: [[law]] and [[body.law]]
 - `_hold`: [[body.hold]], and `_follow` its key follow
 - `_joint`: [[stitch]] and [[attach]]; `_contact`: [contact]
+- `_parts`: the key `join` of [[body]]
 - `_obstacle`: the key `obstacle` of [[body]]; `_rest`: [[rest]]
 - `_integrator`: [time], [integrator] and [output]
 
@@ -28,6 +29,7 @@ Values that several tables have:
 Reading and errors:
 
 - `_loading`: `load`, and the built-in scenes; `_any_mesh`: a scene from a mesh file
+- `_repairs`: what is done to a mesh file and said about it
 - `_scene`: `Scene`, `read_text` and `schema`; `_estimate`: the cost of a run, and warnings;
   `_trial`: its time from trial steps
 - `_softness`: solids too soft for their weight, cells that have inverted

@@ -3,7 +3,8 @@
     lines                  springs of E A/l
     triangles, quads       springs of E and thickness; hinges of E t³/12 keep the file's shape,
                            and no face collapses
-    tetrahedra, hexahedra  springs of E
+    tetrahedra, hexahedra  springs of E, and no cell turns inside out
+    parts                  springs across the gaps keep them together
 
 Values that are not given follow from the size L of the mesh, as multiples of L and of the pressure
 ρ g L at its lower end: the body moves visibly and does not collapse, in any unit of the file. The
@@ -14,16 +15,18 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from taut.arrays import Mask
+from taut import mesh as meshes
 from taut.errors import MeshError, SceneError
 from taut.mesh import read
+from taut.mesh.diagnosis import find_used_points
 from taut.mesh.mesh import Mesh
 from taut.scene._files import MeshKey
 from taut.scene._limits import MAX_PARTICLES
+from taut.scene._repairs import Wishes, choose_repairs, describe_size
 from taut.scene._scene import Scene, read_text
 from taut.scene.toml import format_toml
 
@@ -45,6 +48,9 @@ _DAMPING = 5e-3  # [s]: springs have c = _DAMPING × k
 _MAX_FITTED_POINTS = 20_000
 _MAX_FITTED_SOLID = 4_000  # without a given modulus
 _STEP = 0.01  # [s]
+_JOINT_STIFFNESS = 1.0  # of springs between parts, in multiples of the median of the others
+_GROUND_GAP = 0.02  # between the body and the ground at the start, relative to L
+_GROUND_FRICTION = 0.5
 _NATURAL_TIMES = 10.0  # duration in units of √(L/g), in which a body swings and settles, but …
 _MIN_DURATION, _MAX_DURATION = 1.0, 3.0  # … not less and not more than this [s]
 # Steps × points^1.5 of a run that takes about a minute: on a finer shell the linear solver takes
@@ -63,9 +69,15 @@ def of_mesh(
     density: float | None = None,
     scale: float = 1.0,
     up: str = "y",
+    weld: float | None = None,
+    clean: bool = False,
+    largest: bool = False,
+    fill: float | str | None = None,
+    ground: bool = False,
+    loose: bool = False,
     most: int = MAX_PARTICLES,
 ) -> Scene:
-    """Return a scene in which the body of a mesh file hangs under its weight.
+    """Return a scene in which the body of a mesh file hangs under its weight, or falls.
 
     The `notes` of the scene name the values that were chosen.
 
@@ -78,6 +90,14 @@ def of_mesh(
     density : density [kg/m³]
     scale : metres per unit of the file
     up : the axis that points up in the file
+    weld : merge points within this distance of each other [m] (default: points of seams, which
+        coincide)
+    clean : weld all points that coincide, drop cells without extent and unused points
+    largest : keep only the largest part
+    fill : fill the closed surface with tetrahedra of this size [m], or "auto" for a thirtieth of
+        the diagonal
+    ground : the body falls on a ground just below it, and nothing holds it unless `fix` does
+    loose : let parts that nothing holds fall (default: they are joined to their neighbours)
     most : maximum number of particles
 
     >>> import pathlib, tempfile, taut
@@ -91,12 +111,24 @@ def of_mesh(
     """
     file = Path(path)
     key: MeshKey = (file.name, float(scale), up)
-    mesh = read(file, scale=scale, up=up)
+    mesh = original = read(file, scale=scale, up=up)
     dimension = next((d for d in (3, 2, 1) if mesh.blocks(d)), 0)
     size = _diagonal(mesh)
     if not dimension or not size:
         raise SceneError([f"the mesh must have cells and an extent, got {mesh!r}"], path=file)
-    notes = [f"{file.name}: {mesh!r}, {size:.3g} m across, as {_BODY_KIND[dimension]}"]
+    spacing = _check_fill(fill, file)
+    wishes = Wishes(weld, clean, largest, spacing, loose)
+    repair_notes: list[str] = []
+    try:
+        mesh, found, repairs = choose_repairs(mesh, wishes, repair_notes)
+    except (SceneError, MeshError) as error:
+        raise SceneError(getattr(error, "problems", [str(error)]), path=file) from None
+    size, n = _diagonal(mesh), mesh.n
+    if spacing is not None:
+        dimension, n = 3, _estimate_filling(mesh, repairs["fill"]["spacing"])
+    notes = [f"{file.name}: {original!r}, {size:.3g} m across, as {_BODY_KIND[dimension]}"]
+    notes += describe_size(size, scale)
+    notes += repair_notes
     given = {
         "young": young,
         "poisson": poisson,
@@ -104,54 +136,86 @@ def of_mesh(
         "area": area,
         "density": density,
     }
-    material = _choose_material(file, mesh, dimension, size, given, notes)
-    hold = _choose_hold(mesh) if fix is None else fix
-    if fix is None:
+    material = _choose_material(file, n, dimension, size, given, notes)
+    mesh_table = {"file": file.name, "scale": float(scale), "up": up}
+    body: dict[str, Any] = {"name": "body", "mesh": mesh_table | repairs, "material": material}
+    if spacing is not None:
+        kept = {name: table for name, table in repairs.items() if name == "clean"}
+        body["render"] = mesh_table | kept
+    hold = fix
+    if fix is None and not ground:
+        hold = _choose_hold(mesh)
         notes.append(f"held points: {hold} (default; --fix sets them)")
-    notes += _describe_falling_components(mesh, dimension, hold)
-    mesh_table = {
-        "file": file.name,
-        "scale": float(scale),
-        "up": up,
-        **_choose_repairs(mesh, dimension, notes),
+    if hold is not None:
+        body["hold"] = [{"where": hold}]
+    if found.parts > 1 and not largest and spacing is None:
+        if loose:
+            notes += _describe_falling_components(mesh, dimension, hold)
+        else:
+            body["join"] = {"ratio": _JOINT_STIFFNESS}
+            notes.append(
+                f"the mesh has {found.parts} parts, which springs keep together (default; --loose "
+                "lets them fall, --largest keeps one)"
+            )
+    tables = {
+        "title": file.stem,
+        "why": f"{file.name} {'falls on the ground' if ground else 'hangs under its own weight'}",
+        "time": {"h": _STEP, "duration": _choose_duration(n, size, notes)},
+        "integrator": {"method": "ImplicitEuler", "adaptive": {"halvings": 6}},
+        "body": [body],
+        "law": [{"law": "gravity"}],
     }
+    if ground:
+        height = float(mesh.positions[:, 1].min()) - _GROUND_GAP * size
+        tables["contact"] = {
+            "ground": height,
+            "friction": _GROUND_FRICTION,
+            "pairs": [{"bodies": ["body", "body"], "touch": False}],
+        }
+        notes.append(f"ground at y = {height:.3g} m; the body does not touch itself")
     return read_text(
-        _format_scene(file, mesh_table, material, hold, _choose_duration(mesh, size, notes)),
+        format_toml(tables),
         folder=file.parent,
         path=file,
         notes=notes,
         lines=False,
         most=most,
-        meshes={key: mesh},
+        meshes={key: original},
     )
 
 
-def _format_scene(
-    file: Path, mesh_table: dict[str, Any], material: dict[str, Any], hold: str, duration: float
-) -> str:
-    """Return the text of the scene."""
-    body = {"name": "body", "mesh": mesh_table, "material": material, "hold": [{"where": hold}]}
-    return format_toml(
-        {
-            "title": file.stem,
-            "why": f"{file.name} hangs under its own weight",
-            "time": {"h": _STEP, "duration": duration},
-            "integrator": {"method": "ImplicitEuler", "adaptive": {"halvings": 6}},
-            "body": [body],
-            "law": [{"law": "gravity"}],
-        }
-    )
+def _check_fill(fill: float | str | None, file: Path) -> float | Literal["auto"] | None:
+    """Return the spacing of a filling [m], "auto", or None."""
+    if fill is None or fill == "auto":
+        return fill  # type: ignore[return-value]
+    try:
+        spacing = float(fill)
+    except ValueError:
+        spacing = 0.0
+    if not 0.0 < spacing < np.inf:
+        raise SceneError([f"fill must be auto or a length [m], got {fill!r}"], path=file)
+    return spacing
 
 
-def _choose_duration(mesh: Mesh, size: float, notes: list[str]) -> float:
+def _estimate_filling(mesh: Mesh, spacing: float) -> int:
+    """Return about how many points a filling has.
+
+    The lattice has two points in a cube of the spacing; half a layer is added along the surface.
+    """
+    volume = abs(meshes.oriented(mesh).enclosed_volume)
+    area = float(mesh.areas.sum())
+    return int(2.0 * (volume + area * spacing / 2.0) / spacing**3)
+
+
+def _choose_duration(n: int, size: float, notes: list[str]) -> float:
     """Return the duration of the run [s]; add a note if it is shortened for a large mesh."""
     natural = _NATURAL_TIMES * float(np.sqrt(size / _GRAVITY))
     steps = round(min(max(natural, _MIN_DURATION), _MAX_DURATION) / _STEP)
-    affordable = max(1, int(_MAX_WORK / mesh.n**1.5))
+    affordable = max(1, int(_MAX_WORK / n**1.5))
     if affordable < steps:
         steps = affordable
         notes.append(
-            f"{mesh.n} points: the run ends after {steps * _STEP:g} s (default; "
+            f"{n} points: the run ends after {steps * _STEP:g} s (default; "
             "--set time.duration=… sets it)"
         )
     return round(steps * _STEP, 2)
@@ -159,7 +223,7 @@ def _choose_duration(mesh: Mesh, size: float, notes: list[str]) -> float:
 
 def _choose_material(
     file: Path,
-    mesh: Mesh,
+    n: int,
     dimension: int,
     size: float,
     given: dict[str, float | None],
@@ -192,9 +256,9 @@ def _choose_material(
     if given["poisson"] is not None:
         material["poisson"] = float(given["poisson"])
     is_wanted = dimension == 2 or given["young"] is not None
-    if dimension > 1 and mesh.n > (_MAX_FITTED_POINTS if is_wanted else _MAX_FITTED_SOLID):
+    if dimension > 1 and n > (_MAX_FITTED_POINTS if is_wanted else _MAX_FITTED_SOLID):
         material["fit"] = False
-        notes.append(f"{mesh.n} points: springs have Van Gelder's stiffness and are not fitted")
+        notes.append(f"{n} points: springs have Van Gelder's stiffness and are not fitted")
     material["damping"] = _DAMPING
     note = f"springs have damping {_DAMPING:g} s × k"
     if dimension == 2:
@@ -203,39 +267,13 @@ def _choose_material(
     return material
 
 
-def _choose_repairs(mesh: Mesh, dimension: int, notes: list[str]) -> dict[str, Any]:
-    """Return keys of the mesh table without which springs could not be made; add notes."""
-    repairs: dict[str, Any] = {}
-    is_used = _find_used_points(mesh, dimension)
-    if not is_used.all():
-        repairs["clean"] = {"unused": True}
-        notes.append(f"{int((~is_used).sum())} points belong to no cell: they are left out")
-    # A corner is re-entrant where its normal is opposed to that of the quad (cross of diagonals).
-    x = mesh.positions[np.asarray(mesh.cells.get("quad", np.empty((0, 4))), dtype=np.int64)]
-    edges = np.roll(x, -1, axis=1) - x
-    corner_normals = np.cross(np.roll(edges, 1, axis=1), edges)
-    normals = np.cross(x[:, 2] - x[:, 0], x[:, 3] - x[:, 1])
-    if ((corner_normals * normals[:, None]).sum(axis=2) <= 0.0).any():
-        repairs["triangulate"] = True
-        notes.append("some quads are not convex: all faces are cut into triangles")
-    return repairs
-
-
-def _find_used_points(mesh: Mesh, dimension: int) -> Mask:
-    """Return which points belong to a cell that becomes springs, shape (n,)."""
-    is_used = np.zeros(mesh.n, dtype=bool)
-    for _, cells in mesh.blocks(dimension):
-        is_used[cells] = True
-    return is_used
-
-
-def _describe_falling_components(mesh: Mesh, dimension: int, hold: str) -> list[str]:
+def _describe_falling_components(mesh: Mesh, dimension: int, hold: str | None) -> list[str]:
     """Return a note if components of the mesh are not held, such as eyes or buttons."""
     try:
-        held = mesh.select(hold)
+        held = mesh.select("none" if hold is None else hold)
     except MeshError:  # reported when the scene is built
         return []
-    components = np.unique(mesh.components[_find_used_points(mesh, dimension)])
+    components = np.unique(mesh.components[find_used_points(mesh, dimension)])
     loose = np.setdiff1d(components, mesh.components[held]).size
     if not loose:
         return []

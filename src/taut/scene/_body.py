@@ -32,6 +32,7 @@ from taut.scene._material import MaterialTable
 from taut.scene._mesh import AnyMeshTable, build_mesh, build_render_mesh
 from taut.scene._obstacle import AnyObstacleTable
 from taut.scene._parameter import Components, Parameter, evaluate_at_points, evaluate_vectors
+from taut.scene._parts import JoinTable
 from taut.system.building import areal_mass, line_mass, volume_mass
 from taut.system.obstacles import Obstacle
 
@@ -107,6 +108,9 @@ class Body(SceneTable):
     )
     material: MaterialTable | None = Field(
         None, description="springs, bending and mass from moduli (taut.materials)"
+    )
+    join: JoinTable | None = Field(
+        None, description="springs that keep the parts of the mesh together; default: none"
     )
     fabric: FabricTable | None = Field(
         None, description="a fabric by its name: membrane, bending and mass (taut.materials)"

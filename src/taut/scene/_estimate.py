@@ -93,8 +93,7 @@ def estimate(scene: Scene | Built) -> Estimate:
     frames = 1 - (-steps // built.every)
     work = float(sum(m * s * s / 4 for m, s in shapes))  # in elements of two particles
     method = _find_method(built)
-    implicit = not isinstance(method, Explicit)
-    if not implicit:
+    if isinstance(method, Explicit):
         per_step = _STEP_SECONDS / 4 + _EVALUATE_SECONDS * work * len(method.weights)
     else:
         stages = 2 if isinstance(method, TRBDF2) else 1
@@ -106,7 +105,8 @@ def estimate(scene: Scene | Built) -> Estimate:
         springs=springs,
         steps=steps,
         frames=frames,
-        memory=_BASE_BYTES + _count_bytes(system, blocks, implicit=implicit),
+        memory=_BASE_BYTES
+        + _count_bytes(system, blocks, implicit=not isinstance(method, Explicit)),
         disk=_FRAME_BYTES * system.n * frames,
         seconds=steps * per_step,
     )

@@ -40,7 +40,7 @@ Warp = Annotated[Any, PlainValidator(_check_warp), WithJsonSchema(_WARP)]
 class FabricTable(SceneTable):
     """A fabric of taut.materials.FABRICS on the faces of the body."""
 
-    name: Text = Field(description=f"a fabric: {', '.join(FABRICS)}")
+    name: Text = Field(description=f"a fabric: {', '.join(FABRICS)}", examples=list(FABRICS))
     warp: Warp | None = Field(
         None,
         description="direction of the warp, three numbers or the name of a vector map of the "

@@ -21,6 +21,8 @@ from taut.scene._mesh import MIN_EMBEDDING_WEIGHT
 
 _Pair = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=2)]
 
+_NO_OFFSET = 1e-9  # relative to the size of the carrier: a smaller height is rounding
+
 
 class Joint(SceneTable):
     """Keys that stitches and attachments share."""
@@ -56,7 +58,7 @@ class Stitch(Joint):
 
 
 class Attach(Joint):
-    """Points of one body attached to their positions in the cells of another."""
+    """Points of one body attached to their places in or above the cells of another."""
 
     where: Selection = Field(description="points of the first body; the second one carries them")
 
@@ -129,7 +131,10 @@ def _build_stitch(table: Stitch, first: JoinedBody, second: JoinedBody) -> Any:
 
 
 def _build_attachment(table: Attach, first: JoinedBody, second: JoinedBody) -> Any:
-    """Build springs from points to their positions in cells of the other, ½ k |x - Σ wᵢ xᵢ|²."""
+    """Build springs from points to their places in cells of the other, ½ k |x - Σ wᵢ xᵢ - d n|².
+
+    On faces they keep their height d above the nearest triangle.
+    """
     if first.part is second.part:
         raise SceneError(["a body cannot be attached to itself"])
     points = select_points(first.part.mesh, table.where)
@@ -144,4 +149,10 @@ def _build_attachment(table: Attach, first: JoinedBody, second: JoinedBody) -> A
             ]
         )
     rows = np.column_stack([points + first.part.start, embedding.indices + second.part.start])
-    return laws.attachment(rows, k=table.k, weights=embedding.weights, name=table.name or "attach")
+    name, weights = table.name or "attach", embedding.weights
+    size = float(np.linalg.norm(np.ptp(carrier.positions, axis=0)))
+    if (np.abs(embedding.offsets) <= _NO_OFFSET * size).all():
+        return laws.attachment(rows, k=table.k, weights=weights, name=name)
+    return laws.offset_attachment(
+        rows, k=table.k, weights=weights, offset=embedding.offsets, name=name
+    )

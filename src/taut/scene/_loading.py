@@ -26,6 +26,7 @@ _ORDER = (  # the simplest first
     "cloth",
     "flag",
     "curtain",
+    "cape",
     "sheet",
     "net",
     "tensegrity",

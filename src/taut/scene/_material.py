@@ -62,9 +62,7 @@ class MaterialTable(SceneTable):
     """Springs from moduli; hinges if there is a bending rigidity, masses if there is a density."""
 
     name: Text | None = Field(
-        None,
-        description=f"a material: {', '.join(MATERIALS)}; other keys override its values",
-        examples=list(MATERIALS),
+        None, description=f"a material: {', '.join(MATERIALS)}; other keys override its values"
     )
     young: Moduli | None = Field(
         None, description="Young's modulus [Pa], one number or two (warp, weft)"

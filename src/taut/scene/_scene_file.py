@@ -35,6 +35,7 @@ from taut.scene._law import (
 )
 from taut.scene._limits import MAX_TABLES, SceneTable, Text
 from taut.scene._material import build_material
+from taut.scene._parts import build_join
 from taut.scene._rest import Rest, apply_rest_values
 from taut.scene._softness import describe_inverted, find_soft_solids
 from taut.scene._source_lines import KeyPath
@@ -214,7 +215,7 @@ class _SceneBuilder:
         body = self.file.body[i]
         # Names of laws begin with that of the body where there are several.
         prefix = f"{part.name} " if len(self.file.body) > 1 else ""
-        mass = self.springs[i] = None
+        mass = self.springs[i] = built_material = None
         if body.material is not None or body.fabric is not None:
             path: KeyPath = ("body", i, "fabric" if body.material is None else "material")
             with self.errors.collect(*path):
@@ -224,9 +225,19 @@ class _SceneBuilder:
                     assert body.fabric is not None
                     material = build_fabric(body.fabric, part.mesh, part.start, prefix)
                 mass, self.springs[i] = material.mass, material.springs
+                built_material = material
                 self.notes.append(f"{part.name}: {material.summary}")
                 for law in material.laws:
                     self.laws.add(law, path, self.n)
+        if body.join is not None:
+            damping = 0.0 if body.material is None else body.material.damping
+            with self.errors.collect("body", i, "join"):
+                springs, note = build_join(
+                    body.join, part.mesh, built_material, damping, part.start, prefix
+                )
+                self.notes.append(f"{part.name}: {note}")
+                for law in springs:
+                    self.laws.add(law, ("body", i, "join"), self.n)
         self.start[i] = build_start_values(i, body, part.mesh, mass, self.folder, self.errors)
         for j, table in enumerate(body.law):
             path = ("body", i, "law", j)

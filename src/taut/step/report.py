@@ -186,13 +186,21 @@ def without_work(report: Report) -> Report:
     return replace(report, **nothing)
 
 
-def combine_reports(reports: Sequence[Report], t: float, h: float, seconds: float) -> Report:
+def combine_reports(
+    reports: Sequence[Report], t: float, h: float, seconds: float, gains: Sequence[float] = ()
+) -> Report:
     """Return the report on a step of several stages.
 
     It has the work of all, and the residual of the stage that came closest to its limit.
+
+    gains : see `taut.step.implicit.Implicit`; 1 for each stage if there are none
     """
+    gains = gains or [1.0] * len(reports)
+    velocity_error = sum(
+        gain * each.velocity_error for gain, each in zip(gains, reports, strict=True)
+    )
     if len(reports) == 1:
-        return replace(reports[0], t=t, h=h, seconds=seconds)
+        return replace(reports[0], t=t, h=h, seconds=seconds, velocity_error=velocity_error)
     worst = max(reports, key=lambda r: r.residual / r.limit if r.limit else 0.0)
     floor = any(r.outcome == "rounding floor" for r in reports)
     total = add_work(without_work(worst), reports)
@@ -202,7 +210,7 @@ def combine_reports(reports: Sequence[Report], t: float, h: float, seconds: floa
         h=h,
         seconds=seconds,
         decrease=sum(r.decrease for r in reports),
-        velocity_error=sum(r.velocity_error for r in reports),
+        velocity_error=velocity_error,
         free_part=min(r.free_part for r in reports),
         outcome="rounding floor" if floor else worst.outcome,
         torn=sum(r.torn for r in reports),

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from taut.arrays import Float, Int
+from taut.arrays import Float, Int, Short
 from taut.constraints.constraint import Constraint, Path, evaluate_path, to_numbers
 from taut.errors import ModelError
 from taut.linalg.blocks import BlockMatrix, ConstrainedRows, Pattern
@@ -114,7 +114,7 @@ class ConstraintProjector:
         free.setflags(write=False)
         return free
 
-    def find_free_directions(self, particles: Int) -> Float:
+    def find_free_directions(self, particles: Int | Short) -> Float:
         """Return S of some particles, (k, 3, 3)."""
         free = np.broadcast_to(np.eye(3), (len(particles), 3, 3)).copy()
         some = self.is_constrained[particles]

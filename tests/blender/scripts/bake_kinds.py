@@ -32,21 +32,28 @@ rope = mesh(
 )
 mark(rope, "ROPE")
 
-# Two squares side by side, sewn together by their loose edges.
+# Two squares side by side, sewn together by their loose edges; the left one is pinned.
 squares = mesh(
     "Seam",
     [(x, y, 200) for x in (-30, -10, 10, 30) for y in (0, 20)],
     [(2, 4), (3, 5)],
     [(0, 1, 3, 2), (4, 5, 7, 6)],
 )
+add_group(squares, "Left", lambda co: 1.0 if co.x < -20 else 0.0)
 mark(squares, "CLOTH")
-squares.taut.sewing_stiffness = 500.0
+squares.taut.sewing_stiffness, squares.taut.pin_group = 500.0, "Left"
 
 # A banner in the wind, which turns; its pins are at the top.
 banner = grid("Banner", 4, 40.0, (200.0, 0.0, 100.0))
 add_group(banner, "Top", lambda co: 1.0 if co.y > 19 else 0.0)
 mark(banner, "SHELL")
 banner.taut.pin_group, banner.taut.thickness = "Top", 1e-4
+heat = banner.data.attributes.new("heat map", "FLOAT", "POINT")
+heat.data.foreach_set("value", [vertex.co.y for vertex in banner.data.vertices])
+banner.taut.laws = bpy.data.texts.new("laws")
+banner.taut.laws.from_string(
+    "[[body.law]]\nlaw = 'spring'\nname = 'own'\non = 'edges'\nk = 'abs(heat_map)'\n"
+)
 bpy.ops.object.effector_add(type="WIND", rotation=(math.pi / 2, 0, 0))  # along -y
 fan = bpy.context.object
 fan.field.strength = 10.0

@@ -40,6 +40,12 @@ bpy.ops.mesh.primitive_uv_sphere_add(segments=8, ring_count=6, radius=0.3)
 bpy.context.object.name = "Die Kugel"
 mark(bpy.context.object, "OBSTACLE")
 bake("intersection")
+bpy.context.object.taut.touches = False
+assert bpy.ops.taut.export() == {"FINISHED"}
+try:
+    bpy.ops.taut.resume()
+except RuntimeError as error:
+    found["resumed after a change"] = str(error)
 bpy.context.preferences.addons["bl_ext.user_default.taut"].preferences.program = "/no/such/taut"
 bake("no program")
 tell(**found)

@@ -91,7 +91,7 @@ tell(
     before=before,
     shell=shell,
     cloth=cloth,
-    materials=sys.modules[f"{NAME}.preferences"].suggest_materials(bpy.context),
+    fabrics=sys.modules[f"{NAME}.preferences"].suggest_fabrics(bpy.context),
     kept=[settings.kind, settings.fabric, settings.pin_group, settings.damping],
     map=[settings.maps[0].group, settings.maps[0].high],
     substeps=bpy.context.scene.taut.substeps,

@@ -27,7 +27,7 @@ def model_of(*meshes, held=()):
 
 
 def picture(model, q, camera, points=None, torn=NOTHING):
-    canvas = Canvas(model, SIZE, q if points is None else points)
+    canvas = Canvas(model, SIZE, q if points is None else points, has_held_marks=True)
     try:
         canvas.show(q, torn=torn)
         return canvas.draw(camera).astype(int), canvas.floor.height

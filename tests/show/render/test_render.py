@@ -164,10 +164,36 @@ def test_marks_of_held_points_vanish_when_the_hold_ends(tmp_path):
         assert model_from_run(run).until.tolist() == [0.2] * 7
         red = []
         for i in (9, 10):
-            picture = pixels(render(run, tmp_path / f"{i}.png", size=SMALL, frame=i).path)
+            picture = pixels(
+                render(run, tmp_path / f"{i}.png", size=SMALL, frame=i, held=True).path
+            )
             red.append(int((picture[..., 0] > 2 * picture[..., 2]).sum()))
+        plain = pixels(render(run, tmp_path / "plain.png", size=SMALL, frame=9).path)
     assert red[0] >= 7  # a pixel and more for each of seven
     assert red[1] == 0
+    assert int((plain[..., 0] > 2 * plain[..., 2]).sum()) == 0  # no marks unless they are wanted
+
+
+def test_a_contact_sheet_has_the_frames_in_rows(tmp_path):
+    hanging(tmp_path / "run", HANGING)
+    with open_run(tmp_path / "run") as run:
+        path = tmp_path / "sheet.png"
+        drawn = render(run, path, size=(322, 202), sheet=(2, 2), every=None)
+        found = pixels(drawn.path)
+        assert found.shape[:2] == (202, 322)
+        last = len(run.frames) - 1
+        assert (drawn.frames[0], drawn.frames[-1], len(drawn.frames)) == (0, last, 4)
+        tiles = [found[y : y + 100, x : x + 160].astype(int) for y in (0, 102) for x in (0, 162)]
+        for k, frame in enumerate(drawn.frames):
+            whole = pixels(render(run, tmp_path / f"{k}.png", size=(160, 100), frame=frame).path)
+            # the same picture above the time stamp
+            np.testing.assert_array_equal(tiles[k][:80], whole[:80])
+        assert (tiles[0] != tiles[3]).any()
+        assert (found[100:102] == 255).all()
+        with pytest.raises(ModelError, match="a sheet must have 1 to 32 columns and rows"):
+            render(run, tmp_path / "x.png", sheet=(0, 2))
+        with pytest.raises(ModelError, match="a sheet needs a picture"):
+            render(run, tmp_path / "x.gif", sheet=(2, 2))
 
 
 def test_an_embedded_mesh_is_drawn_and_coloured(tmp_path):

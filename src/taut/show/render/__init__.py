@@ -8,6 +8,7 @@ _floor      the ground, other planes, and the shadow
 _shapes     triangles of surfaces, tubes and spheres
 _legend     colour bar and time stamp
 _files      limits of PNG, GIF and MP4 files, frames of a video, writing
+_sheet      a contact sheet
 _opengl     a VTK window without a screen (EGL, OSMesa)
 """
 

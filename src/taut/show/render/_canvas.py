@@ -32,9 +32,9 @@ from taut.show.visual_model import VisualBody, VisualModel, has_no_torn_side
 
 BACKGROUND = "#f4f5f7"
 _LIGHTS = (
-    ((-0.7, 0.9, 1.0), 0.68),  # key
-    ((0.8, -0.4, 1.0), 0.44),  # fill
-    ((0.4, 1.0, -0.8), 0.22),  # rim
+    ((-0.7, 0.9, 1.0), 0.86),  # key
+    ((0.8, -0.2, 1.0), 0.50),  # fill
+    ((0.4, 1.0, -0.8), 0.30),  # rim
 )
 """Position in the coordinates of the camera, and intensity."""
 
@@ -68,9 +68,17 @@ class Canvas:
     size : width and height [pixels]
     points : outermost points of all frames [m], (k, 3); they set the size of tubes and spheres, the
         height of the ground and the extent of the shadow
+    has_held_marks : whether held points are marked in red
     """
 
-    def __init__(self, model: VisualModel, size: tuple[int, int], points: Float) -> None:
+    def __init__(
+        self,
+        model: VisualModel,
+        size: tuple[int, int],
+        points: Float,
+        *,
+        has_held_marks: bool = False,
+    ) -> None:
         self._pyvista = import_extra("render", "pyvista", "pictures")
         self._plotter = open_plotter(size)
         self._plotter.set_background(BACKGROUND)
@@ -84,7 +92,7 @@ class Canvas:
         self.floor = Floor(self._plotter, model, points, self.scale)
         self._max_joint_radius = 0.0  # [m]
         self._bodies = [self._add_body(piece, k) for k, piece in enumerate(model.pieces)]
-        self._held_marks = self._add_held_marks()
+        self._held_marks = self._add_held_marks() if has_held_marks else None
 
     def _add_body(self, piece: VisualBody, k: int) -> _Body:
         front, back = BODIES[k % len(BODIES)], BACKS[k % len(BACKS)]
@@ -144,7 +152,7 @@ class Canvas:
             data,
             scalars="colour",
             rgb=True,
-            ambient=0.38,
+            ambient=0.3,
             diffuse=0.85,
             specular=0.15,
             specular_power=25,

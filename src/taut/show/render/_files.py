@@ -26,8 +26,9 @@ from taut.run.run_folder import open_output, report_write_errors
 SUFFIXES = (".png", ".gif", ".mp4")
 DEFAULT_SIZE = {".png": (1280, 720), ".gif": (640, 360), ".mp4": (1280, 720)}  # pixels
 DEFAULT_FPS = {".png": 1.0, ".gif": 20.0, ".mp4": 30.0}
-_MAX_FPS = {".png": 240.0, ".gif": 50.0, ".mp4": 240.0}  # browsers slow faster GIFs down
+MAX_FPS = {".png": 240.0, ".gif": 50.0, ".mp4": 240.0}  # browsers slow faster GIFs down
 _MIN_SIDE, _MAX_SIDE = 64, 8192  # pixels
+_MAX_TILES = 32  # of a contact sheet, along each side
 _MAX_PICTURES = 100_000  # of a video, nearly an hour at 30 fps; more is probably a mistake
 
 
@@ -68,10 +69,16 @@ def check_options(
     every: int | None,
     speed: float | None,
     turntable: float,
+    sheet: tuple[int, int] | None = None,
 ) -> None:
     """Raise ModelError for options that are out of range or do not go together."""
     if suffix == ".png" and (every is not None or speed is not None or turntable):
         raise ModelError("every, speed and turntable need a video (.gif or .mp4), got a .png")
+    if sheet is not None:
+        if suffix != ".png" or frame is not None:
+            raise ModelError("a sheet needs a picture (.png), and no frame")
+        if len(sheet) != 2 or not all(isinstance(n, int) and 1 <= n <= _MAX_TILES for n in sheet):
+            raise ModelError(f"a sheet must have 1 to {_MAX_TILES} columns and rows, got {sheet!r}")
     if suffix != ".png" and frame is not None:
         raise ModelError(f"frame needs a picture (.png), got a {suffix}")
     if speed is not None and not 0.0 < speed < np.inf:
@@ -82,8 +89,8 @@ def check_options(
         raise ModelError(f"every must be 1 or more, got {every}")
     if not np.isfinite(turntable):
         raise ModelError(f"turntable must be a finite angle in degrees, got {turntable}")
-    if not 0 < fps <= _MAX_FPS[suffix]:
-        raise ModelError(f"fps must be positive and at most {_MAX_FPS[suffix]:g}, got {fps:g}")
+    if not 0 < fps <= MAX_FPS[suffix]:
+        raise ModelError(f"fps must be positive and at most {MAX_FPS[suffix]:g}, got {fps:g}")
 
 
 def choose_frames(times: Float, *, fps: float, speed: float) -> list[int]:

@@ -36,6 +36,7 @@ def open_plotter(size: tuple[int, int]) -> Any:
             "pictures need OpenGL, and there is neither a driver for EGL nor OSMesa: "
             "install one of them, for example with apt install libegl1 libgl1-mesa-dri"
         )
+    plotter.enable_anti_aliasing("ssaa")  # every pixel of an edge: multisampling is often missing
     return plotter
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,7 @@ from taut.show.render._fields import PLAIN, Field, make_field
 from taut.show.render._files import (
     DEFAULT_FPS,
     DEFAULT_SIZE,
+    MAX_FPS,
     check_options,
     check_size,
     check_suffix,
@@ -37,6 +39,8 @@ from taut.show.render._files import (
     write_png,
 )
 from taut.show.render._legend import add_colour_bar, add_time_stamp
+from taut.show.render._sheet import join_tiles, tile_size
+from taut.show.shot import find_shot
 from taut.show.visual_model import VisualModel, model_from_run
 
 _BAR_MARGIN = 0.14  # share of the width for the colour bar
@@ -76,6 +80,8 @@ class _Options:
     speed: float
     frame: int | None
     every: int | None
+    sheet: tuple[int, int] | None
+    held: bool
     allow_code: bool
     report: ReportProgress
 
@@ -93,6 +99,8 @@ def render(
     speed: float | None = None,
     frame: int | None = None,
     every: int | None = None,
+    sheet: tuple[int, int] | None = None,
+    held: bool = False,
     overwrite: bool = False,
     allow_code: bool = False,
     tell: ReportProgress | None = None,
@@ -108,10 +116,14 @@ def render(
         plane z = const., otherwise "three-quarter"
     turntable : angle by which the camera turns during the video [degrees]
     follow : the camera follows the centroid
-    size : width and height [pixels]; fps : pictures per second
+    size : width and height [pixels]; fps : pictures per second, by default those of the shot of the
+        scene, or else 30, and 20 for a GIF
     speed : of a video, simulated seconds per second, 1 by default
     every : of a video, show every n-th frame instead of using their times
     frame : of a PNG, the number of the frame, by default the last
+    sheet : of a PNG, columns and rows of a contact sheet: frames evenly spaced in time, from the
+        first to the last, each with its time
+    held : mark held points in red
     overwrite : replace an existing file; allow_code : see `taut.show.visual_model.model_from_run`
     tell : called with the current task, the number of pictures done, and their total
 
@@ -126,10 +138,15 @@ def render(
     """
     path = Path(path)
     suffix = check_suffix(path)
+    has_fps = fps is not None
     size = check_size(DEFAULT_SIZE[suffix] if size is None else size, suffix)
     fps = DEFAULT_FPS[suffix] if fps is None else fps
     view = None if camera is None else look_up_view(camera)
-    check_options(suffix, fps, frame=frame, every=every, speed=speed, turntable=turntable)
+    check_options(
+        suffix, fps, frame=frame, every=every, speed=speed, turntable=turntable, sheet=sheet
+    )
+    if sheet is not None:
+        check_size(tile_size(size, sheet), suffix)
     speed = 1.0 if speed is None else speed
     check_output_path(path, overwrite=overwrite)
     _require_packages(suffix)
@@ -147,12 +164,17 @@ def render(
         speed=speed,
         frame=frame,
         every=every,
+        sheet=sheet,
+        held=held,
         allow_code=allow_code,
         report=report,
     )
-    if isinstance(run, Run):
-        return _render(run, options)
-    with open_run(run) as opened:
+    with nullcontext(run) if isinstance(run, Run) else open_run(run) as opened:
+        if not len(opened.frames):
+            raise RunError(f"{opened.folder}: the run has no frames to draw")
+        shot = find_shot(opened)
+        if shot is not None and not has_fps and suffix != ".png":
+            options = replace(options, fps=min(shot.fps, MAX_FPS[suffix]))
         return _render(opened, options)
 
 
@@ -170,8 +192,6 @@ def _require_packages(suffix: str) -> None:
 
 def _render(run: Run, options: _Options) -> Rendered:
     """Measure all frames, place the cameras, draw the pictures and write the file."""
-    if not len(run.frames):
-        raise RunError(f"{run.folder}: the run has no frames to draw")
     model = model_from_run(run, allow_code=options.allow_code)
     field = make_field(options.colour, model)
     extent = measure_run(run, model, field, options.report)
@@ -179,7 +199,8 @@ def _render(run: Run, options: _Options) -> Rendered:
     view = options.view
     if view is None:
         view = look_up_view("front" if extent.flat else "three-quarter")
-    width, height = options.size
+    size = options.size if options.sheet is None else tile_size(options.size, options.sheet)
+    width, height = size
     cameras = place_cameras(
         extent,
         frames,
@@ -189,9 +210,10 @@ def _render(run: Run, options: _Options) -> Rendered:
         aspect=width / height,
         right_margin=0.0 if field is None else _BAR_MARGIN,
     )
-    canvas = Canvas(model, options.size, np.concatenate(extent.extreme_points))
+    canvas = Canvas(model, size, np.concatenate(extent.extreme_points), has_held_marks=options.held)
+    has_stamp = options.suffix != ".png" or options.sheet is not None
     try:
-        painter = _Painter(run, model, canvas, field, extent, has_stamp=options.suffix != ".png")
+        painter = _Painter(run, model, canvas, field, extent, has_stamp=has_stamp)
         _write(painter, frames, cameras, options)
     finally:
         canvas.close()
@@ -263,7 +285,9 @@ def _write(
     painter: _Painter, frames: Sequence[int], cameras: Sequence[Camera], options: _Options
 ) -> None:
     pictures = painter.draw(frames, cameras, options.report)
-    if options.suffix == ".png":
+    if options.sheet is not None:
+        write_png(options.path, join_tiles(pictures, options.size, options.sheet))
+    elif options.suffix == ".png":
         write_png(options.path, next(pictures))
     elif options.suffix == ".mp4":
         write_mp4(options.path, pictures, options.size, options.fps)
@@ -281,6 +305,9 @@ def _write(
 def _select_frames(times: Float, options: _Options) -> list[int]:
     """Return the number of the frame in each picture."""
     count = len(times)
+    if options.sheet is not None:
+        columns, rows = options.sheet
+        return select_evenly(count, columns * rows)
     if options.suffix == ".png":
         frame = -1 if options.frame is None else options.frame
         if not -count <= frame < count:
