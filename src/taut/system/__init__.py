@@ -18,6 +18,7 @@ contact_assembly : sums of laws, contact and friction
 projector : all constraints of a system by projection; reduction : its free coordinates
 parameter_change : a system with other values of parameters, cheaply
 tearing, inversion : which elements a state breaks, and which it turns inside out
+plasticity : rest values that flow at the end of a step
 members : table of the forces and strains of members
 elements : V, f and K of single elements; the matrices M, P, S_i and E_j
 building : masses of cells, prestressed rest lengths, joined bodies
