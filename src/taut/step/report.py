@@ -39,7 +39,8 @@ class Report:
     velocity_error : bound of the error of the velocities [m/s] that the residuals leave, root mean
         square over the masses: γ|r|_{M⁻¹}/(c √Σm), where the Hessian of the step is known to be at
         least c M/γ², from the elements or the pivots of a factorisation. nan where that is not
-        known, as in bodies that buckle: a small force may then cause a large motion
+        known, as in bodies that buckle: a small force may then cause a large motion. Those of
+        several stages or substeps are added up, a bound only where c = 1 in all of them
     iterations : of the minimiser
     evaluations : of the objective or of the forces; linear_iterations : of the linear solver, named
         in `solver`
