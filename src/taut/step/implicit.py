@@ -147,6 +147,9 @@ class Implicit(LinearImplicit):
     """
 
     stages: ClassVar[int] = 1
+    # How many times the error of each stage's velocities may count in those at the end of the step,
+    # while stiffness is positive semi-definite. Empty: once.
+    velocity_gains: ClassVar[tuple[float, ...]] = ()
 
     def __init__(
         self,
@@ -200,7 +203,8 @@ class Implicit(LinearImplicit):
             solved.append(stage)
         # Book: the new state, and the stages from which the ledger accounts for every joule.
         seconds = time.perf_counter() - started
-        report = combine_reports([stage.report for stage in solved], state.t + h, h, seconds)
+        reports = [stage.report for stage in solved]
+        report = combine_reports(reports, state.t + h, h, seconds, self.velocity_gains)
         result = self.book(loaded.system, state, h, solved, report)
         if loads:
             result = replace(result, loads=loads)
