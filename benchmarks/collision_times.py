@@ -60,7 +60,11 @@ def make_pairs(rng: np.random.Generator, m: int, size: int) -> tuple[Int, Int]:
 
 
 def compute_free_parts(
-    x: Int, move: Int, is_edges: bool, thickness: float = 0.0, smoothing: float = 0.0
+    x: Int | Float,
+    move: Int | Float,
+    is_edges: bool,
+    thickness: float = 0.0,
+    smoothing: float = 0.0,
 ) -> Float:
     """Return what taut takes for free, (m,)."""
     m = len(x)

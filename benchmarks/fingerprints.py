@@ -5,6 +5,8 @@
     NUMBA_NUM_THREADS=1 python -m benchmarks.fingerprints --scenes drape ropes > one.json
     NUMBA_NUM_THREADS=2 python -m benchmarks.fingerprints --scenes drape ropes --compare one.json
 
+With --until, scenes end at a time that may be before their own.
+
 A change that is not meant to alter results must leave every hash as it is. Hashes depend on the
 machine (numba emits other instructions for other processors), so none is kept in the repository.
 """
@@ -47,10 +49,11 @@ def digest(state: taut.State) -> str:
     return hasher.hexdigest()
 
 
-def run_scene(name: str) -> taut.State:
-    """Return the last state of a built-in scene."""
+def run_scene(name: str, until: float = np.inf) -> taut.State:
+    """Return the last state of a built-in scene, or that at a time before [s]."""
     built = taut.scene.load(name).build()
-    *_, (state, _) = taut.simulate(built.system, built.integrator, built.h, built.until)
+    end = min(built.until, until)
+    *_, (state, _) = taut.simulate(built.system, built.integrator, built.h, end)
     return state
 
 
@@ -86,11 +89,11 @@ def build_hanging_sheet() -> taut.System:
     )
 
 
-def compute_hashes(scenes: Sequence[str] | None = None) -> dict[str, str]:
-    """Return all hashes by name, or those of some built-in scenes only."""
+def compute_hashes(scenes: Sequence[str] | None = None, until: float = np.inf) -> dict[str, str]:
+    """Return all hashes by name, or those of some built-in scenes only, up to a time [s]."""
     hashes = {}
     for name in taut.scene.names() if scenes is None else scenes:
-        hashes[f"scene {name}"] = digest(run_scene(name))
+        hashes[f"scene {name}"] = digest(run_scene(name, until))
         print(name, file=sys.stderr, flush=True)
     if scenes is not None:
         return hashes
@@ -107,8 +110,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="SHA-256 of final states.")
     parser.add_argument("--compare", type=Path, help="a file that an earlier run printed")
     parser.add_argument("--scenes", nargs="+", help="built-in scenes (default: everything)")
+    parser.add_argument("--until", type=float, default=np.inf, help="end of the scenes [s]")
     arguments = parser.parse_args()
-    hashes = compute_hashes(arguments.scenes)
+    hashes = compute_hashes(arguments.scenes, arguments.until)
     if arguments.compare is None:
         print(json.dumps(hashes, indent=2))
         return

@@ -18,15 +18,19 @@ from .units import shorten
 class Walk:
     """The frames that are simulated.
 
-    first, last : frames of the scene
+    first, last : frames of the scene; fps : how many of them a second has
     substeps : steps of each frame
-    rate : steps per second
     """
 
     first: int
     last: int
+    fps: float
     substeps: int
-    rate: float
+
+    @property
+    def rate(self):
+        """Steps per second."""
+        return self.fps * self.substeps
 
     @property
     def steps(self):
@@ -64,7 +68,7 @@ def plan_walk(scene):
     if last <= first:
         raise TautError(f"the scene must have several frames, got {first} to {last}")
     fps = scene.render.fps / shorten(scene.render.fps_base)
-    return Walk(first, last, scene.taut.substeps, fps * scene.taut.substeps)
+    return Walk(first, last, fps, scene.taut.substeps)
 
 
 def sample_scene(context, objects, folder, tell):

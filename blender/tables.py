@@ -161,9 +161,12 @@ class SceneTables:
         settings, walk = self.scene.taut, self.walk
         tables = {
             "title": self.scene.name,
-            "time": {"h": 1.0 / walk.rate, "duration": walk.steps / walk.rate},
+            "time": {
+                "fps": walk.fps,
+                "frames": [walk.first, walk.last],
+                "substeps": walk.substeps,
+            },
             "integrator": {"method": "ImplicitEuler", "adaptive": {"halvings": 6}},
-            "output": {"every": walk.substeps},
         }
         if settings.contact and self.touching:
             contact = {"bodies": self.touching, "friction": shorten(settings.friction)}

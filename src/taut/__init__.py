@@ -99,7 +99,6 @@ if TYPE_CHECKING:
     from taut.system.building import rest_length as rest_length
     from taut.system.building import volume_mass as volume_mass
     from taut.system.contact import contact as contact
-    from taut.system.gusts import Gusts as Gusts
     from taut.system.intersections import find_intersections as find_intersections
     from taut.system.state import State as State
     from taut.system.system import System as System
@@ -153,7 +152,6 @@ _HOME = {
     "line_mass": "system.building",
     "volume_mass": "system.building",
     "rest_length": "system.building",
-    "Gusts": "system.gusts",
     "find_intersections": "system.intersections",
     "untangle": "system.untangling",
     "State": "system.state",

@@ -72,6 +72,24 @@ def test_free_part_converges_to_the_meeting(is_edges):
     assert 0.9 / 4 - 2e-3 < part <= 0.9 / 4
 
 
+@pytest.mark.parametrize(("is_edges", "smoothing"), [(False, 0.0), (True, 0.0), (True, 1e-14)])
+def test_sides_that_slide_along_each_other_are_free(is_edges, smoothing):
+    """A way of a million gaps: bounded by its length alone, an advance is a millionth of it."""
+    if is_edges:
+        x = np.array([[-1.0, 0, 0], [1, 0, 0], [0, 1e-6, -2], [0, 1e-6, 2]])
+        touch = (smoothing / 2) ** 0.5
+        x[2:, 1] += touch
+    else:
+        x, touch = np.array([[0, 1e-6, 0], [-2, 0, -2], [3, 0, -2], [0, 0, 4]]), 0.0
+    move = np.zeros((4, 3))
+    move[: 2 if is_edges else 1] = [0.5, 0.0, 0.5]
+    assert compute_free_parts(x[None], move[None], is_edges, touch, smoothing) == 1.0
+    # And it stops where it comes nearer: 0.9e-6 of 2e-6 are free.
+    move[: 2 if is_edges else 1, 1] = 2e-6 if is_edges else -2e-6
+    part = compute_free_parts(x[None], move[None], is_edges, touch, smoothing)[0]
+    assert 0.44 < part <= 0.45
+
+
 def test_a_common_motion_is_free():
     """The motion of one side against the other counts, not that of both."""
     x, _ = make_pairs(np.random.default_rng(5), 50, 10)

@@ -128,6 +128,12 @@ ENERGIES = {
             lambda r: 0.1 * r.normal(size=(2, 3)),
         ),
         Specimen(
+            laws.plastic_spring,
+            2,
+            lambda r: {"k": per_element(r, 5, 50), "yield_strain": 0.9, "creep": 1.0},
+            _anywhere(2),
+        ),
+        Specimen(
             laws.stiffening_spring,
             2,
             lambda r: {"k": per_element(r, 5, 50), "beta": per_element(r, 1, 5)},
@@ -139,6 +145,13 @@ ENERGIES = {
         Specimen(laws.planar_rod_bending, 3, lambda r: {"EI": per_element(r, 1, 3)}, _anywhere(3)),
         Specimen(laws.rod_clamp, 2, lambda r: {"EI": per_element(r, 1, 3)}, _anywhere(2)),
         Specimen(laws.shell_bending, 4, lambda r: {"c": per_element(r, 1, 3)}, _near(HINGE), HINGE),
+        Specimen(
+            laws.plastic_bending,
+            4,
+            lambda r: {"c": per_element(r, 1, 3), "yield_angle": 6.0, "creep": 1.0},
+            _near(HINGE),
+            HINGE,
+        ),
         Specimen(
             laws.discrete_shell_bending,
             4,

@@ -41,9 +41,17 @@ def crossing_ropes(speed, **options):
 
 @pytest.mark.parametrize(
     ("speed", "h", "friction"),
-    [(100.0, 1 / 24, 0.0), (100.0, 1e-3, 0.0), (100.0, 1 / 24, 0.3), (1.0, 1 / 24, 0.3)],
+    [
+        (100.0, 1 / 24, 0.0),
+        (100.0, 1e-3, 0.0),
+        (100.0, 1 / 24, 0.3),
+        (100.0, 0.01, 0.3),
+        (100.0, 1e-3, 0.3),
+        (1.0, 1 / 24, 0.3),
+    ],
 )
 def test_fast_ropes_keep_their_momentum(speed, h, friction):
+    """No step takes thousands of iterations, as those did whose friction slid on closed gaps."""
     system, ledger = crossing_ropes(speed, friction=friction), taut.Ledger()
     momentum = system.mass @ system.initial_state().v
     has_touched = False
@@ -51,6 +59,7 @@ def test_fast_ropes_keep_their_momentum(speed, h, friction):
         system, taut.ImplicitEuler(), h=h, until=4.5 * h, ledger=ledger
     ):
         has_touched |= report.blocked_steps > 0
+        assert report.iterations < 600
         assert report.residual <= report.limit
         drift = np.linalg.norm(system.mass @ state.v - momentum)
         assert drift < 1e-5 * np.linalg.norm(momentum)

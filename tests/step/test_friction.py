@@ -6,7 +6,7 @@ import pytest
 import taut
 from benchmarks.contact_drops import drop
 from taut import laws
-from taut.step import implicit
+from taut.step import _contact_stage
 from taut.step._friction import settle_friction
 
 GROUND = [([0, 0, 0], [0, 1, 0])]
@@ -46,7 +46,7 @@ def test_coupled_derivative_against_differences(integrator, monkeypatch):
             compared.append((error, asymmetry))
         return settle_friction(objective, descent, tolerance, minimise)
 
-    monkeypatch.setattr(implicit, "settle_friction", compare)
+    monkeypatch.setattr(_contact_stage, "settle_friction", compare)
     system = sliding_particles()
     integrator.step(system, system.initial_state(), 0.01)
     errors, asymmetries = np.array(compared).T

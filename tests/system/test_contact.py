@@ -34,7 +34,8 @@ def test_numbers_must_be_positive(name, value):
     [
         ((), {}, "at least one surface"),
         (([0],), {"friction": -0.1}, "friction of a contact must not be negative"),
-        (([0],), {"thickness": np.nan}, "thickness of a contact must not be negative"),
+        (([0],), {"thickness": np.nan}, "thickness of a contact must not be negative, got nan"),
+        (([0],), {"thickness": [0.0, -1e-3]}, "negative, got -0.001 of particle 1"),
         (([0],), {"thickness": "thick"}, "thickness of a contact must be numbers"),
         (([0.5],), {}, "a surface must be a Mesh or an array of indices"),
         (([[0, 1, 2, 3]],), {}, "two or three particles in a row"),

@@ -39,6 +39,7 @@ class EnergyOptions(DissipationOptions, total=False):
     check_in_system: Callable[[Int, Float, Float, Mask], str | None] | None
     domain: Mapping[str, Formula] | None
     metric: Formula | None
+    flow: Mapping[str, Formula] | None
 
 
 _OPTIONS: dict[Kind, frozenset[str]] = {
@@ -94,6 +95,11 @@ def energy(formula: Formula | None = None, **options: Any) -> Any:
     metric : a function of the arguments of the formula whose Hessian, with the parts that are
         `taut.formula.frozen` as constants, is positive semi-definite and serves Newton's method as
         the metric (default: derived from the formula, or by eigenvalues)
+
+    flow : {parameter: function} of one scalar rest value that changes at the end of each step, as
+        in plasticity: a function of `x`, of parameters of the law by name and, if it has that
+        argument, of the step `h` [s], that returns the new value. The energy must not rise by it;
+        the ledger books what it loses as heat. State keeps the values
 
     A parameter called `mass` that is not given is the mass of the element's particles [kg]. A
     parameter annotated `taut.formula.Vector` has three components, one annotated `Matrix2` or

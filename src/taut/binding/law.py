@@ -145,6 +145,7 @@ class Law(Generic[Bound]):
     invariant : "rigid motion", "translation" or None
     proper, domain : functions of x that must be positive at rest, in every pose, by fault
     metric : the function whose Hessian is the metric, or None
+    flow : function that says how a rest value flows at the end of a step, by its name; or empty
     load : whether the energy belongs to something outside, so that its work is booked
 
     >>> from taut import laws
@@ -168,6 +169,7 @@ class Law(Generic[Bound]):
         check_in_system: Callable[[Int, Float, Float, Mask], str | None] | None = None,
         domain: Mapping[str, Callable[..., Any]] | None = None,
         metric: Callable[..., Any] | None = None,
+        flow: Mapping[str, Callable[..., Any]] | None = None,
     ) -> None:
         if not inspect.isfunction(formula):
             raise LawError(f"the formula of a law must be a Python function, got {formula!r}")
@@ -178,6 +180,7 @@ class Law(Generic[Bound]):
         self.load, self.check, self.check_in_system = load, check, check_in_system
         self.proper, self.domain = dict(proper or {}), dict(domain or {})
         self.metric = metric
+        self.flow = dict(flow or {})
         self.name: str = formula.__name__
         self.__name__, self.__doc__, self.__module__ = (
             self.name,
@@ -196,6 +199,7 @@ class Law(Generic[Bound]):
             "check_in_system": check_in_system,
             "domain": domain,
             "metric": metric,
+            "flow": flow,
         }
         self.vectors: dict[str, int] = {}
         self.matrices: dict[str, tuple[int, int]] = {}
@@ -208,6 +212,10 @@ class Law(Generic[Bound]):
                     f"got {measure!r}"
                 )
             self._reject_unknown("rest value", name)
+        if len(self.flow) > 1:
+            raise LawError(f"law '{self.name}': one rest value may flow, got {list(self.flow)}")
+        for name in self.flow:
+            self._reject_unknown("flow", name)
         self.limits = {name: self._parse_limit(name, text) for name, text in (limits or {}).items()}
         if invariant is not None and invariant not in _INVARIANCES:
             raise LawError(

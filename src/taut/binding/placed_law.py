@@ -24,7 +24,7 @@ from taut.formula.expression import Expr, fingerprint, symbols
 from taut.formula.interpret import evaluate
 from taut.formula.products import Program, make_pull, make_push
 from taut.formula.source import SourceKind
-from taut.formula.trace import trace_load
+from taut.formula.trace import trace_load, trace_measure
 from taut.linalg.blocks import project_elements
 
 # A shape measure without unit, such as area/length², that is not larger counts as zero.
@@ -147,6 +147,26 @@ class PlacedLaw(_Placed):
     def digest(self) -> str:
         """A digest of the formula."""
         return self.forms[self.form].digest
+
+    @property
+    def flowing_column(self) -> int:
+        """The column of the rest value that flows in the packed parameters."""
+        (name,) = self.law.flow
+        column = self.parameters.columns(name)
+        assert isinstance(column, int)
+        return column
+
+    def flow(self, q: Float, packed: Float, h: float) -> Float:
+        """Return the rest value of each element, (m,), after it has flowed for h [s].
+
+        q : positions [m], (n, 3); packed : the parameters before, (m, width)
+        """
+        ((name, rule),) = self.law.flow.items()
+        shapes = {**self.parameters.shapes, "h": ()}
+        what = f"'{self.law.name}', the flow of '{name}'"
+        roots, _ = trace_measure(what, rule, self.particles, shapes)
+        columns = np.column_stack([packed, np.full(len(packed), h)])
+        return evaluate(roots, q[self.elements], parameters=columns)[:, 0]
 
     def _resolve_breaking_strain(self) -> Float | None:
         given = self.bound.breaking_strain

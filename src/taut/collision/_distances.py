@@ -118,7 +118,7 @@ def _smoothed_square(r, e, f, s, t, square):
 
 @njit(error_model="numpy")
 def closest_on_edges(x, i, j, k, m, square):
-    """Return √F of the edges (i, j) and (k, m), and the closest feature; square : ε² [m²]."""
+    """Return √F of the edges (i, j) and (k, m), the closest feature, s and t; square : ε² [m²]."""
     e, f, r = _difference(x, j, i), _difference(x, m, k), _difference(x, i, k)
     ee, ff, c, er, fr = _dot(e, e), _dot(f, f), _dot(e, f), _dot(e, r), _dot(f, r)
     a, b = ee + square, ff + square
@@ -128,9 +128,9 @@ def closest_on_edges(x, i, j, k, m, square):
     s = (_dot(n, _cross(f, r)) + square * (0.5 * (c + b) - er)) / determinant  # (cq - bp)/(ab - c²)
     t = (q + s * c) / b
     if s >= 0.0 and s <= 1.0 and t >= 0.0 and t <= 1.0:
-        return sqrt(_smoothed_square(r, e, f, s, t, square)), 0
+        return sqrt(_smoothed_square(r, e, f, s, t, square)), 0, s, t
     # The minimum is on a side of the square; F is convex, so that the least of the four is it.
-    feature, least = 0, inf
+    feature, least, best_s, best_t = 0, inf, s, t
     for side in range(4):
         if side < 2:
             s = float(side)
@@ -144,8 +144,8 @@ def closest_on_edges(x, i, j, k, m, square):
             code = 1 + side if inside else 5 + int(s) + 2 * (side - 2)
         value = _smoothed_square(r, e, f, s, t, square)
         if value < least or value != value:
-            feature, least = code, value
-    return sqrt(least), feature
+            feature, least, best_s, best_t = code, value, s, t
+    return sqrt(least), feature, best_s, best_t
 
 
 @njit(error_model="numpy")
@@ -191,3 +191,36 @@ def measure_pair(x, is_edges, square):
         # √F is the least length of vectors that a move of the edges changes by as much at most.
         return closest_on_edges(x, 0, 1, 2, 3, square)[0]
     return _edge_distance(x)
+
+
+@njit(error_model="numpy")
+def write_direction(x, is_edges, square, direction):
+    """Write the direction from the second side of the pair x, (4, 3) [m], to the first one.
+
+    A unit vector, (5,); the last two are zero but for smoothed edges: F is the squared distance of
+    the segments (x₀ + s(x₁ - x₀), ε(s - ½), 0) and (x₂ + t(x₃ - x₂), 0, ε(½ - t)) in five
+    dimensions. Not finite where the sides touch.
+    """
+    s, t = 0.5, 0.5
+    if is_edges:
+        _, _, s, t = closest_on_edges(x, 0, 1, 2, 3, square)
+        r, e, f = _difference(x, 0, 2), _difference(x, 1, 0), _difference(x, 3, 2)
+        for k in range(3):
+            direction[k] = r[k] + s * e[k] - t * f[k]
+    else:
+        _, feature = closest_on_triangle(x, 0, 1, 2, 3)
+        ab, ac, ap = _difference(x, 2, 1), _difference(x, 3, 1), _difference(x, 0, 1)
+        n = _cross(ab, ac)
+        across = _dot(n, ap)
+        i = 1 if feature in (0, 3, 5) else (2 if feature in (1, 4) else 3)
+        j = 2 if feature == 3 else 3
+        r, e = _difference(x, 0, i), _difference(x, j, i)
+        along = _dot(r, e) / _dot(e, e) if feature in (3, 4, 5) else 0.0
+        for k in range(3):
+            direction[k] = across * n[k] if feature == 6 else r[k] - along * e[k]
+    direction[3], direction[4] = sqrt(square) * (s - 0.5), sqrt(square) * (t - 0.5)
+    length = 0.0
+    for k in range(5):
+        length += direction[k] ** 2
+    for k in range(5):
+        direction[k] /= sqrt(length)

@@ -3,18 +3,27 @@
 The features are those of `_distances`.
 
 *When they meet.* If a pair is d apart and its two sides approach each other by at most l on the
-whole way, then a part (d - kept)/l of the way is free. Such parts, one after another, approach
-the first time at which the distance is `kept`, from below (additive advancement, Li et al. 2021).
-Roots of a polynomial would need less work, and care to the last bit not to miss one. Positions on
-the way are rounded, and so is the distance: a bound on that is subtracted from the gap.
+whole way, then a part (d - kept)/l of the way is free. So is the part on which the sides keep the
+distance `kept` along a direction that is held: that from one closest point to the other, which
+makes it a long part where they slide past each other. The longer one of the two is taken. Such
+parts, one after another, approach the first time at which the distance is `kept`, from below
+(additive advancement, Li et al. 2021; without the second, sides that slide along each other with a
+small gap stopped after a way of 1,000 gaps). Roots of a polynomial would need less work, and care
+to the last bit not to miss one. Positions on the way are rounded, and so is the distance: a bound
+on that is subtracted from the gap.
 """
 
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 from numba import njit, prange
 
-from taut.collision._distances import closest_on_edges, closest_on_triangle, measure_pair
+from taut.collision._distances import (
+    closest_on_edges,
+    closest_on_triangle,
+    measure_pair,
+    write_direction,
+)
 
 PAIRS_PER_CHUNK = 256  # taken by a thread at a time
 MAX_ADVANCES = 1000  # then a pair stops where it is
@@ -54,7 +63,7 @@ def measure_edges(x, quadruples, squares, distances, features):
     for chunk in prange((m + PAIRS_PER_CHUNK - 1) // PAIRS_PER_CHUNK):
         for i in range(chunk * PAIRS_PER_CHUNK, min(m, (chunk + 1) * PAIRS_PER_CHUNK)):
             a, b, c, d = quadruples[i, 0], quadruples[i, 1], quadruples[i, 2], quadruples[i, 3]
-            distances[i], features[i] = closest_on_edges(x, a, b, c, d, squares[i])
+            distances[i], features[i], _, _ = closest_on_edges(x, a, b, c, d, squares[i])
 
 
 @njit(error_model="numpy")
@@ -78,8 +87,39 @@ def _bound_approach(along, is_edges):
 
 
 @njit(error_model="numpy")
-def _free_part(x, move, particles, thickness, is_edges, square, at, along):
-    """Return the part of the way that a pair can go, from 0 to 1; at, along : scratch, (4, 3)."""
+def _advance_along(direction, at, along, is_edges, square, kept):
+    """Return the part of a way on which a pair keeps a distance [m] along a direction, at least.
+
+    The distance of two convex sets along any direction is at most their distance. It is the least
+    one of their corners, each of which changes evenly. 0 or less, or not a number, if it is too
+    small now; infinity if it does not fall.
+
+    direction : unit vector, (5,), see `write_direction`; at, along : the pair, (4, 3) [m]
+    """
+    split = 2 if is_edges else 1
+    smooth = 0.5 * sqrt(square)
+    least = inf
+    for i in range(split):
+        for j in range(split, 4):
+            distance = approach = 0.0
+            for k in range(3):
+                distance += direction[k] * (at[i, k] - at[j, k])
+                approach -= direction[k] * (along[i, k] - along[j, k])
+            if is_edges:
+                distance += smooth * (direction[3] * (2 * i - 1) + direction[4] * (2 * j - 5))
+            if not distance > kept:
+                return distance - kept
+            if approach > 0.0:
+                least = min(least, (distance - kept) / approach)
+    return least
+
+
+@njit(error_model="numpy")
+def _free_part(x, move, particles, thickness, is_edges, square, at, along, direction):
+    """Return the part of the way that a pair can go, from 0 to 1.
+
+    at, along : scratch, (4, 3); direction : likewise, (5,)
+    """
     largest = 0.0
     for i in range(4):
         for k in range(3):
@@ -96,7 +136,11 @@ def _free_part(x, move, particles, thickness, is_edges, square, at, along):
     kept = CLOSE * gap
     t = 0.0
     for _ in range(MAX_ADVANCES):
+        write_direction(at, is_edges, square, direction)
+        part = _advance_along(direction, at, along, is_edges, square, reserve + kept)
         step = (gap - kept) / approach
+        if part > step:
+            step = part
         if t + step >= 1.0:
             return 1.0
         if step <= MIN_ADVANCE * (1.0 - t) and t > 0.0:
@@ -125,10 +169,10 @@ def write_free_parts(x, move, quadruples, thickness, is_edges, squares, parts):
     """
     m = quadruples.shape[0]
     for chunk in prange((m + PAIRS_PER_CHUNK - 1) // PAIRS_PER_CHUNK):
-        at, along = np.empty((4, 3)), np.empty((4, 3))
+        at, along, direction = np.empty((4, 3)), np.empty((4, 3)), np.empty(5)
         for i in range(chunk * PAIRS_PER_CHUNK, min(m, (chunk + 1) * PAIRS_PER_CHUNK)):
             parts[i] = _free_part(
-                x, move, quadruples[i], thickness[i], is_edges, squares[i], at, along
+                x, move, quadruples[i], thickness[i], is_edges, squares[i], at, along, direction
             )
 
 

@@ -89,6 +89,10 @@ def _record(integrator: Integrator, result: StepResult) -> Record:
         source = stage.source if isinstance(stage, Solution) else None
         at = result.state if source is None else result.stages[source]
         solutions |= {f"q {stage.name}": at.q, f"v {stage.name}": at.v}
+    if result.state_before_flow is not None:
+        raise ModelError(
+            f"gradients do not pass through rest values that flow, as at t = {result.state.t:g} s"
+        )
     torn = []
     if result.state_before_breaking is not None:
         before = result.state_before_breaking.active

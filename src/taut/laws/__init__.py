@@ -1,10 +1,11 @@
 """The catalogue: laws that store or dissipate energy or apply forces, one per file.
 
 Along lines      spring, zero_length_spring, cable, stiffening_spring, strain_limit,
-                 discrete_shell_edge, rod_bending, planar_rod_bending, rod_clamp, rod_hinge
-Sheets           shell_bending, bridson_bending, discrete_shell_bending, area, area_barrier,
-                 discrete_shell_area, surface_tension, stvk_membrane, orthotropic_membrane,
-                 neo_hookean_membrane
+                 plastic_spring, discrete_shell_edge, rod_bending, planar_rod_bending, rod_clamp,
+                 rod_hinge
+Sheets           shell_bending, plastic_bending, bridson_bending, discrete_shell_bending, area,
+                 area_barrier, discrete_shell_area, surface_tension, stvk_membrane,
+                 orthotropic_membrane, neo_hookean_membrane
 Volumes          volume, volume_barrier, pressure, membrane_pressure, gas, enclosed_volume,
                  neo_hookean_solid, corotated_solid
 External forces  gravity, force, wind, pin; attachment and offset_attachment join bodies
@@ -46,6 +47,8 @@ from taut.laws.planar_rod_bending import planar_rod_bending
 from taut.laws.planarity import planarity
 from taut.laws.plane_contact import plane_contact
 from taut.laws.plane_spring import plane_spring
+from taut.laws.plastic_bending import plastic_bending
+from taut.laws.plastic_spring import plastic_spring
 from taut.laws.point_edge_contact import point_edge_contact
 from taut.laws.point_point_contact import point_point_contact
 from taut.laws.point_triangle_contact import point_triangle_contact
@@ -98,6 +101,8 @@ __all__ = [
     "planarity",
     "plane_contact",
     "plane_spring",
+    "plastic_bending",
+    "plastic_spring",
     "point_edge_contact",
     "point_point_contact",
     "point_triangle_contact",

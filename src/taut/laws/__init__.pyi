@@ -42,6 +42,8 @@ __all__ = [
     "planarity",
     "plane_contact",
     "plane_spring",
+    "plastic_bending",
+    "plastic_spring",
     "point_edge_contact",
     "point_point_contact",
     "point_triangle_contact",
@@ -635,6 +637,55 @@ class _PlaneSpring(Law[Energy]):
 
 plane_spring: _PlaneSpring
 
+class _PlasticBending(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        c: _Parameter,
+        ratio: _Parameter | None = None,
+        theta0: _Parameter | None = None,
+        yield_angle: _Parameter,
+        creep: _Parameter = 0.0,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Hinge that keeps a crease: V = ½ c |ē|²/(Ā₁ + Ā₂) (θ - θ₀)², θ₀ flows.
+
+        c : bending rigidity [J], as of `shell_bending`
+        ratio : |ē|²/(Ā₁ + Ā₂) [1], of the edge and the areas (default: measured on the rest shape)
+        theta0 : rest angle θ₀ before it flows [rad], from -π to π (default: measured on the rest
+            shape)
+        yield_angle : largest elastic change |θ - θ₀| [rad]; what exceeds it becomes a crease. At a
+            curvature κ a hinge turns by about κ times the height of its triangles: a finer mesh
+            needs a smaller yield angle
+        creep : rate [1/s] at which the elastic change becomes permanent below the yield
+        """
+
+plastic_bending: _PlasticBending
+
+class _PlasticSpring(Law[Energy]):
+    def __call__(  # type: ignore[override]
+        self,
+        elements: ArrayLike | None = None,
+        *,
+        k: _Parameter,
+        l0: _Parameter | None = None,
+        yield_strain: _Parameter,
+        creep: _Parameter = 0.0,
+        name: str | None = None,
+        breaking_strain: Numbers | None = None,
+    ) -> Energy:
+        """Spring that keeps what it was stretched beyond its yield: V = ½ k (l - l₀)², l₀ flows.
+
+        k : stiffness [N/m]
+        l0 : rest length before it flows [m] (default: measured on the rest shape)
+        yield_strain : largest elastic strain |l/l₀ - 1| [1]; what exceeds it becomes permanent
+        creep : rate [1/s] at which the elastic elongation becomes permanent below the yield
+        """
+
+plastic_spring: _PlasticSpring
+
 class _PointEdgeContact(Law[Energy]):
     def __call__(  # type: ignore[override]
         self,
@@ -1008,7 +1059,7 @@ class _Wind(Law[Load]):
 
         velocity : of the air [m/s]: one vector, one per triangle (m, 3), a function of time t, or
             a function `lambda x, t: …` of the centres of the triangles (m, 3) [m] and time that
-            returns (m, 3)
+            returns (m, 3), such as `taut.materials.Gusts`
         density : of the air ρ [kg/m³]; default 1.204, at 20 °C
         drag : C_D [1], along the wind; about 1 for a plate that faces it
         lift : C_L [1], perpendicular to the wind; the largest lift is at 45°

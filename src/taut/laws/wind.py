@@ -15,7 +15,7 @@ def wind(x, v, velocity: Vector, density=1.204, drag=1.0, lift=0.5):
 
     velocity : of the air [m/s]: one vector, one per triangle (m, 3), a function of time t, or a
         function `lambda x, t: …` of the centres of the triangles (m, 3) [m] and time that returns
-        (m, 3), such as `taut.Gusts`
+        (m, 3), such as `taut.materials.Gusts`
     density : of the air ρ [kg/m³]; default 1.204, at 20 °C
     drag : C_D [1], along the wind; about 1 for a plate that faces it
     lift : C_L [1], perpendicular to the wind; the largest lift is at 45°

@@ -5,6 +5,7 @@ moduli : Young's modulus and Poisson's ratio of given springs
 bending : stiffness of hinges for a rigidity of the sheet
 fabric : a named fabric on a mesh, as parameters of laws
 table : published numbers of a few real materials
+gusts : turbulent air, as a formula of place and time
 fabric_table : fabrics by name: what was measured, what is an estimate
 
 _arguments : checks of all keywords
@@ -22,6 +23,7 @@ _report : what was asked for and what was reached, in words
 from taut.materials.bending import bending
 from taut.materials.fabric import Fabric, fabric
 from taut.materials.fabric_table import FABRICS, FabricSample
+from taut.materials.gusts import Gusts
 from taut.materials.moduli import Moduli, moduli
 from taut.materials.springs import Springs, springs
 from taut.materials.table import MATERIALS, Material, material
@@ -31,6 +33,7 @@ __all__ = [
     "MATERIALS",
     "Fabric",
     "FabricSample",
+    "Gusts",
     "Material",
     "Moduli",
     "Springs",

@@ -23,6 +23,7 @@ from taut.step.integrator import Integrator
 from taut.step.report import Report, combine_reports
 from taut.system.assembly import Assembly
 from taut.system.copies import join_copies
+from taut.system.inversion import count_inverted
 from taut.system.state import State
 from taut.system.system import System
 from taut.system.terms import AssemblyKind
@@ -43,12 +44,17 @@ class Certificates:
         # What the end of a step adds to the reports of its stages.
         self.note, self.added_evaluations = "", 0
 
-    def report(self, i: int) -> Report:
-        """Return the Report of a copy, as a step of it alone gives it; without wall-clock times."""
+    def report(self, i: int, state: State) -> Report:
+        """Return the Report of a copy, as a step of it alone gives it; without wall-clock times.
+
+        state : of all copies, at the end of the step
+        """
         if i in self.reports:
             return self.reports[i]
+        own = take_copy(state, i, self._workspace.system.n)
+        inverted = count_inverted(self._workspace.solid_elements, own)
         if -1 in self.reports:
-            return self.reports[-1]
+            return replace(self.reports[-1], inverted=inverted)
         assert isinstance(self._integrator, Implicit)
         none = np.zeros((0, 3))
         stages = [
@@ -57,9 +63,10 @@ class Certificates:
             )
             for found in self.found
         ]
-        report = combine_reports(stages, self._t, self._h, 0.0)
+        gains = self._integrator.velocity_gains
+        report = combine_reports(stages, self._t, self._h, 0.0, gains)
         evaluations = report.evaluations + self.added_evaluations
-        return replace(report, note=self.note, evaluations=evaluations)
+        return replace(report, note=self.note, evaluations=evaluations, inverted=inverted)
 
 
 class JoinedCopies:

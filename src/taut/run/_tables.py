@@ -12,7 +12,7 @@
     ledger(step, …, checksum)
         one row per step: the numbers [J] of `taut.run.ledger_entry.LedgerEntry`
     energies(step, place, kind, law, joules)
-        its tables by law: kind is stored, work, dissipated or torn. They are included in the
+        its tables by law: kind is stored, work, dissipated, plastic or torn. They are in the
         checksum of the row of the same step in `ledger`
     checkpoints(step, t, checksum, state)
         whole states to continue from (layout: `taut.run.encoding`): the first and the last three

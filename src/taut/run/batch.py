@@ -40,8 +40,8 @@ class BatchStep:
 
     def report(self, i: int) -> Report:
         """Return the certificate of a copy, as a step of it alone has it, but for its times."""
-        certificates, row, _ = self._find(i)
-        report: Report = certificates.report(row)
+        certificates, row, state = self._find(i)
+        report: Report = certificates.report(row, state)
         return report
 
     def state(self, i: int) -> State:

@@ -13,7 +13,8 @@ A State is
 
     "TAUTSTATE1"   ten bytes: the layout and its version
     count          uint32, number of arrays; for each
-        name       uint16 length, then UTF-8: "t", "q", "v", "active/<law>" or "history/<name>"
+        name       uint16 length, then UTF-8: "t", "q", "v", "active/<law>",
+                   "history/<name>" or "rest/<law>"
         kind       one byte, "d" (float64) or "?" (bool, one byte each)
         shape      uint8 number of dimensions, then a uint64 for each
         values     row by row
@@ -173,6 +174,7 @@ def state_to_bytes(state: State) -> bytes:
     arrays: dict[str, Any] = {"t": np.array(state.t), "q": state.q, "v": state.v}
     arrays |= {f"active/{name}": mask for name, mask in state.active.items()}
     arrays |= {f"history/{name}": value for name, value in state.history.items()}
+    arrays |= {f"rest/{name}": value for name, value in state.rest.items()}
     parts = [MAGIC, struct.pack("<I", len(arrays))]
     for name, array in arrays.items():
         kind = "?" if array.dtype == bool else "d"
@@ -196,7 +198,7 @@ def state_from_bytes(data: bytes) -> State:
             arrays[name] = array
         if place != len(data):
             raise RunError(f"damaged state: {len(data) - place} bytes too many")
-        groups: dict[str, dict[str, Any]] = {"active": {}, "history": {}}
+        groups: dict[str, dict[str, Any]] = {"active": {}, "history": {}, "rest": {}}
         for name in arrays:
             if name not in ("t", "q", "v"):
                 group, _, rest = name.partition("/")

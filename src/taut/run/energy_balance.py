@@ -2,7 +2,8 @@
 
     T' + ΣV' = T + ΣV + work of loads and of changing parameters + work of scripted points
                - dissipation of each damping law - numerical dissipation
-               + work of the solver's residual - energy of the elements that broke
+               + work of the solver's residual - plastic work
+               - energy of the elements that broke
 
 Every item has its own formula and none is computed as the remainder, so the `gap`, what does not
 add up, is rounding alone: an error in any formula shows there. With the displacement Δ and the
@@ -21,6 +22,7 @@ counts work at both ends):
                    for implicit Euler V - V' - ∇V'·(q - q')
                    damping: Δ·Σ∂Ψ/∂v (or Δ·∂R/∂q, R its share of the objective) - dissipation
                    loads and scripts: likewise, moving forces less counted ones
+    plastic        V before less V after rest values flowed at the end of the step
     torn           V of the broken elements at the end of the step
     residual       Δ·r, with r the forces that the solver left unbalanced
 """
@@ -109,16 +111,17 @@ def _balance_substep(system: System, step: StepResult) -> LedgerEntry:
     workspace = workspace_for(system).without_ended_constraints(step.start.t, step.h)
     workspace = workspace.with_held_loads(step.loads)
     system = workspace.system
-    # `end` is the state before elements broke: the step's forces acted on the whole system
-    start, end = step.start, step.state_before_breaking or step.state
+    # `end` is the state before rest values flowed and elements broke, on which the forces acted
+    start, end = step.start, step.state_before_changes
 
     sums = _sum_stages(workspace, step)
     V_start = _stored_energies(workspace, start)
     V_end = _stored_energies(workspace, end)
+    V_flowed = V_end
+    if step.state_before_flow is not None:
+        V_flowed = _stored_energies(workspace, step.state_before_breaking or step.state)
     V_left = _stored_energies(workspace, step.state)
-    torn = {}
-    if step.state_before_breaking is not None:
-        torn = {name: V_end[name] - V_left[name] for name in V_end if V_end[name] != V_left[name]}
+    plastic, torn = _find_losses(V_end, V_flowed), _find_losses(V_flowed, V_left)
     work_of_parameters = _work_of_parameters(workspace, step)
     work = add_by_name(sums.work, work_of_parameters)
 
@@ -144,7 +147,7 @@ def _balance_substep(system: System, step: StepResult) -> LedgerEntry:
     opening = T_start + sum(V_start.values())
     closing = T_end + sum(V_left.values())
     flows = opening + sum(work.values()) + scripted - dissipated - numerical + residual
-    gap = closing - (flows - sum(torn.values()))
+    gap = closing - (flows - sum(plastic.values()) - sum(torn.values()))
     scale = T_start + T_end + sum(map(abs, V_start.values())) + sum(map(abs, V_end.values()))
     scale += sums.magnitude
     inertial = float(np.abs(step.inertia * moved_free).sum())
@@ -159,11 +162,17 @@ def _balance_substep(system: System, step: StepResult) -> LedgerEntry:
         scripted=scripted,
         dissipated=sums.dissipated,
         numerical=numerical,
+        plastic=plastic,
         torn=torn,
         residual=residual,
         gap=gap,
         scale=scale,
     )
+
+
+def _find_losses(before: dict[str, float], after: dict[str, float]) -> dict[str, float]:
+    """Return what the laws whose energy [J] has changed have lost."""
+    return {name: before[name] - after[name] for name in before if before[name] != after[name]}
 
 
 def _hold_friction(assembly: AnyAssembly, stage: Stage) -> None:
@@ -288,7 +297,7 @@ def _work_of_parameters(workspace: Workspace, step: StepResult) -> dict[str, flo
     work = dict.fromkeys(timed, 0.0)
     if not timed:
         return work
-    start, end = step.start, step.state_before_breaking or step.state
+    start, end = step.start, step.state_before_changes
 
     def energies(state: State, t: float) -> dict[str, float]:
         return workspace.energies_by_law(state.with_(t=t))

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from taut.tables import format_table
 
-GROUPS = ("stored", "work", "dissipated", "torn")  # fields of an entry that are tables by law
+# Fields of an entry that are tables by law
+GROUPS = ("stored", "work", "dissipated", "plastic", "torn")
 FLOWS = ("scripted", "numerical", "residual", "gap")
 
 
@@ -29,6 +30,7 @@ class LedgerEntry:
     scripted : work of scripted points
     dissipated : damping law → dissipation
     numerical : dissipation of the integrator; negative if it adds energy
+    plastic : law → heat of its rest values that flowed at the end of the step
     torn : law → energy of the elements that broke at the end of the step; negative if theirs was
     residual : work of the forces that the solver left unbalanced
     gap : what does not add up
@@ -46,6 +48,7 @@ class LedgerEntry:
     scripted: float = 0.0
     dissipated: dict[str, float] = field(default_factory=dict)
     numerical: float = 0.0
+    plastic: dict[str, float] = field(default_factory=dict)
     torn: dict[str, float] = field(default_factory=dict)
     residual: float = 0.0
     gap: float = 0.0
@@ -65,6 +68,7 @@ class LedgerEntry:
             scripted=self.scripted + later.scripted,
             dissipated=add_by_name(self.dissipated, later.dissipated),
             numerical=self.numerical + later.numerical,
+            plastic=add_by_name(self.plastic, later.plastic),
             torn=add_by_name(self.torn, later.torn),
             residual=self.residual + later.residual,
             gap=self.gap + later.gap,
@@ -78,6 +82,7 @@ class LedgerEntry:
         rows += [(f"work of {name}", value) for name, value in self.work.items()]
         rows.append(("work of scripted points", self.scripted))
         rows += [(f"dissipated by {name}", value) for name, value in self.dissipated.items()]
+        rows += [(f"plastic work of {name}", value) for name, value in self.plastic.items()]
         rows += [(f"lost with torn {name}", value) for name, value in self.torn.items()]
         rows.append(("numerical dissipation", self.numerical))
         rows.append(("work of the residual", self.residual))

@@ -6,7 +6,7 @@ resumed run has the same files as one that was not interrupted, apart from wall-
 The picture shows, above, T and V of each law at the end of each step, and below, the sums of the
 flows of energy so far. With E = T + ΣV,
 
-    E - E₀ = work + scripted - dissipated - numerical - torn + residual
+    E - E₀ = work + scripted - dissipated - numerical - plastic - torn + residual
 
 to rounding (see `taut.Ledger`).
 """
@@ -32,7 +32,12 @@ from taut.run.writer import RunWriter
 from taut.system.state import State
 
 _MAX_POINTS = 2000  # of a curve: more than there are pixels
-_LABELS = {"work": "work of", "dissipated": "dissipated by", "torn": "torn with"}
+_LABELS = {
+    "work": "work of",
+    "dissipated": "dissipated by",
+    "plastic": "plastic in",
+    "torn": "torn with",
+}
 Curves = dict[str, list[float]]  # label → energies [J]
 
 

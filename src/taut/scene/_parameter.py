@@ -8,7 +8,7 @@
     k = { file = "k.csv", per = "elements" }            a column of a file: per "elements",
                                                         "points" or "time" (first column t)
     velocity = { mean = [4, 0, 0], rms = 1.0, sizes = [0.2, 5.0], seed = 0 }
-                                                        turbulent wind (`taut.Gusts`)
+                                                        turbulent wind (`taut.materials.Gusts`)
 
 An expression is evaluated at the points of the mesh; an element takes the mean over its points.
 `evaluate` is the function in which a key of the file becomes a number.
@@ -26,11 +26,11 @@ from pydantic import PlainValidator, WithJsonSchema
 from taut.arrays import Float, Int
 from taut.constraints.constraint import to_path
 from taut.errors import ModelError, SceneError, did_you_mean
+from taut.materials import Gusts
 from taut.mesh.mesh import Mesh
 from taut.scene._files import SceneFolder, read_table, split_timeline
 from taut.scene._limits import MAX_ENTRIES, MAX_MAGNITUDE, MAX_ROW, MAX_TEXT, is_number, show_value
 from taut.scene.expression import Expression, check_expression
-from taut.system.gusts import Gusts
 
 _PER = ("elements", "points", "time")
 

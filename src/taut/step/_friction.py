@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -12,7 +13,6 @@ from taut.linalg.blocks import dot
 from taut.linalg.indefinite import solve_indefinite
 from taut.optimise.descent import Descent, Point
 from taut.optimise.tolerance import Tolerance, all_within, relative_residuals
-from taut.step._contact_stage import Minimise
 from taut.step._objective import ImplicitObjective
 
 # How often friction is given new normal forces. Each update is a minimisation that begins where
@@ -35,6 +35,9 @@ _UPDATES_BETWEEN_SOLVES = 4
 _MAX_COUPLED_ITERATIONS = 30
 _MIN_COUPLED_PART = 1e-3  # of one of its steps
 _MIN_FALL = 0.1  # of the squares, as part of what a short step should achieve
+
+Minimise = Callable[[ImplicitObjective, Point, Tolerance], Descent]
+"""Minimises an objective from a point to a tolerance."""
 
 
 def settle_friction(

@@ -23,7 +23,6 @@ from taut.optimise.lbfgs import minimise_lbfgs
 from taut.optimise.newton import minimise
 from taut.optimise.tolerance import Tolerance
 from taut.step._contact_stage import book_contact, descend, push_bodies
-from taut.step._friction import settle_friction
 from taut.step._heavy_start import minimise_stage
 from taut.step._objective import ImplicitObjective, StageStart, constant_stiffness
 from taut.step.compiled_stage import (
@@ -148,6 +147,9 @@ class Implicit(LinearImplicit):
     """
 
     stages: ClassVar[int] = 1
+    # How many times the error of each stage's velocities may count in those at the end of the step,
+    # while stiffness is positive semi-definite. Empty: once.
+    velocity_gains: ClassVar[tuple[float, ...]] = ()
 
     def __init__(
         self,
@@ -201,7 +203,8 @@ class Implicit(LinearImplicit):
             solved.append(stage)
         # Book: the new state, and the stages from which the ledger accounts for every joule.
         seconds = time.perf_counter() - started
-        report = combine_reports([stage.report for stage in solved], state.t + h, h, seconds)
+        reports = [stage.report for stage in solved]
+        report = combine_reports(reports, state.t + h, h, seconds, self.velocity_gains)
         result = self.book(loaded.system, state, h, solved, report)
         if loads:
             result = replace(result, loads=loads)
@@ -332,8 +335,6 @@ class Implicit(LinearImplicit):
             descent = minimise_to(objective, lowest, self.tolerance)
         else:
             descent = descend(objective, lowest, self.tolerance, minimise_to)
-        if workspace.system._has_friction:
-            descent = settle_friction(objective, descent, self.tolerance, minimise_to)
         descent.evaluations += evaluations
         descent.assembling += assembling
         descent.solving += solving

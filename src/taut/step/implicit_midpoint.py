@@ -35,6 +35,7 @@ class ImplicitMidpoint(Implicit):
     order: ClassVar[int] = 2
     stability: ClassVar[Kind] = "A"
     needs: ClassVar[tuple[str, ...]] = ("forces", "stiffness")
+    velocity_gains: ClassVar[tuple[float, ...]] = (2.0,)  # v' = 2 v_middle - v
 
     def predict(
         self, workspace: Workspace, state: State, h: float, solved: Sequence[SolvedStage]
@@ -58,7 +59,8 @@ class ImplicitMidpoint(Implicit):
         gained = 2.0 * middle.y / half  # v' - v in the free directions
         new_v = projector.project(v) + projector.project(gained)
         new_v = new_v + projector.prescribed_velocities(state.t, h, 1.0)
-        new = State(end, projector.project_positions(q + displacement, end), new_v, state.active)
+        new_q = projector.project_positions(q + displacement, end)
+        new = State(end, new_q, new_v, state.active, rest=state.rest)
         if projector.scripts:
             displacement += (
                 projector.project_positions(q, end)

@@ -16,6 +16,7 @@ from taut.errors import ModelError, NotConverged
 from taut.step.report import Report
 from taut.step.step_result import StepResult
 from taut.system.inversion import count_inverted
+from taut.system.plasticity import flow_rest_values
 from taut.system.state import State
 from taut.system.system import System
 from taut.system.tearing import find_unbroken_elements
@@ -153,7 +154,12 @@ def raise_unless_converged(report: Report, state: State, reason: str) -> None:
 
 
 def conclude(workspace: Workspace, result: StepResult) -> StepResult:
-    """Remove the elements that the end of a step has broken, and count those inside out."""
+    """Let rest values flow, remove the elements that broke, and count those inside out."""
+    changed = flow_rest_values(workspace, result.state, result.h)
+    if changed:
+        flowed = replace(result.state, rest={**result.state.rest, **changed})
+        result = replace(result, state=flowed, state_before_flow=result.state)
+        workspace.use_rest_values(flowed)
     active, count = find_unbroken_elements(workspace, result.state)
     inverted = count_inverted(workspace.solid_elements, result.state)
     if inverted:

@@ -94,6 +94,8 @@ class StepResult:
     residual : forces that the solver left unbalanced [N], (n, 3), weighted like the stages
     loads : forces of the loads that were held over the step [N], (n, 3) by name
     state_before_breaking : the end before elements broke; None: nothing broke
+    state_before_flow : the end before rest values flowed, which is before anything broke; None:
+        nothing flowed
     """
 
     start: State
@@ -106,6 +108,12 @@ class StepResult:
     substeps: tuple[StepResult, ...] = ()
     loads: Mapping[str, Float] = field(default_factory=dict)
     state_before_breaking: State | None = None
+    state_before_flow: State | None = None
+
+    @property
+    def state_before_changes(self) -> State:
+        """The end before rest values flowed and elements broke."""
+        return self.state_before_flow or self.state_before_breaking or self.state
 
     @property
     def h(self) -> float:

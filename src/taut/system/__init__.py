@@ -18,10 +18,10 @@ contact_assembly : sums of laws, contact and friction
 projector : all constraints of a system by projection; reduction : its free coordinates
 parameter_change : a system with other values of parameters, cheaply
 tearing, inversion : which elements a state breaks, and which it turns inside out
+plasticity : rest values that flow at the end of a step
 members : table of the forces and strains of members
 elements : V, f and K of single elements; the matrices M, P, S_i and E_j
 building : masses of cells, prestressed rest lengths, joined bodies
-gusts : turbulent wind as a formula of place and time
 copies : many copies of a system in one
 relaxation : sums lowered particle by particle in a region; relaxation_kernels, relaxing :
     compiled sweeps

@@ -195,8 +195,11 @@ def _read_thickness(given: Any, bodies: Mapping[str, Int]) -> Float | Mapping[st
         widths = np.array(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ModelError(f"thickness of a contact must be numbers: {error}") from error
-    if not (np.isfinite(widths).all() and (widths >= 0.0).all()):
-        raise ModelError(f"thickness of a contact must not be negative, got {given!r}")
+    bad = np.flatnonzero(~(np.isfinite(widths) & (widths >= 0.0)))
+    if len(bad):
+        of = f" of particle {bad[0]}" if widths.ndim else ""
+        wrong = float(widths.flat[bad[0]])
+        raise ModelError(f"thickness of a contact must not be negative, got {wrong:g}{of}")
     return widths
 
 

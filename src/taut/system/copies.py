@@ -39,6 +39,8 @@ def reject_uncopyable(system: System) -> None:
                 reason = f"an energy of a total ('{name}')"
             elif getattr(placed, "breaking_strain", None) is not None:
                 reason = f"elements that break ('{name}')"
+            elif placed.law.flow:
+                reason = f"rest values that flow ('{name}')"
     if reason:
         raise ModelError(
             f"batch: the system must not have {reason}; step such copies one by one, with "

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from taut.arrays import Float, Int, Mask
 from taut.binding.placed_law import PlacedLaw
+from taut.system.plasticity import pack_parameters
 from taut.system.state import State, require_state
 from taut.system.workspace import workspace_for
 from taut.tables import Table, format_table, write_csv
@@ -182,16 +183,18 @@ def joined_pairs(system: System) -> Int:
 
 
 def _tabulate_law(name: str, placed: PlacedLaw, state: State, rows: Int) -> Members:
+    packed = pack_parameters(placed, state)
     i, j = placed.elements[rows].T
     offset = state.q[j] - state.q[i]
     length = np.sqrt(np.einsum("ij,ij->i", offset, offset))
     direction = np.divide(
         offset, length[:, None], out=np.zeros_like(offset), where=length[:, None] > 0.0
     )
-    force = np.einsum("ij,ij->i", direction, placed.gradients(np.array(state.q), state.t)[rows, 1])
+    pull = placed.gradients(np.array(state.q), parameters=packed)[rows, 1]
+    force = np.einsum("ij,ij->i", direction, pull)
     rest = np.full(len(rows), np.nan)
     if placed.parameters.shapes.get("l0") == ():  # the law has an l0, and it is a scalar
-        rest = placed.parameters.pack(state.t)[rows, placed.parameters.columns("l0")]
+        rest = packed[rows, placed.parameters.columns("l0")]
     coincident = np.flatnonzero((length == 0.0) & (rest > 0.0))
     force[
         coincident[

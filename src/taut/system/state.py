@@ -28,6 +28,8 @@ class State:
     active : for laws some of whose elements are switched off: name → mask of shape (m,). Left out:
         all elements
     history : what an integrator declares it needs from earlier steps: name → array
+    rest : rest values that have flowed, of laws with a `flow`: name → value of each element, (m,).
+        Left out: none has
     """
 
     t: float
@@ -35,6 +37,7 @@ class State:
     v: Float
     active: Mapping[str, Mask] = field(default_factory=dict)
     history: Mapping[str, Float] = field(default_factory=dict)
+    rest: Mapping[str, Float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.t, Real) or not np.isfinite(self.t):
@@ -45,12 +48,14 @@ class State:
         history = {name: _frozen(_to_history(name, value)) for name, value in self.history.items()}
         for name, value in (("t", float(self.t)), ("q", _frozen(q)), ("v", _frozen(v))):
             object.__setattr__(self, name, value)
+        rest = {name: _frozen(_to_rest(name, value)) for name, value in self.rest.items()}
         object.__setattr__(self, "active", MappingProxyType(active))
+        object.__setattr__(self, "rest", MappingProxyType(rest))
         object.__setattr__(self, "history", MappingProxyType(history))
 
     @staticmethod
     def after_step(t: float, q: Float, v: Float, before: State) -> State:
-        """Return the state after a step, with the active elements of `before`.
+        """Return the state after a step, with the active elements and rest values of `before`.
 
         q, v : new, finite arrays (n, 3), which become read-only
 
@@ -65,6 +70,7 @@ class State:
             ("v", _frozen(v)),
             ("active", before.active),
             ("history", _NOTHING),
+            ("rest", before.rest),
         )
         for name, value in fields:
             object.__setattr__(state, name, value)
@@ -77,6 +83,7 @@ class State:
             np.array(self.v),
             dict(self.active),
             dict(self.history),
+            dict(self.rest),
         )
 
     def __repr__(self) -> str:
@@ -103,8 +110,8 @@ class State:
             name: value for name, value in (("t", t), ("q", q), ("v", v)) if value is not None
         }
         for name in maps:
-            if name not in ("active", "history"):
-                hint = did_you_mean(name, ("t", "q", "v", "active", "history"))
+            if name not in ("active", "history", "rest"):
+                hint = did_you_mean(name, ("t", "q", "v", "active", "history", "rest"))
                 raise ModelError(f"a state has no '{name}'{hint}")
         if changes or maps:
             maps.setdefault("history", {})
@@ -163,6 +170,16 @@ def _to_history(name: str, value: Any) -> Float:
         return to_floats(value)
     except (TypeError, ValueError) as error:
         raise ModelError(f"history: '{name}' must consist of numbers, got {value!r}") from error
+
+
+def _to_rest(name: str, value: Any) -> Any:
+    try:
+        values = to_floats(value)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"rest: '{name}' must consist of numbers, got {value!r}") from error
+    if values.ndim != 1 or not np.isfinite(values).all():
+        raise ModelError(f"rest: '{name}' needs one finite number per element, got {value!r}")
+    return values
 
 
 def _frozen(array: Any) -> Any:

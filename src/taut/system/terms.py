@@ -46,6 +46,7 @@ class PackedParameters:
         self._t = 0.0
         self._packed: Float | None = None
         self._is_replaced = False
+        self._flowed: Float | None = None
 
     def at(self, t: float) -> Float:
         """Return all parameters at time t [s], shape (m, width). Do not write to it."""
@@ -53,7 +54,15 @@ class PackedParameters:
         is_outdated = bool(parameters.time_dependent) and self._t != t
         if self._packed is None or (is_outdated and not self._is_replaced):
             self._t, self._packed = t, parameters.pack(t)
+            if self._flowed is not None:
+                self._packed = self._packed.copy()
+                self._packed[:, self.placed.flowing_column] = self._flowed
         return self._packed
+
+    def use_rest_values(self, values: Float | None) -> None:
+        """Use rest values that have flowed, (m,), from now on; None for those of the law."""
+        if values is not self._flowed:
+            self._flowed, self._packed = values, None
 
     def replace(self, values: Mapping[str, Float]) -> None:
         """Use these values of constant parameters, by name, from now on."""

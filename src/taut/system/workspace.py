@@ -22,7 +22,7 @@ import numpy as np
 
 from taut.arrays import Float
 from taut.binding.placed_law import PlacedLaw
-from taut.errors import ModelError
+from taut.errors import ModelError, did_you_mean
 from taut.jit.background_compile import compile_in_background
 from taut.linalg.blocks import BlockMatrix, Pattern, PatternUnion
 from taut.system.any_assembly import AnyAssembly
@@ -76,6 +76,7 @@ class Workspace:
             self._similar.update({kind: built[2] for kind, built in similar._assemblies.items()})
             self._solvers = similar._solvers
         self._parameters: dict[str, PackedParameters] = {}
+        self._rest: Mapping[str, Float] | None = None  # of the state evaluated last
         self._union: PatternUnion | None = None
         self._buffer: BlockMatrix | None = None
         self._affected: tuple[Pattern, AffectedBlocks] | None = None
@@ -108,6 +109,7 @@ class Workspace:
         """
         system = self.system
         system._check(state)
+        self.use_rest_values(state)
         known = self._assemblies.get(kind)
         # The same mapping object has the same masks: a State is read-only, and steps pass it on.
         if known is not None and known[0] is state.active:
@@ -156,6 +158,32 @@ class Workspace:
         if name not in self._parameters:
             self._parameters[name] = PackedParameters(placed)
         return self._parameters[name]
+
+    def use_rest_values(self, state: State) -> None:
+        """Let the laws that flow have the rest values of a state."""
+        if state.rest is self._rest:
+            return
+        for name, placed in self._flowing.items():
+            values = state.rest.get(name)
+            if values is not None and values.shape != (len(placed.elements),):
+                raise ModelError(
+                    f"rest: '{name}' must have one value for each of its {len(placed.elements)} "
+                    f"elements, got shape {values.shape}"
+                )
+            self.parameters(name, placed).use_rest_values(values)
+        for name in state.rest:
+            if name not in self._flowing:
+                raise ModelError(
+                    f"rest: there is no law '{name}' whose rest values flow"
+                    f"{did_you_mean(name, self._flowing)}"
+                )
+        self._rest = state.rest
+
+    @cached_property
+    def _flowing(self) -> dict[str, PlacedLaw]:
+        """The energies whose rest values flow, by name."""
+        laws = self.system._placed_energies
+        return {name: placed for name, placed in laws.items() if placed.law.flow}
 
     def union(self, patterns: Sequence[Pattern]) -> PatternUnion:
         """Return the union of sparsity patterns; the last one is kept, as steps repeat it."""

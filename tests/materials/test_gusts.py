@@ -8,8 +8,9 @@ import pytest
 import taut
 from taut import laws, scene
 from taut.errors import ModelError, SceneError
+from taut.materials import Gusts
 
-WIND = taut.Gusts((4.0, 0.0, 1.0), rms=0.8, sizes=(0.5, 8.0), seed=3)
+WIND = Gusts((4.0, 0.0, 1.0), rms=0.8, sizes=(0.5, 8.0), seed=3)
 
 
 def places(count, size, seed=0):
@@ -50,17 +51,17 @@ def test_sizes_bound_the_wavelengths():
 def test_same_numbers_give_the_same_bits_in_any_order():
     x = places(50, 3.0)
     first = WIND(x, 2.0)
-    again = taut.Gusts((4.0, 0.0, 1.0), rms=0.8, sizes=(0.5, 8.0), seed=3)
+    again = Gusts((4.0, 0.0, 1.0), rms=0.8, sizes=(0.5, 8.0), seed=3)
     again(x, 9.0)
     assert np.array_equal(again(x, 2.0), first)
     assert np.array_equal(again(x[::-1], 2.0)[::-1], first)
     assert np.array_equal(pickle.loads(pickle.dumps(WIND))(x, 2.0), first)
-    other = taut.Gusts((4.0, 0.0, 1.0), rms=0.8, sizes=(0.5, 8.0), seed=4)
+    other = Gusts((4.0, 0.0, 1.0), rms=0.8, sizes=(0.5, 8.0), seed=4)
     assert np.abs(other(x, 2.0) - first).max() > 0.1
 
 
 def test_without_turbulence_the_wind_is_its_mean():
-    calm = taut.Gusts((1.0, 2.0, 3.0), rms=0.0, sizes=(0.1, 1.0))
+    calm = Gusts((1.0, 2.0, 3.0), rms=0.0, sizes=(0.1, 1.0))
     assert calm(places(4, 1.0), 5.0) == pytest.approx(np.tile([1.0, 2.0, 3.0], (4, 1)))
 
 
@@ -78,7 +79,7 @@ def test_without_turbulence_the_wind_is_its_mean():
 def test_errors_say_what_must_be(changes, message):
     arguments = {"mean": (1.0, 0.0, 0.0), "rms": 1.0, "sizes": (0.1, 1.0), **changes}
     with pytest.raises(ModelError, match=message):
-        taut.Gusts(**arguments)
+        Gusts(**arguments)
 
 
 SCENE = """
