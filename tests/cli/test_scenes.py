@@ -76,3 +76,23 @@ def test_info(run_command):
     rows = dict(line.split(maxsplit=1) for line in run_command("info").splitlines())
     assert {"taut", "python", "threads", "layer", "solvers", "extras"} <= set(rows)
     assert "plot" in rows["extras"]
+
+
+def test_a_scene_of_a_mesh_file_is_written_with_its_notes_and_runs(run_command, tmp_path):
+    taut.mesh.write(taut.mesh.block(1, 1, 1), tmp_path / "cube.vtu")
+    printed = run_command("new", str(tmp_path / "cube.vtu"), "--young", "1e6")
+    assert printed.startswith("# cube.vtu: Mesh(8 points, 1 hex)")
+    assert taut.scene.read_text(printed, folder=tmp_path).file.body[0].material.young == 1e6
+    run_command("new", str(tmp_path / "cube.vtu"), "-o", str(tmp_path / "new" / "cube.toml"))
+    assert taut.scene.load(tmp_path / "new" / "cube.toml").build().system.n == 8
+
+
+def test_clean_says_what_is_unusual_and_writes_the_mended_mesh(run_command, tmp_path):
+    points = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [5, 5, 5]]
+    cells = {"triangle": [[0, 1, 2], [3, 4, 5], [0, 0, 1]]}
+    taut.mesh.write(taut.mesh.Mesh(points, cells), tmp_path / "soup.vtu")
+    said = run_command("clean", str(tmp_path / "soup.vtu"), "-o", str(tmp_path / "done.vtu"))
+    assert "2 coincident points, 1 unused points, 1 degenerate cells" in said
+    assert "2 welded points, 1 degenerate cells dropped, 1 unused points dropped" in said
+    mended = taut.mesh.read(tmp_path / "done.vtu")
+    assert (mended.n, len(mended.cells["triangle"])) == (4, 2)

@@ -32,7 +32,8 @@ EXAMPLES = {
         "taut sweep study.toml -o studies/mine --scheduler tcp://127.0.0.1:8786",
     ),
     "scenes": ("taut scenes", "taut scenes --json"),
-    "new": ("taut new cloth -o my.toml",),
+    "new": ("taut new cloth -o my.toml", "taut new statue.obj --fill auto -o statue.toml"),
+    "clean": ("taut clean scan.ply", "taut clean scan.ply --weld 1e-4 --largest -o statue.obj"),
     "check": (
         "taut check my.toml",
         "taut check cloth --set body.cloth.mesh.nx=200 --json",
@@ -72,6 +73,7 @@ CODES = {
     "sweep": _FILE_CODES,
     "scenes": (DONE, STORAGE_ERROR),
     "new": (DONE, BAD_INPUT, STORAGE_ERROR),
+    "clean": (DONE, BAD_INPUT, STORAGE_ERROR),
     "check": _FILE_CODES,
     "schema": (DONE, BAD_INPUT, STORAGE_ERROR),
     "view": (DONE, BAD_INPUT, STORAGE_ERROR),

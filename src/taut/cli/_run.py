@@ -20,6 +20,7 @@ from taut.cli._growing_cache import Cache, add_frames, open_cache
 from taut.cli._help import INTERRUPTED
 from taut.cli._sweep import Scheduler, Workers, resume_sweep
 from taut.errors import escape_unprintable
+from taut.progress import Progress
 
 if TYPE_CHECKING:
     from taut.run.open_run import Run
@@ -64,6 +65,9 @@ def run(
 
     Ctrl-C stops within a second, at the last finished step; `taut resume` continues.
     """
+    progress = Progress("taut run")
+    if not quiet:
+        progress.start(f"preparing {scene}")
     loaded = options.load_scene(
         scene,
         overrides,
@@ -75,6 +79,8 @@ def run(
     folder = options.find_free_folder(_RUNS_FOLDER, scene) if output is None else output
     _check_folder(folder, overwrite=overwrite)
     built = loaded.build()
+    if not quiet:
+        progress.finish()
     if save_scene is not None:
         options.write_scene(save_scene, loaded.resolved(), loaded.inputs())
     if not quiet and not as_json:

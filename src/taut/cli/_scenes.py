@@ -25,18 +25,28 @@ def scenes(as_json: options.AsJson = False) -> None:
         print(f"{name:{width}}  {why(name)}")
 
 
+@options.with_mesh_options
 def new(
-    name: Annotated[str, typer.Argument(help="The built-in scene to start from.")] = "cloth",
+    name: Annotated[
+        str, typer.Argument(help="The built-in scene or the mesh file to start from.")
+    ] = "cloth",
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Write the scene to this file, which must not exist."),
     ] = None,
+    mesh_options: options.MeshOptions = None,
 ) -> None:
-    """Print a commented scene to start from."""
+    """Print a scene to start from, built-in or of a mesh file."""
     from taut.atomic_write import atomic_write
     from taut.errors import SceneError
+    from taut.mesh.files import EXTENSIONS
     from taut.scene import new as get_text
 
+    if Path(name).suffix.lower() in EXTENSIONS:
+        _new_of_mesh(name, output, mesh_options)
+        return
+    if mesh_options:
+        raise SceneError([f"{next(iter(mesh_options))} is an option of mesh files, not of scenes"])
     text = get_text(name)
     if output is None:
         print(text, end="")
@@ -45,6 +55,21 @@ def new(
         atomic_write(output, text)
     except OSError as error:
         raise SceneError([f"cannot be written: {error.strerror}"], path=output) from error
+    print(f"wrote {output}; taut run {output}")
+
+
+def _new_of_mesh(name: str, output: Path | None, mesh_options: options.MeshOptions) -> None:
+    """Print or write the scene of a mesh file, with the choices that were made as comments."""
+    from taut.scene.toml import format_toml
+
+    scene = options.load_scene(
+        name, None, allow_outside=False, allow_code=False, mesh_options=mesh_options
+    )
+    comments = "".join(f"# {escape_unprintable(note)}\n" for note in scene.notes)
+    if output is None:
+        print(f"{comments}\n{format_toml(scene.tables)}", end="")
+        return
+    options.write_scene(output, f"{comments}\n{scene.resolved()}", scene.inputs())
     print(f"wrote {output}; taut run {output}")
 
 

@@ -9,6 +9,7 @@ import sys
 import typer
 
 from taut.cli._bench import bench
+from taut.cli._clean import clean
 from taut.cli._help import BAD_INPUT, NOT_CONVERGED, STORAGE_ERROR, format_epilog, format_overview
 from taut.cli._info import info
 from taut.cli._inverse import fit, sagfree
@@ -27,6 +28,7 @@ _COMMANDS = (
     sweep,
     scenes,
     new,
+    clean,
     check,
     schema,
     view,

@@ -40,6 +40,20 @@ class Diagnosis:
     duplicate_faces: int = 0
     disagreeing_edges: int = 0
 
+    def __str__(self) -> str:
+        counts = {
+            "parts": self.parts,
+            "coincident points": self.coincident,
+            "unused points": self.unused,
+            "degenerate cells": self.degenerate,
+            "inverted cells": self.inverted,
+            "open edges": self.open_edges,
+            "branching edges": self.branching_edges,
+            "duplicate faces": self.duplicate_faces,
+            "disagreeing edges": self.disagreeing_edges,
+        }
+        return ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+
     @property
     def closed(self) -> bool:
         """Whether the faces enclose a volume: no hole, no branch, no disagreement."""

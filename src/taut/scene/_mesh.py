@@ -43,6 +43,9 @@ for _name in meshes.__all__:
 
 # An embedding weight below -1: the point is further outside of a cell than the cell is wide.
 MIN_EMBEDDING_WEIGHT = -1.0
+# Of a mesh to be drawn, relative to the size of the simulated one, beyond the longest edge: a
+# filling may have lost a horn or a tail that is thinner than its spacing.
+MAX_RENDER_DISTANCE = 0.1
 
 Points = Annotated[
     list[Annotated[list[Number], Field(min_length=2, max_length=3)]],
@@ -213,11 +216,26 @@ def build_mesh(table: MeshTable, folder: SceneFolder, budget: PointBudget) -> Me
 def build_render_mesh(
     table: MeshTable, simulated: Mesh, folder: SceneFolder, budget: PointBudget
 ) -> Mesh:
-    """Build a mesh to be drawn; the cells of the simulated mesh must be near all of its points."""
+    """Build a mesh to be drawn; the points of the simulated mesh must be near all of its points.
+
+    Fillings round off creases and lose thin parts: what was there follows the nearest cells.
+    """
+    from scipy.spatial import cKDTree
+
     render = build_mesh(table, folder, budget)
-    is_far = (meshes.embed(render, simulated).weights < MIN_EMBEDDING_WEIGHT).any(axis=1)
-    if is_far.any():
-        raise SceneError([f"point {int(np.argmax(is_far))} is far outside of the simulated mesh"])
+    cells = [cells.ravel() for _, cells in simulated.blocks()]
+    near = simulated.positions[np.unique(np.concatenate(cells))]
+    size = float(np.linalg.norm(np.ptp(near, axis=0)))
+    longest = float(simulated.lengths.max(initial=0.0))
+    distance = np.asarray(cKDTree(near).query(render.positions)[0])
+    if distance.max() > MAX_RENDER_DISTANCE * size + longest:
+        point = int(np.argmax(distance))
+        raise SceneError(
+            [
+                f"point {point} is far outside of the simulated mesh, {distance[point]:.3g} m from "
+                f"its nearest point, more than {MAX_RENDER_DISTANCE:.0%} of its size and one edge"
+            ]
+        )
     return render
 
 

@@ -14,7 +14,7 @@ from taut.run.open_run import open_run
 from taut.run.record import record
 from taut.show.colours import colour_table, parse_colour
 from taut.show.render import _opengl, render
-from taut.show.render._cameras import frame_points
+from taut.show.render._cameras import frame_points, measure_run
 from taut.show.render._canvas import BACKGROUND, Canvas
 from taut.show.visual_model import model_from_run
 from tests.show.render.runs import HANGING, hanging
@@ -369,3 +369,21 @@ def test_a_hostile_title_is_drawn_as_text(hanging_run, tmp_path):
     drawn = add_colour_bar(blank, "x" * 500 + "\x1b[31m\n\0", "J", -1e300, 1e300, "diverging")
     assert drawn.shape == blank.shape
     assert (drawn != blank).any()
+
+
+def test_the_camera_frames_the_main_body_and_not_a_bit_that_has_fallen_off(tmp_path):
+    """A sheet that is held, and a triangle that falls by 19.6 m in 2 s: the sheet stays large."""
+    sheet = taut.mesh.sheet(6, 6)
+    points = np.vstack([sheet.points, [[0.2, 0.2, 0.5], [0.4, 0.2, 0.5], [0.3, 0.4, 0.5]]])
+    cells = {"quad": sheet.cells["quad"], "triangle": [[49, 50, 51]]}
+    taut.mesh.write(taut.mesh.Mesh(points, cells), tmp_path / "two.vtu")
+    loaded = taut.scene.load(
+        tmp_path / "two.vtu", loose=True, overrides=[("time.duration", 2.0), ("time.h", 0.1)]
+    )
+    loaded.record(tmp_path / "run")
+    with open_run(tmp_path / "run") as run:
+        assert run.frames[-1].q[49, 1] < -15.0
+        extent = measure_run(run, model_from_run(run), None, lambda *_: None)
+    framed = np.concatenate(extent.extreme_points)
+    assert framed[:, 1].min() > -2.5
+    assert extent.centroids[-1][1] > 0.0

@@ -23,7 +23,7 @@ from itertools import product
 
 import numpy as np
 
-from taut.arrays import Float
+from taut.arrays import Float, Mask
 from taut.errors import ModelError, did_you_mean
 from taut.run.open_run import Run
 from taut.show.render._fields import Field, value_range, visible_values
@@ -143,7 +143,8 @@ class RunExtent:
     """Extent of a run in time, space and colour.
 
     times : of all frames [s], (f,)
-    extreme_points : outermost points of each frame [m], (k, 3); centroids : of each frame [m], (3,)
+    extreme_points : outermost points of each frame [m], (k, 3), without bits that have left
+    centroids : of the main parts in each frame [m], (3,)
     low, high : range of the colours, in the unit of the field
     """
 
@@ -177,13 +178,15 @@ def measure_run(
     extreme_points: list[Float] = []
     centroids: list[Float] = []
     total = len(run.frames)
+    is_main = _find_main_points(model)
+    nearby = _Nearby(np.concatenate([p.positions(run.frames[0].q) for p in model.pieces]))
 
     def measure_frames() -> Iterator[list[Float]]:
         for frame in run.frames[:total]:
             x = np.concatenate([piece.positions(frame.q) for piece in model.pieces])
             times.append(frame.t)
-            extreme_points.append(_extreme_points(x))
-            centroids.append(x.mean(axis=0))
+            extreme_points.append(_extreme_points(x[is_main | nearby.contains(x)]))
+            centroids.append(x[is_main].mean(axis=0))
             report("measuring", len(times), total)
             if field is None:
                 yield [np.empty(0)]
@@ -192,6 +195,35 @@ def measure_run(
 
     low, high = value_range(measure_frames(), signed=field is not None and field.signed)
     return RunExtent(np.array(times), extreme_points, centroids, low, high)
+
+
+def _find_main_points(model: VisualModel) -> Mask:
+    """Return which drawn points belong to main parts, (n,): not to bits such as torn-off buttons.
+
+    Main parts have at least half as many points as the largest one.
+    """
+    counts = []
+    for piece in model.pieces:
+        component = piece.mesh.components
+        counts.append(np.bincount(component)[component])
+    count = np.concatenate(counts)
+    main: Mask = count >= count.max() / 2
+    return main
+
+
+class _Nearby:
+    """The box around the first frame, larger by its diagonal on all sides: what leaves it and is
+    no main part would make everything else small, and is not framed."""
+
+    def __init__(self, first: Float) -> None:
+        low, high = first.min(axis=0), first.max(axis=0)
+        margin = float(np.linalg.norm(high - low))
+        self.low, self.high = low - margin, high + margin
+
+    def contains(self, points: Float) -> Mask:
+        """Return which points [m], (n, 3), are inside, (n,)."""
+        inside: Mask = ((points >= self.low) & (points <= self.high)).all(axis=1)
+        return inside
 
 
 def _extreme_points(points: Float) -> Float:
