@@ -91,9 +91,7 @@ def test_every_law_keeps_to_the_bound(law):
         assert eigenvalues[0] >= part - 1e-9 * np.abs(eigenvalues).max()
 
 
-@pytest.mark.parametrize(
-    "integrator", [taut.ImplicitEuler, taut.BDF2, taut.TRBDF2, taut.ImplicitMidpoint]
-)
+@pytest.mark.parametrize("integrator", [taut.ImplicitEuler, taut.BDF2, taut.ImplicitMidpoint])
 @pytest.mark.parametrize("strain", [0.2, -0.01, -0.03])
 def test_a_bound_that_is_stated_holds(integrator, strain):
     """Of the velocities at the end of the step, also where the stages end elsewhere."""
@@ -105,14 +103,21 @@ def test_a_bound_that_is_stated_holds(integrator, strain):
     assert found <= report.velocity_error < 100.0 * found
 
 
-@pytest.mark.parametrize("integrator", [taut.TRBDF2, taut.ImplicitMidpoint])
-def test_bound_counts_what_stages_add_to_the_end(integrator):
-    """Nearly free particles keep all of a stage's error: times 1.2 in TR-BDF2, 2 in the middle."""
+def test_bound_counts_what_the_middle_adds_to_the_end():
+    """Nearly free particles keep all of the middle's error, twice."""
     system = make_chain(0.2, k=0.5)
     at = system.initial_state().with_(v=0.2 * np.random.default_rng(3).normal(size=(system.n, 3)))
-    found, report = error_of(system, integrator, at, 0.005)
-    (gain, *_) = integrator.velocity_gains
-    assert report.velocity_error / gain < found <= report.velocity_error
+    found, report = error_of(system, taut.ImplicitMidpoint, at, 0.005)
+    assert report.velocity_error / 2.0 < found <= report.velocity_error
+
+
+def test_several_stages_have_no_bound():
+    """One particle between two compressed springs: a sum of bounds was exceeded six times."""
+    system = make_chain(0.2)
+    at = system.initial_state()
+    for integrator in (taut.TRBDF2(), taut.Adaptive(taut.ImplicitEuler(), error=1e-9)):
+        _, report = integrator.step(system, at.with_(v=np.ones((system.n, 3))), 0.05)
+        assert np.isnan(report.velocity_error)
 
 
 def test_pivots_show_more_than_elements():
@@ -154,7 +159,7 @@ def test_compressed_chain_has_no_bound(general, monkeypatch):
     system = make_chain(-0.1, k=1000.0, sideways=1e-6)
     found, report = error_of(system, taut.ImplicitEuler, system.initial_state(), 0.01)
     assert math.isnan(report.velocity_error)
-    assert "velocity error not bounded (the matrix may be indefinite)" in str(report)
+    assert "velocity error not bounded" in str(report)
     free_mass = system.mass[1:-1].sum()
     assert found > 0.01 * report.residual / math.sqrt(system.mass.max() * free_mass)
 

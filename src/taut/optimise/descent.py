@@ -305,8 +305,8 @@ class Descent:
             i = hidden[0]
             self.reason = (
                 f"rounding of coordinates of {self.point.size[i]:.1e} m hides the forces at work "
-                f"on particle {i}, {self.point.at_work[i]:.1e} N: its stiffness is too large for "
-                "its mass, or the origin is too far away"
+                f"on particle {i}: its stiffness is too large for its mass or its load, or the "
+                "origin is too far away"
             )
         return self
 

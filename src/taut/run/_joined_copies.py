@@ -63,8 +63,8 @@ class Certificates:
             )
             for found in self.found
         ]
-        gains = self._integrator.velocity_gains
-        report = combine_reports(stages, self._t, self._h, 0.0, gains)
+        gain = self._integrator.velocity_gain
+        report = combine_reports(stages, self._t, self._h, 0.0, gain)
         evaluations = report.evaluations + self.added_evaluations
         return replace(report, note=self.note, evaluations=evaluations, inverted=inverted)
 

@@ -170,11 +170,13 @@ class StaticObjective:
 
     def rounding_floors(self, point: Point) -> Float:
         floors = self.estimate_rounding(point)
-        # Without loads a body may be at rest, with no force but rounding.
-        loaded = self.internal.constant_gradient().any() or self.load.constant_gradient().any()
-        if not loaded:
-            return floors
-        return refuse_large_floors(floors, point.residuals, point.at_work)
+        loads = self.internal.constant_gradient() + self.load_factor * self.load.constant_gradient()
+        # The largest, for all: a particle on which nothing acts yet is reached by the loads of
+        # others through springs, and its own gross force may be next to nothing.
+        largest = float(row_norms(loads).max(initial=0.0))
+        if largest == 0.0:
+            return floors  # a body without loads may be at rest, with no force but rounding
+        return refuse_large_floors(floors, point.residuals, np.full(len(floors), largest))
 
 
 def check_static(

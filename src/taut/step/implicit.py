@@ -147,9 +147,8 @@ class Implicit(LinearImplicit):
     """
 
     stages: ClassVar[int] = 1
-    # How many times the error of each stage's velocities may count in those at the end of the step,
-    # while stiffness is positive semi-definite. Empty: once.
-    velocity_gains: ClassVar[tuple[float, ...]] = ()
+    # How many times the error of a single stage's velocities counts in those at the end of the step.
+    velocity_gain: ClassVar[float] = 1.0
 
     def __init__(
         self,
@@ -204,7 +203,7 @@ class Implicit(LinearImplicit):
         # Book: the new state, and the stages from which the ledger accounts for every joule.
         seconds = time.perf_counter() - started
         reports = [stage.report for stage in solved]
-        report = combine_reports(reports, state.t + h, h, seconds, self.velocity_gains)
+        report = combine_reports(reports, state.t + h, h, seconds, self.velocity_gain)
         result = self.book(loaded.system, state, h, solved, report)
         if loads:
             result = replace(result, loads=loads)

@@ -35,7 +35,7 @@ class ImplicitMidpoint(Implicit):
     order: ClassVar[int] = 2
     stability: ClassVar[Kind] = "A"
     needs: ClassVar[tuple[str, ...]] = ("forces", "stiffness")
-    velocity_gains: ClassVar[tuple[float, ...]] = (2.0,)  # v' = 2 v_middle - v
+    velocity_gain: ClassVar[float] = 2.0  # v' = 2 v_middle - v
 
     def predict(
         self, workspace: Workspace, state: State, h: float, solved: Sequence[SolvedStage]

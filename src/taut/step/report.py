@@ -39,8 +39,8 @@ class Report:
     velocity_error : bound of the error of the velocities [m/s] that the residuals leave, root mean
         square over the masses: γ|r|_{M⁻¹}/(c √Σm), where the Hessian of the step is known to be at
         least c M/γ², from the elements or the pivots of a factorisation. nan where that is not
-        known, as in bodies that buckle: a small force may then cause a large motion. Those of
-        several stages or substeps are added up, a bound only where c = 1 in all of them
+        known, as in bodies that buckle: a small force may then cause a large motion; and in steps
+        of several stages or substeps
     iterations : of the minimiser
     evaluations : of the objective or of the forces; linear_iterations : of the linear solver, named
         in `solver`
@@ -132,7 +132,7 @@ class Report:
         'velocity error at most 2.0e-08 m/s'
         """
         if math.isnan(self.velocity_error):
-            return "velocity error not bounded (the matrix may be indefinite)"
+            return "velocity error not bounded"
         return f"velocity error at most {self.velocity_error:.1e} m/s"
 
     @property
@@ -188,19 +188,18 @@ def without_work(report: Report) -> Report:
 
 
 def combine_reports(
-    reports: Sequence[Report], t: float, h: float, seconds: float, gains: Sequence[float] = ()
+    reports: Sequence[Report], t: float, h: float, seconds: float, gain: float = 1.0
 ) -> Report:
     """Return the report on a step of several stages.
 
-    It has the work of all, and the residual of the stage that came closest to its limit.
+    It has the work of all, and the residual of the stage that came closest to its limit. Several
+    stages have no bound of the velocity error: the second may multiply the error of the first where
+    springs are compressed, and a sum of both was exceeded six times.
 
-    gains : see `taut.step.implicit.Implicit`; 1 for each stage if there are none
+    gain : `velocity_gain` of the integrator
     """
-    gains = gains or [1.0] * len(reports)
-    velocity_error = sum(
-        gain * each.velocity_error for gain, each in zip(gains, reports, strict=True)
-    )
     if len(reports) == 1:
+        velocity_error = gain * reports[0].velocity_error
         return replace(reports[0], t=t, h=h, seconds=seconds, velocity_error=velocity_error)
     worst = max(reports, key=lambda r: r.residual / r.limit if r.limit else 0.0)
     floor = any(r.outcome == "rounding floor" for r in reports)
@@ -211,7 +210,7 @@ def combine_reports(
         h=h,
         seconds=seconds,
         decrease=sum(r.decrease for r in reports),
-        velocity_error=velocity_error,
+        velocity_error=math.nan,
         free_part=min(r.free_part for r in reports),
         outcome="rounding floor" if floor else worst.outcome,
         torn=sum(r.torn for r in reports),

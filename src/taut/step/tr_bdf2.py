@@ -55,9 +55,6 @@ class TRBDF2(Implicit):
     order: ClassVar[int] = 2
     stability: ClassVar[Kind] = "L"
     needs: ClassVar[tuple[str, ...]] = ("forces", "stiffness")
-    # An error δv of the middle begins the second part with Wδv, and with 2Wγδv of the positions.
-    # What is left of it at the end is W(1 - κ)/(1 + κ)δv, where κ ≥ 0 is γ²K/M.
-    velocity_gains: ClassVar[tuple[float, ...]] = (W, 1.0)
 
     def predict(
         self, workspace: Workspace, state: State, h: float, solved: Sequence[SolvedStage]
