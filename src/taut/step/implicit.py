@@ -147,7 +147,7 @@ class Implicit(LinearImplicit):
     """
 
     stages: ClassVar[int] = 1
-    # How many times the error of a single stage's velocities counts in those at the end of the step.
+    # How many times the error of a single stage's velocities counts in those at the step's end.
     velocity_gain: ClassVar[float] = 1.0
 
     def __init__(
