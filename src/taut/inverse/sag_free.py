@@ -243,7 +243,7 @@ def _take_round(
 def _differentiate(system: System, law: str, parameter: str, q: Float, t: float) -> Float:
     """Return the derivatives of the forces of elements by their own rest values, (m, s, 3)."""
     mixed = system._placed_energies[law].mixed_derivative(parameter, q, t)
-    slack = ~mixed.any(axis=(1, 2))
+    slack = np.asarray(~mixed.any(axis=(1, 2)))
     if not slack.any():
         return mixed
     value = _value(system, law, parameter)
