@@ -143,6 +143,15 @@ def test_bounds_hold():
             "multiples of the step",
         ),
         (
+            lambda: Motion(beam(1.0), taut.ImplicitEuler(), 0.1, [-0.1], np.zeros((1, 13, 3))),
+            "from 0 on",
+        ),
+        (lambda: Frequencies(beam(1.0), [-3.0, 5.0]), "omega must be positive, got -3"),
+        (
+            lambda: taut.fit(Shape(beam(1.0), beam(1.0).rest, sigma=0.0), ["rod_bending.EI"]),
+            "sigma of experiment 0 must be positive",
+        ),
+        (
             lambda: taut.fit(
                 Shape(beam(1.0), beam(1.0).rest), [Unknown("rod_bending.EI", start=9.0, high=2.0)]
             ),

@@ -290,3 +290,54 @@ def test_data_that_do_not_fit(command, tmp_path, scene):
         f'{HEAD}high = 300.0\nmissing = 1\n[[experiment]]\nkind = "shape"\ndata = "data.csv"\n'
     )
     assert "missing" in command("fit", "study.toml")[2]
+
+
+MOTION = 'kind = "motion"\ndata = "data.{}"'
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ("0.1,5,abc,0,0", "line 2: x must be a number, got 'abc'"),
+        ("0.1,5,inf,0,0", "positions must be finite, or nan"),
+        ("nan,5,0,0,0", "t must be a finite number"),
+        ("-0.1,5,0,0,0", "times must be a list of numbers from 0 on"),
+        ("0.1,5,0,0,0\n0.1,5,0,1,0", "a particle has two rows at the same time"),
+        ("0.1,5,0,0,0\n0.2,5,0", "line 3 must have 5 columns, got 3"),
+        ("0.1,1.5,0,0,0", "whole numbers"),
+        ({"times": [[0.0], [0.1]]}, "times must be a list of numbers from 0 on"),
+        ({"times": [0.1]}, "one for each observation"),
+        ({"particles": [5, 6]}, "must have the shape (1, 2, 3)"),
+        ({"positions": None}, "must have an array positions"),
+        (b"PK\3\4 cut", "it is damaged"),
+    ],
+)
+def test_motions_that_cannot_be_read(command, tmp_path, scene, data, message):
+    """None is taken for "not observed" in silence."""
+    if isinstance(data, dict):
+        whole = {"times": [0.0, 0.1], "particles": [5], "positions": np.zeros((2, 1, 3)), **data}
+        np.savez(tmp_path / "data.npz", **{k: v for k, v in whole.items() if v is not None})
+    elif isinstance(data, bytes):
+        (tmp_path / "data.npz").write_bytes(data)
+    else:
+        (tmp_path / "data.csv").write_text(f"t,particle,x,y,z\n{data}\n")
+    kind = MOTION.format("csv" if isinstance(data, str) else "npz")
+    (tmp_path / "study.toml").write_text(f"{HEAD}\n[[experiment]]\n{kind}\n")
+    code, _, err = command("fit", "study.toml")
+    assert code == 2, err
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("low = 200.0\nhigh = 200.0", "low must be less than high, got 200 and 200"),
+        ("prior = [200.0, 0.0]", "a positive standard deviation"),
+        ("prior = [-5.0, 1.0]", "the expected value of its prior must be positive, got -5"),
+    ],
+)
+def test_unknowns_that_cannot_be_fitted(command, tmp_path, scene, line, message):
+    part = write_shape(tmp_path, scene)
+    (tmp_path / "study.toml").write_text(f"{HEAD}{line}\n[[experiment]]\n{part}\n")
+    code, _, err = command("fit", "study.toml")
+    assert (code, message in err) == (2, True), err

@@ -6,7 +6,8 @@ import pytest
 import taut
 from benchmarks.contact_drops import drop
 from taut import laws
-from taut.step import _contact_stage
+from taut.errors import NotConverged
+from taut.step import _contact_stage, adaptive
 from taut.step._friction import settle_friction
 
 GROUND = [([0, 0, 0], [0, 1, 0])]
@@ -28,7 +29,7 @@ def test_coupled_derivative_against_differences(integrator, monkeypatch):
     """Weights of points do not depend on positions: nothing is left out."""
     compared = []
 
-    def compare(objective, descent, tolerance, minimise):
+    def compare(objective, descent, tolerance, minimise, max_iterations):
         y = descent.point.y
         matrix = objective.coupled_hessian(y).to_scipy().toarray()
         asymmetry = np.abs(matrix - matrix.T).max() / np.abs(matrix).max()
@@ -44,7 +45,7 @@ def test_coupled_derivative_against_differences(integrator, monkeypatch):
             difference = (unbalanced(y + eps * move) - unbalanced(y - eps * move)) / (2 * eps)
             error = np.abs(matrix @ move.ravel() - difference).max() / np.abs(difference).max()
             compared.append((error, asymmetry))
-        return settle_friction(objective, descent, tolerance, minimise)
+        return settle_friction(objective, descent, tolerance, minimise, max_iterations)
 
     monkeypatch.setattr(_contact_stage, "settle_friction", compare)
     system = sliding_particles()
@@ -76,6 +77,26 @@ def test_floors_of_held_friction_are_void():
     assert report.outcome == "converged"
     assert report.residual <= report.tolerance
     assert report.floor == 0.0
+
+
+def test_a_step_whose_friction_takes_too_many_iterations_is_shortened(monkeypatch):
+    """A cloth dragged over a sphere took more than 2,000 of them, and in half of the step 20."""
+    system = sliding_particles()
+    state = system.initial_state()
+    limited = taut.ImplicitEuler()
+    limited.max_iterations = 2
+    with pytest.raises(NotConverged, match="friction did not settle in 2 Newton iterations"):
+        limited.step(system, state, 0.01)
+    monkeypatch.setattr(adaptive, "_MAX_ITERATIONS", 2)
+    end, report = taut.Adaptive(taut.ImplicitEuler()).step(system, state, 0.01)
+    assert report.retries > 0
+    assert report.substeps > 1
+    assert report.residual <= report.tolerance
+    whole, _ = taut.ImplicitEuler().step(system, state, 0.01)
+    assert end.t == whole.t
+    monkeypatch.undo()
+    same, _ = taut.Adaptive(taut.ImplicitEuler()).step(system, state, 0.01)
+    assert (same.q == whole.q).all()
 
 
 @pytest.mark.parametrize("seed", [93, 96])

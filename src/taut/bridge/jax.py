@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from taut.bridge.trajectories import Trajectories
+from taut.bridge.trajectories import NO_SECOND_DERIVATIVES, Trajectories
 from taut.errors import ModelError
 from taut.extras import import_extra
 from taut.step.integrator import Integrator
@@ -53,10 +53,7 @@ def trajectory(
 
         @call.defjvp  # type: ignore[untyped-decorator]
         def reject(_: Any, __: Any) -> Any:
-            raise ModelError(
-                "trajectories have no second derivatives; taut.inverse.hessian_product has them "
-                "times a vector, by differences of gradients"
-            )
+            raise ModelError(NO_SECOND_DERIVATIVES)
 
         return call(*arguments)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from taut.bridge.trajectories import Trajectories
+from taut.bridge.trajectories import NO_SECOND_DERIVATIVES, Trajectories
+from taut.errors import ModelError
 from taut.extras import import_extra
 from taut.step.integrator import Integrator
 from taut.system.system import System
@@ -33,11 +34,21 @@ def trajectory(
             return torch.from_numpy(whole.run([v.detach().cpu().numpy() for v in values]))
 
         @staticmethod
-        @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
         def backward(context: Any, bar: Any) -> Any:
-            values = [v.detach().cpu().numpy() for v in context.saved_tensors]
-            slopes = whole.pull(values, bar.detach().cpu().numpy())
+            return Slopes.apply(bar, *context.saved_tensors)
+
+    # A function of its own, not `once_differentiable`, whose error PyTorch never reaches where it
+    # looks for a way back to the parameters: torch.autograd.functional.hessian then gives zeros.
+    class Slopes(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(_: Any, bar: Any, *values: Any) -> Any:
+            numbers = [v.detach().cpu().numpy() for v in values]
+            slopes = whole.pull(numbers, bar.detach().cpu().numpy())
             return tuple(torch.from_numpy(slope) for slope in slopes)
+
+        @staticmethod
+        def backward(_: Any, *__: Any) -> Any:
+            raise ModelError(NO_SECOND_DERIVATIVES)
 
     def run(*values: Any) -> Any:
         return Steps.apply(*(torch.as_tensor(v, dtype=torch.float64) for v in values))

@@ -15,6 +15,11 @@ from taut.step.integrator import Integrator
 from taut.system.state import State
 from taut.system.system import System
 
+NO_SECOND_DERIVATIVES = (
+    "trajectories have no second derivatives; taut.inverse.hessian_product has them times a "
+    "vector, by differences of gradients"
+)
+
 _MEMORY = 2.0**30  # bytes that the steps of a run may take
 
 

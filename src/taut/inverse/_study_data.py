@@ -14,9 +14,11 @@ a mesh file is a shape of all particles.
 
 from __future__ import annotations
 
+import csv
+import zlib
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -45,13 +47,50 @@ def check_numbers(particles: Int, n: int) -> None:
 def read_columns(path: Path, wanted: list[str]) -> dict[str, Float]:
     """Return columns of a CSV file with a line of names, or arrays of an NPZ file."""
     if path.suffix == ".npz":
-        with np.load(path, allow_pickle=False) as arrays:
-            return {name: np.array(arrays[name], dtype=np.float64) for name in wanted}
-    table: Any = np.atleast_1d(np.genfromtxt(path, delimiter=",", names=True))
-    missing = [name for name in wanted if name not in (table.dtype.names or ())]
+        return _read_arrays(path, wanted)
+    text = read_regular_file(path, "data").decode("utf-8-sig")
+    try:
+        header, *rows = csv.reader(text.splitlines())
+    except csv.Error as error:
+        raise ValueError(f"it is not CSV: {error}") from error
+    header = [cell.strip() for cell in header]
+    missing = [name for name in wanted if name not in header]
     if missing:
         raise ValueError(f"it must have a column {missing[0]}")
-    return {name: np.array(table[name]) for name in wanted}
+    table: list[list[float]] = []
+    for line, row in enumerate(rows, start=2):
+        if not row:
+            continue
+        if len(row) != len(header):
+            raise ValueError(f"line {line} must have {len(header)} columns, got {len(row)}")
+        cells = dict(zip(header, row, strict=True))
+        table.append([_to_number(cells[name], name, line) for name in wanted])
+    columns = np.array(table, dtype=np.float64).reshape(-1, len(wanted))
+    return {name: columns[:, k] for k, name in enumerate(wanted)}
+
+
+def _read_arrays(path: Path, wanted: list[str]) -> dict[str, Float]:
+    try:
+        with path.open("rb") as file:  # of a damaged one, np.load does not close its own
+            arrays = np.load(file, allow_pickle=False)
+            if isinstance(arrays, np.ndarray):
+                raise ValueError("it must hold named arrays, as of np.savez; it is one array")
+            missing = [name for name in wanted if name not in arrays.files]
+            if missing:
+                raise ValueError(f"it must have an array {missing[0]}")
+            return {name: np.array(arrays[name], dtype=np.float64) for name in wanted}
+    except (BadZipFile, EOFError, zlib.error) as error:
+        raise ValueError(f"it is damaged: {error}") from error
+
+
+def _to_number(cell: str, column: str, line: int) -> float:
+    """Return a cell as a number; an empty one is nan, not observed."""
+    if not cell.strip():
+        return float("nan")
+    try:
+        return float(cell)
+    except ValueError as error:
+        raise ValueError(f"line {line}: {column} must be a number, got {cell!r}") from error
 
 
 def read_shape(
@@ -99,8 +138,12 @@ def read_motion(files: list[Path], rate: float | None) -> tuple[Float, Int | Non
         found = read_columns(path, ["times", "particles", "positions"])
         return found["times"], _to_indices(found["particles"]), found["positions"]
     found = read_columns(path, ["t", "particle", "x", "y", "z"])
+    if not np.isfinite(found["t"]).all():
+        raise ValueError("t must be a finite number in every row")
     times, row = np.unique(found["t"], return_inverse=True)
     particles, column = np.unique(_to_indices(found["particle"]), return_inverse=True)
+    if len(np.unique(row * len(particles) + column)) < len(row):
+        raise ValueError("a particle has two rows at the same time")
     positions = np.full((len(times), len(particles), 3), np.nan)
     positions[row, column] = np.stack([found["x"], found["y"], found["z"]], axis=1)
     return times, particles, positions

@@ -108,6 +108,10 @@ def fit(
     for k, experiment in enumerate(every):
         if not len(experiment.data):
             raise ModelError(f"experiment {k} has no data: nothing was observed")
+        if experiment.sigma is not None and not 0.0 < experiment.sigma < np.inf:
+            raise ModelError(
+                f"sigma of experiment {k} must be positive and finite, got {experiment.sigma:g}"
+            )
     chosen = [Unknown(u) if isinstance(u, str) else u for u in unknowns]
     return _Search(every, chosen, tell, journal).run(max_evaluations)
 

@@ -54,6 +54,8 @@ def read_data(what: str, data: ArrayLike, shape: tuple[int, ...]) -> Float:
     array = np.array(data, dtype=np.float64)
     if array.shape != shape:
         raise ModelError(f"{what} must have the shape {shape}, got {array.shape}")
+    if np.isinf(array).any():
+        raise ModelError(f"{what} must be finite, or nan where nothing was observed")
     return array
 
 
@@ -91,6 +93,8 @@ class Motion:
 
     def __post_init__(self) -> None:
         self._times = np.array(self.times, dtype=np.float64)
+        if self._times.ndim != 1 or not (self._times >= 0.0).all():
+            raise ModelError(f"times must be a list of numbers from 0 on, got {self.times!r}")
         self._observed = find_particles(self.system, self.particles)
         shape = (len(self._times), len(self._observed), 3)
         self._data = read_data("positions", self.positions, shape)

@@ -172,6 +172,9 @@ class Frequencies(_AtRest):
         self._data = np.array(self.omega, dtype=np.float64)
         if self._data.ndim != 1 or not len(self._data):
             raise ModelError(f"omega must be a list of frequencies, got {self.omega!r}")
+        if (self._data <= 0.0).any():
+            raise ModelError(f"omega must be positive, got {np.nanmin(self._data):g}")
+        self._data = read_data("omega", self._data, self._data.shape)
         self.start = self.system.initial_state()
 
     def predict(self, values: Mapping[str, Any]) -> tuple[Float, Float]:

@@ -157,6 +157,8 @@ def _make_experiment(table: _Experiment, built: Built, files: list[Path]) -> Exp
     system, sigma = built.system, table.sigma
     if table.kind == "motion":
         times, observed, positions = read_motion(files, table.rate)
+        if times.ndim != 1 or not (times >= 0.0).all() or len(positions) != len(times):
+            raise ValueError("times must be a list of numbers from 0 on, one for each observation")
         later = times > 0.0  # the first state is given
         h, seen = built.h, positions[later]
         return Motion(system, built.integrator, h, times[later], seen, observed, sigma)

@@ -35,6 +35,19 @@ class Unknown:
     prior: tuple[float, float] | None = None
     each: bool = False
 
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise ModelError(
+                f"'{self.name}': low must be less than high, got {self.low:g} and {self.high:g}"
+            )
+        if self.prior is not None:
+            mean, deviation = self.prior
+            if not (np.isfinite(mean) and 0.0 < deviation < np.inf):
+                raise ModelError(
+                    f"'{self.name}': prior must be an expected value and a positive standard "
+                    f"deviation, got {self.prior}"
+                )
+
 
 def find_start(experiments: Sequence[Experiment], unknown: Unknown) -> Float:
     """Return where the search for an unknown begins: one number, or one for each element."""
@@ -67,8 +80,14 @@ def find_start(experiments: Sequence[Experiment], unknown: Unknown) -> Float:
 
 def is_log(unknown: Unknown, start: float) -> bool:
     """Whether a number is fitted by its logarithm."""
-    if unknown.log is None:
-        return start > 0.0 and unknown.low >= 0.0
-    if unknown.log and not start > 0.0:
+    chosen = unknown.log
+    if chosen is None:
+        chosen = start > 0.0 and unknown.low >= 0.0
+    elif chosen and not start > 0.0:
         raise ModelError(f"'{unknown.name}' must be positive to be fitted by its logarithm")
-    return unknown.log
+    if chosen and unknown.prior is not None and not unknown.prior[0] > 0.0:
+        raise ModelError(
+            f"'{unknown.name}' is fitted by its logarithm: the expected value of its prior must be "
+            f"positive, got {unknown.prior[0]:g}; log = false fits the number itself"
+        )
+    return chosen

@@ -89,7 +89,11 @@ def push_bodies(
 
 
 def descend(
-    objective: ImplicitObjective, start: Point, tolerance: Tolerance, minimise: Minimise
+    objective: ImplicitObjective,
+    start: Point,
+    tolerance: Tolerance,
+    minimise: Minimise,
+    max_iterations: int | None = None,
 ) -> Descent:
     """Minimise from a start; an impact first with contacts that are stiffer than they are.
 
@@ -99,6 +103,8 @@ def descend(
     methods lower the parameter of their barrier). Friction begins with that of the stiffer
     contacts, whose normal forces are nearly the same, and agrees with its own at the end of each
     minimisation: what it moves, moves while there is room.
+
+    max_iterations : of friction, at each stiffness (see `settle_friction`)
     """
     search = objective.workspace.contact_search
     k, range = search.contact.k, search.contact.range
@@ -111,25 +117,29 @@ def descend(
     try:
         while factor > _LOWERING**-0.5:
             search.stiffening = factor
-            descent = _minimise_with_friction(objective, start, _LOOSE, minimise)
+            descent = _minimise_with_friction(objective, start, _LOOSE, minimise, max_iterations)
             if work is not None:
                 descent.add_work(work)
             work, start = descent, descent.point
             factor *= _LOWERING
     finally:
         search.stiffening = 1.0
-    descent = _minimise_with_friction(objective, start, tolerance, minimise)
+    descent = _minimise_with_friction(objective, start, tolerance, minimise, max_iterations)
     if work is not None:
         descent.add_work(work)
     return descent
 
 
 def _minimise_with_friction(
-    objective: ImplicitObjective, start: Point, tolerance: Tolerance, minimise: Minimise
+    objective: ImplicitObjective,
+    start: Point,
+    tolerance: Tolerance,
+    minimise: Minimise,
+    max_iterations: int | None,
 ) -> Descent:
     descent = minimise(objective, objective.evaluate(start.y), tolerance)
     if objective.system._has_friction:
-        descent = settle_friction(objective, descent, tolerance, minimise)
+        descent = settle_friction(objective, descent, tolerance, minimise, max_iterations)
     return descent
 
 

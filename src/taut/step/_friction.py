@@ -41,9 +41,16 @@ Minimise = Callable[[ImplicitObjective, Point, Tolerance], Descent]
 
 
 def settle_friction(
-    objective: ImplicitObjective, descent: Descent, tolerance: Tolerance, minimise: Minimise
+    objective: ImplicitObjective,
+    descent: Descent,
+    tolerance: Tolerance,
+    minimise: Minimise,
+    max_iterations: int | None = None,
 ) -> Descent:
     """Repeat a minimisation until its residual, with friction from its own result, is small enough.
+
+    max_iterations : of all repetitions; friction that needs more has not settled (default: no
+        limit but that of the repetitions)
 
     Where new normal forces overshoot, only a part of their change is used, by Aitken's rule. That
     their residual grows does not mean they overshoot: where bodies wedge each other, more friction
@@ -51,6 +58,7 @@ def settle_friction(
     friction are solved for together.
     """
     relaxation, last = _Relaxation(), math.inf
+    limit = math.inf if max_iterations is None else descent.iterations + max_iterations
     tight = Tolerance(_TIGHT * tolerance.relative, _TIGHT * tolerance.force)
     for update in range(1, _MAX_FRICTION_UPDATES + 1):
         if descent.outcome == "not converged":
@@ -68,6 +76,9 @@ def settle_friction(
         ):
             return descent
         last = worst
+        if descent.iterations > limit:
+            descent.reason = f"friction did not settle in {max_iterations} Newton iterations"
+            return descent
         if update % _UPDATES_BETWEEN_SOLVES == 0:
             together = _solve_together(objective, end, tolerance, descent)
             if _certify(descent, together, tolerance):

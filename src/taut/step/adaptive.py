@@ -114,10 +114,11 @@ class Adaptive(Integrator):
         fails
     halvings : no substep is shorter than h/2^halvings; NotConverged is raised instead
 
-    A substep that does not converge, takes more than a hundred Newton iterations (without contact),
-    or ends outside the finite numbers, is rolled back and tried again at half the length; after two
-    that succeed a longer one is tried, up to h. The length is kept in `State.history`, so a resumed
-    run goes on in the same steps; the `Report` says how many substeps and retries there were.
+    A substep that does not converge, takes more than a hundred Newton iterations (with contact: for
+    its friction alone), or ends outside the finite numbers, is rolled back and tried again at half
+    the length; after two that succeed a longer one is tried, up to h. The length is kept in
+    `State.history`, so a resumed run goes on in the same steps; the `Report` says how many substeps
+    and retries there were.
 
     >>> import taut
     >>> steps = taut.Adaptive(taut.TRBDF2(), error=1e-5)

@@ -162,7 +162,8 @@ class Implicit(LinearImplicit):
             hint = did_you_mean(str(minimiser), MINIMISERS)
             raise ModelError(f"minimiser must be 'newton' or 'lbfgs', got {minimiser!r}{hint}")
         self.minimiser = minimiser
-        # Of a stage without contact; `Adaptive` allows fewer before it shortens a step.
+        # Of a stage without contact, and of friction; `Adaptive` allows fewer before it shortens a
+        # step.
         self.max_iterations: int | None = None
 
     @property
@@ -333,7 +334,7 @@ class Implicit(LinearImplicit):
         if workspace.system.contact is None:
             descent = minimise_to(objective, lowest, self.tolerance)
         else:
-            descent = descend(objective, lowest, self.tolerance, minimise_to)
+            descent = descend(objective, lowest, self.tolerance, minimise_to, self.max_iterations)
         descent.evaluations += evaluations
         descent.assembling += assembling
         descent.solving += solving
