@@ -118,7 +118,8 @@ def test_two_bodies():
     """Edges on edges and points on triangles, where normals and weights turn with the bodies."""
     pairs, friction = "contact.friction_pairs", "contact.friction"
     groups = [[pairs, friction, "contact.range", "pose", "spring.k"]]
-    compare(bodies(), taut.ImplicitEuler(tolerance=TIGHT), 2e-3, 9, groups, 1e-4)
+    # Differences over 1e-4 are off by 4e-8: their higher derivatives are large here.
+    compare(bodies(), taut.ImplicitEuler(tolerance=TIGHT), 2e-3, 9, groups, 1e-5)
 
 
 @pytest.mark.parametrize("method", [taut.BDF2, taut.TRBDF2])
