@@ -145,6 +145,11 @@ def test_gradient_by_paths_of_held_points(method):
     assert np.sum(by.values * slopes) == pytest.approx(expected, rel=1e-8)
 
 
+def test_paths_of_a_system_without_scripted_points():
+    by = differentiate(cloth(), taut.ImplicitEuler(), Weigh(25), ["paths"], certify=False)["paths"]
+    assert by.values.shape == (0, 0, 3)
+
+
 @by_every_method
 def test_gradient_by_the_place_of_fixed_points_and_points_on_planes(method):
     net = taut.mesh.net(3, 3)

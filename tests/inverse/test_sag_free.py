@@ -105,3 +105,37 @@ def test_a_system_without_rest_values_is_an_error():
     ball = taut.System([[0, 0, 0]], mass=1.0, energies=[laws.gravity()])
     with pytest.raises(taut.TautError, match="no law of the system has a rest length"):
         taut.sag_free(ball)
+
+
+@pytest.mark.parametrize("below", [False, True])
+def test_cables_are_tightened(below):
+    """At their own length they carry nothing yet; one below the weight cannot help and goes slack.
+
+    Two cables at tan α = 1/2 carry m·g/(2 sin α) each.
+    """
+    system = taut.System(
+        [[0, 0, 0], [1, -0.5, 0], [2, 0, 0], [1, -1.5, 0]],
+        mass=1.0,
+        fixed=[0, 2, 3],
+        energies=[laws.cable([[0, 1], [1, 2], [1, 3]][: 2 + below], k=1000.0), laws.gravity()],
+    )
+    found = taut.sag_free(system)
+    assert found.balanced
+    assert found.stability.stable
+    carried = 9.81 / 2 * np.sqrt(5.0)
+    assert found.changes["cable.l0"][:2] == pytest.approx(-carried / 1000.0, rel=1e-9)
+    assert (found.changes["cable.l0"][2:] >= 0.0).all()
+
+
+def test_a_shape_without_loads_is_balanced():
+    """Forces that rounding of rest lengths causes are none."""
+    ball = taut.mesh.sphere(1)
+    lengths = np.linalg.norm(np.diff(ball.points[ball.edges], axis=1)[:, 0], axis=1)
+    rounded = lengths * (1.0 + 2.0**-52)
+    system = taut.System(
+        ball.points, mass=1.0, energies=[laws.spring(ball.edges, k=1e3, l0=rounded)]
+    )
+    found = taut.sag_free(system)
+    assert found.weight > 0.0
+    assert found.balanced
+    assert not found.changes["spring.l0"].any()

@@ -144,5 +144,5 @@ def _by_paths(system: System, found: SweepResult) -> PathGradient:
             paths.add(part * SCRIPT_START, weight / SCRIPT_START * held)
     particles = paths.scripted
     times = sorted(t for t, bar in paths.by_time.items() if bar.any())
-    values = np.array([paths.by_time[t] for t in times]).reshape(-1, len(particles), 3)
+    values = np.array([paths.by_time[t] for t in times]).reshape(len(times), len(particles), 3)
     return PathGradient(np.array(times), particles, values)

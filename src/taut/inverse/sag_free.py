@@ -24,7 +24,8 @@ import numpy as np
 from taut.arrays import Float, describe
 from taut.errors import ModelError
 from taut.inverse.targets import change_system
-from taut.linalg.blocks import row_norms
+from taut.linalg.blocks import row_norms, row_norms_l1
+from taut.optimise.tolerance import estimate_rounding_floors
 from taut.statics.stability import Stability, stability
 from taut.system.state import State
 from taut.system.system import System
@@ -42,6 +43,9 @@ _SMALL = 1e-6
 _REGULARISATION = 1e-13
 # Part of a rest length that one round may take away: they stay positive
 _MAX_CHANGE = 0.5
+# A cable just at its length has no derivative on its slack side: that of one shorter by this part
+# counts, so that it is tightened where that carries something
+_TIGHTENED = 1e-6
 # Particles that a report names one by one, and the least part of the largest force that they have
 _MAX_NAMED, _NAMED = 5, 1e-3
 
@@ -114,7 +118,8 @@ def sag_free(system: System, state: State | None = None) -> SagFree:
     current, force = system, _force(system, start)
     weight = float(row_norms(force).sum())
     gross = 0.0
-    for _ in range(_MAX_ROUNDS):
+    at_rest = bool((row_norms(force) <= _estimate_rounding(system, start)).all())
+    for _ in range(0 if at_rest else _MAX_ROUNDS):
         gross = float(np.abs(workspace_for(current).potential(start)[2]).max(initial=0.0))
         if float(row_norms(force).max(initial=0.0)) <= _BALANCED * gross:
             break
@@ -128,7 +133,7 @@ def sag_free(system: System, state: State | None = None) -> SagFree:
     changes = {".".join(name): _value(current, *name) - first[name] for name in names}
     left = row_norms(force)
     allowed = max(_SMALL * weight, _SMALL * _SMALL * gross)
-    balanced = bool(left.max(initial=0.0) <= allowed)
+    balanced = at_rest or bool(left.max(initial=0.0) <= allowed)
     found = stability(_without_friction(current), start)
     return SagFree(current, left, changes, weight, found, balanced)
 
@@ -183,6 +188,14 @@ def _force(system: System, state: State) -> Float:
     return system._projector.project(np.array(gradient))
 
 
+def _estimate_rounding(system: System, state: State) -> Float:
+    """Return the force that rounding alone can cause on each particle [N], (n,)."""
+    workspace = workspace_for(system)
+    gross = row_norms_l1(workspace.potential(state)[2])
+    matrix = workspace.stiffness(state, project=False)
+    return estimate_rounding_floors(gross, matrix, np.array(state.q))
+
+
 def _take_round(
     system: System,
     state: State,
@@ -197,7 +210,7 @@ def _take_round(
     q, blocks = np.array(state.q), []
     for law, parameter in names:
         placed = system._placed_energies[law]
-        mixed = placed.mixed_derivative(parameter, q, state.t)  # (m, s, 3)
+        mixed = _differentiate(system, law, parameter, q, state.t)
         m, s = placed.elements.shape
         rows = (3 * placed.elements[:, :, None] + np.arange(3)).ravel()
         columns = np.repeat(np.arange(m), 3 * s)
@@ -225,6 +238,19 @@ def _take_round(
         if float(np.linalg.norm(_force(moved, state))) < float(np.linalg.norm(force)):
             return moved
     return None
+
+
+def _differentiate(system: System, law: str, parameter: str, q: Float, t: float) -> Float:
+    """Return the derivatives of the forces of elements by their own rest values, (m, s, 3)."""
+    mixed = system._placed_energies[law].mixed_derivative(parameter, q, t)
+    slack = np.asarray(~mixed.any(axis=(1, 2)))
+    if not slack.any():
+        return mixed
+    value = _value(system, law, parameter)
+    shorter = np.where(slack, (1.0 - _TIGHTENED) * value, value)
+    tight = change_system(system, {f"{law}.{parameter}": shorter})
+    other = tight._placed_energies[law].mixed_derivative(parameter, q, t)
+    return np.where(slack[:, None, None], other, mixed)
 
 
 def _keep_within_limits(system: System, name: tuple[str, str], old: Float, new: Float) -> Float:
