@@ -21,7 +21,8 @@ def find_intersections(
 
     Returns a sentence for each pair: an edge that passes through a triangle, decided exactly; else
     what is inside of a one-sided surface or beyond a plane; else what is nearer than its thickness.
-    Obstacles may intersect each other. Nothing that `simulate` returns gives any.
+    Obstacles may intersect each other. Nothing that `simulate` returns gives any, but with `since`:
+    a step goes many short ways, and may have gone around what is in the one straight way.
 
     >>> import taut
     >>> x = [[-1, 0, 0], [1, 0, 0], [0, 0.1, -1], [0, 0.1, 1]]
