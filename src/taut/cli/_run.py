@@ -67,7 +67,7 @@ def run(
     """
     progress = Progress("taut run")
     if not quiet:
-        progress.start(f"preparing {scene}")
+        progress.start(f"preparing {escape_unprintable(scene)}")
     loaded = options.load_scene(
         scene,
         overrides,
