@@ -25,7 +25,7 @@ from typing import Any, get_args
 
 from benchmarks.reliability.child import python_command
 from benchmarks.reliability.disk import Disk, Loss, read_calls
-from benchmarks.reliability.faults import RUN_OPTIONS, finish_run
+from benchmarks.reliability.faults import RUN_OPTIONS, finish_run, run_in_child
 from benchmarks.reliability.kill import build_torn_sheet, hash_frames
 from taut.errors import TautError
 from taut.run.encoding import hash_state
@@ -64,10 +64,19 @@ def record_calls(folder: Path, record_file: Path) -> dict[str, Any]:
     return found
 
 
+def _draw_no_pictures() -> None:
+    """Leave out matplotlib in this process: its pictures would take longer than all the rest."""
+    sys.modules["matplotlib.figure"] = None  # type: ignore[assignment]
+
+
+def _finish(folder: Path) -> dict[str, Any]:
+    _draw_no_pictures()
+    return finish_run(folder)
+
+
 def run_recorded(folder: Path, record_file: str) -> None:
     """Record the run, with a mark whenever a step was reported as durable; print its hash."""
-    # Without matplotlib no picture is drawn, which would take longer than all the rest.
-    sys.modules["matplotlib.figure"] = None  # type: ignore[assignment]
+    _draw_no_pictures()
     library = ctypes.CDLL(os.environ[_LIBRARY_VARIABLE])
     library.recorder_mark.argtypes = [ctypes.c_long]
     marked = [-1]
@@ -112,7 +121,7 @@ def find_defect(
         return "lost", f"step {durable} was reported as durable, but there are {len(frames)} frames"
     if not resumes:
         return "opened", ""
-    again = finish_run(folder).get("sha")
+    again = run_in_child(lambda: _finish(folder)).get("sha")
     if again != sha:
         return "lost", f"resumed, its last state is not bit-identical: {again}"
     if hash_frames(folder) != list(whole):
@@ -130,7 +139,6 @@ def campaign(
 
     resume_every : one different state in so many is resumed to the end, the others are opened
     """
-    sys.modules["matplotlib.figure"] = None  # type: ignore[assignment]
     found = record_calls(folder / "whole", folder / "calls")
     whole, calls = hash_frames(folder / "whole"), read_calls(folder / "calls")
     counts: Counter[str] = Counter()

@@ -72,7 +72,8 @@ def test_integrators_systems_and_states(integrator):
         for _ in range(2):
             now, report = other.step(others, now, 0.01)
         assert now.q.tobytes() + now.v.tobytes() == expected.q.tobytes() + expected.v.tobytes()
-        assert pickle.loads(pickle.dumps(report)) == report
+        # By their text: where the velocity error is not bounded it is nan, which equals nothing.
+        assert repr(pickle.loads(pickle.dumps(report))) == repr(report)
 
 
 def test_a_pickle_holds_nothing_compiled():

@@ -1,6 +1,6 @@
 """Every built-in scene runs and obeys physics; coarser meshes and shorter runs save time.
 
-Those with contact are in `test_contact_scenes`.
+Those with contact are in `test_contact_scenes`, one of several bodies in `test_several`.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ import pytest
 import taut
 from taut import scene
 from taut.system.workspace import workspace_for
-from tests.scene import test_contact_scenes
+from tests.scene import test_contact_scenes, test_several
 from tests.scene.builtin_runs import load_scene, run
 
 
@@ -214,7 +214,7 @@ def test_snap_inverts_the_dome():
 
 
 def test_every_built_in_scene_is_tested():
-    tests = {*globals(), *vars(test_contact_scenes)}
+    tests = {*globals(), *vars(test_contact_scenes), *vars(test_several)}
     assert [
         name
         for name in scene.names()

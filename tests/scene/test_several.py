@@ -151,7 +151,7 @@ def test_mesh_links_are_followed(tmp_path):
     assert scene.load(tmp_path / "link.obj", fix="y == max(y)").build().system.n == 9
 
 
-def test_a_cape_keeps_its_distance_from_turning_shoulders():
+def test_cape_keeps_its_distance_from_turning_shoulders():
     """Attached points keep their height above the triangles, and the seam stays closed."""
     changes = [("body.left.mesh.ny", 6), ("body.right.mesh.ny", 6), ("body.shoulders.mesh.n", 3)]
     built = scene.load("cape", overrides=changes).build()
