@@ -25,7 +25,7 @@ from typing import Any, get_args
 
 from benchmarks.reliability.child import python_command
 from benchmarks.reliability.disk import Disk, Loss, read_calls
-from benchmarks.reliability.faults import RUN_OPTIONS, finish_run, run_in_child
+from benchmarks.reliability.faults import RUN_OPTIONS, finish_run
 from benchmarks.reliability.kill import build_torn_sheet, hash_frames
 from taut.errors import TautError
 from taut.run.encoding import hash_state
@@ -69,9 +69,23 @@ def _draw_no_pictures() -> None:
     sys.modules["matplotlib.figure"] = None  # type: ignore[assignment]
 
 
-def _finish(folder: Path) -> dict[str, Any]:
+def print_finished(folder: Path) -> None:
+    """Resume a run, and print the hash of its last state."""
     _draw_no_pictures()
-    return finish_run(folder)
+    print(json.dumps(finish_run(folder)))
+
+
+def finish_elsewhere(folder: Path) -> str:
+    """Resume a run in a new process, since one with threads cannot be forked; return its hash.
+
+    If that fails, return its last words instead.
+    """
+    code = (
+        "from pathlib import Path; from benchmarks.reliability.power import print_finished; "
+        f"print_finished(Path({str(folder)!r}))"
+    )
+    done = subprocess.run(python_command(code), capture_output=True, text=True, check=False)
+    return str(json.loads(done.stdout)["sha"]) if done.returncode == 0 else done.stderr[-500:]
 
 
 def run_recorded(folder: Path, record_file: str) -> None:
@@ -121,7 +135,7 @@ def find_defect(
         return "lost", f"step {durable} was reported as durable, but there are {len(frames)} frames"
     if not resumes:
         return "opened", ""
-    again = run_in_child(lambda: _finish(folder)).get("sha")
+    again = finish_elsewhere(folder)
     if again != sha:
         return "lost", f"resumed, its last state is not bit-identical: {again}"
     if hash_frames(folder) != list(whole):
