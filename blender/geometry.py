@@ -135,7 +135,7 @@ def get_objects(context):
 
 
 def tag(item):
-    """Let Blender evaluate an object anew."""
+    """Let Blender evaluate an object again."""
     item.update_tag(refresh={"DATA"})
     for window in getattr(bpy.context.window_manager, "windows", ()):
         for area in window.screen.areas:

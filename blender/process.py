@@ -102,7 +102,7 @@ def list_raw_caches(folder, index):
 
 
 def start(program, folder, index, *, resume):
-    """Start taut in the folder of a scene; it goes on where it was, or begins anew."""
+    """Start taut in the folder of a scene; it resumes where it stopped, or starts over."""
     baked = folder / _BAKED
     if not resume:
         baked.write_text(index["digest"])

@@ -151,7 +151,7 @@ def campaign(
 ) -> dict[str, Any]:
     """Cut the power at one moment in `every`; return counts and failures.
 
-    resume_every : one different state in so many is resumed to the end, the others are opened
+    resume_every : one different state in this many is resumed to the end; others are only opened
     """
     found = record_calls(folder / "whole", folder / "calls")
     whole, calls = hash_frames(folder / "whole"), read_calls(folder / "calls")

@@ -1,4 +1,4 @@
-"""What is done to a mesh file before it becomes a scene, and what is said about it.
+"""What is done to a mesh file before it becomes a scene, and what is reported about it.
 
 Repairs without which no springs could be made, or without which a mesh falls apart along its seams,
 are made by default; the user asks for others. Each is a key of the scene's mesh table and has a

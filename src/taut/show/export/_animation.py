@@ -1,7 +1,7 @@
 """The frames of a run that an export writes, and the bodies in them.
 
 These are the frames of a shot, or without one the frames that were recorded. Of those with
-start ≤ t ≤ stop every N-th is selected; if more than `at_most` remain, so many of them, evenly
+start ≤ t ≤ stop every N-th is selected; if more than `at_most` remain, this many of them, evenly
 spaced.
 """
 

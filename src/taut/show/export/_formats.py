@@ -108,7 +108,7 @@ def export(
     every : write every N-th frame
     start, stop : first and last time [s]
     frames : first and last frame of the shot (default: all that the run has)
-    at_most : write at most so many, evenly spaced (default: 100 for .glb, all for others)
+    at_most : the most frames to write, evenly spaced (default: 100 for .glb, all for others)
     fps : frames of the shot per second (default: those of the scene; without any, the recorded
         frames are written); between recorded frames see `taut.run.sampling`
     allow_code : run laws that are Python files in the run folder, to know what tore
